@@ -116,7 +116,7 @@ interface NamedCall {
 }
 
 function callsOf({ code, text }: Source, called: "describe" | "test"): NamedCall[] {
-  const pattern = new RegExp(`(?<![\\w.$])${called}(?:\\.(?:only|skip|todo|skipIf|if|each))?\\s*\\(`, "g");
+  const pattern = new RegExp(`(?<![\\w.$])${called}(?:\\.(?:only|skip|todo|concurrent|skipIf|if|each))?\\s*\\(`, "g");
   return [...code.matchAll(pattern)].flatMap(({ index, 0: head }) => {
     let open = index + head.length - 1;
     if (/\.(?:each|skipIf|if)\s*\($/.test(head)) open = code.indexOf("(", matching(code, open)); // the list, then the call

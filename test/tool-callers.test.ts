@@ -68,8 +68,14 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
       ask = servant;
     },
   };
-  const place = { suffix: "s", bridge: "live", profile: "workspace", workspace: import.meta.dir } as const;
-  const pipe = createToolPipe({ clock, log, tools: gate }, process, place);
+  const pipe = createToolPipe({ clock, log, tools: gate }, process, {
+    suffix: "s",
+    bridge: "live",
+    profile: "workspace",
+    workspace: import.meta.dir,
+    readable: [],
+    token: null,
+  });
   pipe.serve(OWNER);
   return {
     call: (params: unknown, callId: string) =>

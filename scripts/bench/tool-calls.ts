@@ -114,8 +114,18 @@ async function openPipe(baseUrl: string) {
   if (!config) throw new Error("the bench's own configuration is not valid");
   const events = createEvents(DEPS);
   const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, [nothing], EVERY_RULE);
-  const settings = { config: config.agent, models: config.models, environment: readEnvironment(process.env) };
-  const pool = await startPool({ ...DEPS, events, tools }, { home: home.path, ...settings, bridgePath: BRIDGE });
+  const pool = await startPool(
+    { ...DEPS, events, tools },
+    {
+      home: home.path,
+      config: config.agent,
+      models: config.models,
+      environment: readEnvironment(process.env),
+      bridgePath: BRIDGE,
+      bun: [process.execPath, "--no-env-file"],
+      bunEnv: {},
+    },
+  );
   let conversation = 0;
   return {
     anew: async () => void conversation++,

@@ -133,7 +133,15 @@ const cases: readonly [string, readonly Marked[], Partial<Situation>, Choice][] 
 
 const choose = (states: readonly Marked[], changes: Partial<Situation>, asked: Partial<Wanted> = {}) => {
   const workers = states.map(({ profile = PLAIN, ...state }, id) => ({ id, state, profile }));
-  const situation = { workers, max: 2, shared: false, unclaimedStarts: 0, mayStart: true, ...changes };
+  const situation = {
+    workers,
+    max: 2,
+    shared: false,
+    unclaimedStarts: 0,
+    mayStart: true,
+    warmSince: Infinity,
+    ...changes,
+  };
   return findBestMatch({ principal: me, role: "owner", sessionFile: "a", profile: PLAIN, ...asked }, situation);
 };
 

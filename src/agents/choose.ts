@@ -19,8 +19,8 @@ export interface Situation {
   readonly unclaimedStarts: number;
   /** False while starts are held back: too many at once, or a pause after failures. */
   readonly mayStart: boolean;
-  /** What somebody has used since then is kept for them while there is another way; without it nothing is. */
-  readonly warmSince?: number;
+  /** A process that a person has used since this time is left to them, as long as unattended work can have another. */
+  readonly warmSince: number;
 }
 
 export interface Wanted {
@@ -28,7 +28,7 @@ export interface Wanted {
   readonly role: Role;
   readonly sessionFile: string;
   readonly profile: ProfileSignature;
-  /** Nobody waits for the answer. */
+  /** A job or a heartbeat: nobody waits for the answer. */
   readonly unattended?: boolean;
 }
 
@@ -45,8 +45,8 @@ export type Choice =
 type IdleOne = Candidate & { readonly state: Extract<WorkerState, { at: "idle" }> };
 
 /**
- * In this order: the session is open there → the same person's → fresh → anybody's, where people share → a new one → wait. What nobody waits
- * for leaves a process alone that somebody has used a moment ago, as long as there is or can be another: going on there is quick for them.
+ * In this order: the session is open there → the same person's → fresh → anybody's, where people share → a new one → wait. Unattended work
+ * leaves a process alone that a person has used a moment ago, as long as there is or can be another: a person goes on there quickly.
  */
 export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   const inUse = situation.workers.some(({ state }) => state.at === "busy" && state.sessionFile === wanted.sessionFile);
@@ -57,11 +57,11 @@ export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   const own = fitting.filter(({ state }) => state.served?.principal === wanted.principal);
   const open = (situation.shared ? fitting : own).find(({ state }) => state.sessionFile === wanted.sessionFile);
   if (open) return { kind: "use", worker: open.id, because: "session_is_open" };
-  const [resting] = wanted.unattended ? leftAlone(own, situation) : own;
-  if (resting) return { kind: "use", worker: resting.id, because: "same_principal" };
+  const [samePerson] = wanted.unattended ? notWarm(own, situation) : own;
+  if (samePerson) return { kind: "use", worker: samePerson.id, because: "same_principal" };
   const fresh = fitting.find(({ state }) => state.served === null);
   if (fresh) return { kind: "use", worker: fresh.id, because: "fresh" };
-  const [anyone] = situation.shared ? (wanted.unattended ? leftAlone(fitting, situation) : fitting) : [];
+  const [anyone] = situation.shared ? (wanted.unattended ? notWarm(fitting, situation) : fitting) : [];
   if (anyone) return { kind: "use", worker: anyone.id, because: "shared" };
 
   const alive = situation.workers.filter(({ state }) => state.at !== "dead").length;
@@ -76,14 +76,14 @@ export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   return { kind: "wait", because: "all_busy" };
 }
 
-/** Those that a person has not used a moment ago; first of them the ones that did such work before. */
-function leftAlone(idle: readonly IdleOne[], { warmSince = Infinity }: Situation): readonly IdleOne[] {
+/** Those that no person has used a moment ago; first the ones that did unattended work before. */
+function notWarm(idle: readonly IdleOne[], { warmSince }: Situation): readonly IdleOne[] {
   const unattended = ({ state }: IdleOne): boolean => state.served?.unattended === true;
   const free = idle.filter((one) => unattended(one) || one.state.since < warmSince);
   return [...free.filter(unattended), ...free.filter((one) => !unattended(one))];
 }
 
-/** What it was started with is enough, and it has served nobody of another role: what a role may do must not rub off on the next. */
+/** Its profile covers what is wanted, and it has served nobody of another role: what it learnt for an owner must not reach a guest. */
 function fits({ profile, state }: IdleOne, wanted: Wanted): boolean {
   return covers(profile, wanted.profile) && (state.served === null || state.served.role === wanted.role);
 }

@@ -6,7 +6,7 @@ export { agentWorkspace } from "./setup/agent-folder.ts";
 export { readChecklist } from "./setup/checklist.ts";
 export { findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
-export { removeSessionFile } from "./setup/session-file.ts";
+export { removeSession } from "./setup/damaged-session.ts";
 export { createSkillRegistry } from "./setup/skill-registry.ts";
 export { missingKey, providerFacts } from "./setup/provider-keys.ts";
 export { DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";

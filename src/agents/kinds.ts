@@ -14,7 +14,6 @@ import {
   profileFolder,
   profileKey,
   profileSignature,
-  withPluginSkills,
 } from "./profile.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
 import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
@@ -41,9 +40,9 @@ export interface PoolOptions {
   readonly environment: Environment;
   /** Absolute path of the extension that every process loads. */
   readonly bridgePath: string;
-  /** How Bun is run. Default: this very executable, without reading any .env file. */
-  readonly bun?: readonly string[];
-  readonly bunEnv?: Readonly<Record<string, string>>;
+  /** How Bun is run, and what it needs in its environment for that. */
+  readonly bun: readonly string[];
+  readonly bunEnv: Readonly<Record<string, string>>;
   readonly starts?: StartLimits;
 }
 
@@ -85,30 +84,28 @@ export interface Kinds {
 export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<Kinds> {
   const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
   const own = new Map<string, Kind>(); // by `profileKey`
-  const signatureOf = (profile: AgentProfile) =>
-    withPluginSkills(profileSignature(profile, options.features), options.pluginSkills ?? []);
+  const signatureOf = (profile: AgentProfile) => profileSignature(profile, options.features, options.pluginSkills);
   const nameOf = ({ hard, soft }: ProfileSignature): string => JSON.stringify([hard, soft]);
   const bySignature = new Map<string, Promise<Kind>>();
   const ready = new Map<string, Kind>();
 
-  const open = (profile: AgentProfile, more: Partial<SettingsOptions>): Promise<Kind> => {
+  const open = (profile: AgentProfile, folder: readonly string[], choice?: ModelChoice): Promise<Kind> => {
     const signature = signatureOf(profile);
     const name = nameOf(signature);
     const known = bySignature.get(name);
     if (known) return known;
-    const { id: agentId, role, config } = profile;
-    const folder = profileFolder(agentId, role);
-    const made = startSettings({ ...options, config, folder, ...more }, deps.played).then((settings) => {
+    const { id: agentId, config } = profile;
+    const made = startSettings({ ...options, config, folder, choice }, deps.played).then((settings) => {
       const kind = { agentId, signature, settings, starts: createStartRecord(deps.clock) };
       ready.set(name, kind);
       return kind;
     });
-    made.catch(() => bySignature.delete(name)); // whoever asked is told; the next one may have more luck
+    made.catch(() => bySignature.delete(name)); // the caller is told; the next request tries again
     bySignature.set(name, made);
     return made;
   };
 
-  for (const [key, profile] of profiles) own.set(key, await open(profile, {}));
+  for (const [key, profile] of profiles) own.set(key, await open(profile, profileFolder(profile.id, profile.role)));
   const standard = own.get(profileKey(DEFAULT_AGENT, "owner"));
   if (!standard) throw new GatewayError("internal", "there is no default agent");
 
@@ -131,7 +128,7 @@ export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<
       const choice = choiceForSession(wanted, options.models, options.environment);
       const { agentId, role } = request.caller;
       const folder = [...profileFolder(agentId, role), "providers", wanted.provider];
-      return open(wanted.profile, { choice, folder });
+      return open(wanted.profile, folder, choice);
     },
     of(request) {
       const { kind, wanted } = wantedBy(request);
@@ -144,9 +141,10 @@ export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<
 }
 
 interface SettingsOptions extends PoolOptions {
-  readonly folder?: readonly string[];
+  /** Below the state directory: the folder of this kind of process. */
+  readonly folder: readonly string[];
   /** Instead of what the settings of the agent say. */
-  readonly choice?: ModelChoice;
+  readonly choice?: ModelChoice | undefined;
 }
 
 /** What a process is started with; `probePi` uses the same. */
@@ -167,8 +165,8 @@ export async function startSettings(options: SettingsOptions, played?: PlayedAge
     choice,
     notes: childNotes(options.home),
     bridgePath: options.bridgePath,
-    bun: [...(options.bun ?? [process.execPath, "--no-env-file"]), `--config=${folders.bunConfig}`],
-    bunEnv: options.bunEnv ?? {},
+    bun: [...options.bun, `--config=${folders.bunConfig}`],
+    bunEnv: options.bunEnv,
     handshakeMs: options.starts?.handshakeMs ?? HANDSHAKE_MS,
     lockHeldMs: options.starts?.lockHeldMs ?? LOCK_HELD_MS,
   };

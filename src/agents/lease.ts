@@ -1,4 +1,5 @@
 /** Exclusive use of one process with one session open. Tool calls on its pipe act for this lease's caller until it is given back. */
+import { rm } from "node:fs/promises";
 import type { AgentLease, LeaseRequest, StartedOver } from "../contracts/agent.ts";
 import type { Usage } from "../contracts/chat.ts";
 import { GatewayError } from "../contracts/errors.ts";
@@ -6,7 +7,7 @@ import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { compactSession } from "./talk/compact.ts";
-import { removeSessionFile, settledSize } from "./talk/session-file.ts";
+import { settledSize } from "./talk/session-file.ts";
 import { sessionStats } from "./talk/session-stats.ts";
 import type { OpenSession } from "./talk/session.ts";
 import type { PlayedAgents } from "./process/played.ts";
@@ -49,7 +50,7 @@ export function openLease(
     if (trusted) await pipe.endLeftRunning(); // a process that is not used again takes everything with it anyway
     const bytes = trusted ? settledSize(session.path) : 0; // 0 is never a match, so the session is opened again
     await options.giveBack(trusted ? { ...session, bytes } : null);
-    if (options.request.passing) await removeSessionFile(session.path);
+    if (options.request.passing) await rm(session.path, { force: true });
   };
 
   return {

@@ -129,7 +129,7 @@ describe("a process that a pi tool left running", () => {
   });
 });
 
-describe("what an extension of the owner runs", () => {
+describe("a program that an extension of the owner runs", () => {
   test("as a child of the agent process, or from before the turn's first tool, goes on after the turn and ends with the process", async () => {
     await using provider = await startFakeProvider(inOrder(keeps, says("done")));
     const fx = await agentFixture(

@@ -151,8 +151,8 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
     if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
     await agent.pipe.push(waiter.request.caller, pool.stopping.signal);
     const { folders, config } = one.kind.settings;
-    const asked = { ...waiter.request, place: folders, defaultThinking: config.thinking };
-    const opened = await openSession(pool.deps, agent, one.session, asked);
+    const sessionRequest = { ...waiter.request, folders, defaultThinking: config.thinking };
+    const opened = await openSession(pool.deps, agent, one.session, sessionRequest);
     if (opened.switched) one.switches++;
     // Another process may have this session in memory from earlier; it must read it again before it is used for it.
     for (const other of pool.workers.values()) {

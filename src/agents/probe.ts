@@ -1,11 +1,13 @@
 /** Starts one process, asks which model it has, and stops it: for `doctor`. Says what went wrong instead of throwing. */
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";
+import { DEFAULT_AGENT } from "../contracts/ids.ts";
 import type { ToolGate } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { type PoolOptions, startSettings } from "./kinds.ts";
+import { profileFolder } from "./profile.ts";
 import { startAgent } from "./setup/start.ts";
 
 type PiProbe =
@@ -31,7 +33,7 @@ export async function probePi(
   try {
     const agent = await startAgent(
       { ...deps, tools: NO_TOOLS, events: NO_EVENTS },
-      await startSettings(options),
+      await startSettings({ ...options, folder: profileFolder(DEFAULT_AGENT) }),
       signal,
     );
     const ms = Math.round(deps.clock.elapsed() - began);

@@ -4,7 +4,7 @@ import { checkConfigText, type Environment, readEnvironment } from "../config/in
 import { agentProfiles, profileKey, profileSignature } from "./profile.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
 import { chooseModel } from "./setup/model-choice.ts";
-import { wishOf } from "./talk/session.ts";
+import { modelSettings } from "./talk/session.ts";
 
 const ENVIRONMENT: Environment = readEnvironment({ OPENAI_API_KEY: "key-of-openai", GROQ_API_KEY: "key-of-groq" });
 const LOCAL = { baseUrl: "http://127.0.0.1:1/v1", apiKey: "key-of-local", models: [{ id: "small" }, { id: "large" }] };
@@ -65,7 +65,7 @@ describe("a session", () => {
   );
 });
 
-describe("what a session is to have", () => {
+describe("the model and thinking level of a session", () => {
   const agent = { model: "a/b", thinking: "low" };
   test.each([
     [{}, { model: "a/b", thinking: "low" }],
@@ -80,7 +80,7 @@ describe("what a session is to have", () => {
       { model: "a/c", thinking: "off" },
     ],
     [{ model: "a/" }, { model: "a/b", thinking: "low" }],
-  ] as const)("%j", (request, wish) => {
-    expect(wishOf(agent, { defaultThinking: undefined, ...request })).toEqual(wish);
+  ] as const)("%j", (request, expected) => {
+    expect(modelSettings(agent, { defaultThinking: undefined, ...request })).toEqual(expected);
   });
 });

@@ -128,7 +128,7 @@ describe("a session with a model and a thinking level of its own", () => {
   });
 });
 
-test("what can be chosen is what pi offers with the key of one provider, with the levels each model has, whether or not a process runs", async () => {
+test("the models to choose from are those that pi offers with the key of one provider, with the levels each has, whether or not a process runs", async () => {
   const { fx, file, provider } = await agents.scene();
   await turn(fx, "hello", { sessionFile: file("own") });
   const own = await fx.pool.models?.({ caller: caller("operator") }, never);
@@ -185,7 +185,7 @@ describe("a summary of a long conversation", () => {
   });
 });
 
-test("what an interrupted attempt had cost is found in the part of the file that is cut off", async () => {
+test("the cost of an interrupted attempt is found in the part of the file that is cut off", async () => {
   const call = { kind: "tools", calls: [{ name: "look", input: {} }] } as const;
   const { fx, file, arrived } = await agents.scene(inOrder(says("ok"), call, { kind: "hang" }));
   fx.gate.tools = [toolSpec("look")];

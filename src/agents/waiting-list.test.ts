@@ -48,7 +48,7 @@ test("every ten seconds of waiting count as one level, so that a stream of other
   expect(names(list)).toEqual(["webhook", "person"]);
 });
 
-test("one whose process died goes back to its place, before those who came later", async () => {
+test("a request whose process died goes back to its place, before those who came later", async () => {
   const { clock, list, join } = line();
   join("first", 5);
   await clock.advance(1);

@@ -171,6 +171,8 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
     models,
     environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
     bridgePath: bridgePath(),
+    bun: [process.execPath, "--no-env-file"],
+    bunEnv: {},
   };
 }
 

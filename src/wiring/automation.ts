@@ -1,5 +1,5 @@
 /** Automation: jobs, heartbeat, webhooks, and text that other parts put into sessions. Nothing begins before `start`. */
-import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
+import { agentProfiles, agentWorkspace, readChecklist, removeSession } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi, TellMain } from "../contracts/automation/jobs.ts";
@@ -210,7 +210,7 @@ function openJobService(shared: Shared): JobService {
       tellOwner: (alert) => people.ownerNotices.tell(`alert-${alert.id}`, alertText(alert)),
       pruneSessions: (signal) =>
         pruneRunSessions(
-          { clock, log, runSessions: store.runSessions, removeFile: (name) => removeSessionFile(options.home, name) },
+          { clock, log, runSessions: store.runSessions, removeFile: (name) => removeSession(options.home, name) },
           signal,
         ),
     },

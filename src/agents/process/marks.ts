@@ -2,12 +2,8 @@
 import { limitMark, limitMarkOf } from "./limit-mark.ts";
 import { allProcesses, hasVariable, living, type ProcessFacts, type ProcessIdentity, withDescendants } from "./proc.ts";
 
-const PROCESS_VARIABLE = "PI_GATEWAY_PROCESS";
-
-/** For the environment of one agent process: whatever it starts inherits it, also in another session and after its parents are gone. */
-export function processMark(id: string): Readonly<Record<string, string>> {
-  return { [PROCESS_VARIABLE]: id };
-}
+/** In the environment of one agent process: whatever it starts inherits it, also in another session and after its parents are gone. */
+export const PROCESS_VARIABLE = "PI_GATEWAY_PROCESS";
 
 /** The agent process `id` and all that it started, unless something has done away with both of its marks. */
 export function withProcessMark(id: string): readonly ProcessIdentity[] {

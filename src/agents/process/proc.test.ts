@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { systemClock } from "../../kit/clock.ts";
 import { waitFor } from "../../testing/wait-for.ts";
-import { processMark, withProcessMark } from "./marks.ts";
+import { PROCESS_VARIABLE, withProcessMark } from "./marks.ts";
 import { descendantsOf, identify, isAlive, signalProcess } from "./proc.ts";
 import { killAll, stopTree } from "./stop.ts";
 
@@ -50,8 +50,8 @@ test("stopping an agent whose number is a stranger's by now ends neither the str
 });
 
 test("a mark finds the process and what it started, and nothing with another mark", async () => {
-  await using ours = started(["sh", "-c", "sleep 600 & wait"], processMark("ours"));
-  await using other = started(["sleep", "600"], processMark("ours-too"));
+  await using ours = started(["sh", "-c", "sleep 600 & wait"], { [PROCESS_VARIABLE]: "ours" });
+  await using other = started(["sleep", "600"], { [PROCESS_VARIABLE]: "ours-too" });
   const found = await waitFor(
     "the marked process and its child",
     () => withProcessMark("ours").map(({ pid }) => pid),

@@ -6,7 +6,7 @@ import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createTail } from "../../kit/tail.ts";
 import { setLimitMark } from "./limit-mark.ts";
-import { leftRunning, processMark } from "./marks.ts";
+import { leftRunning, PROCESS_VARIABLE } from "./marks.ts";
 import { type ProcessIdentity, identify, isAlive } from "./proc.ts";
 import { redact } from "./redact.ts";
 import { endFound, stopTree } from "./stop.ts";
@@ -50,14 +50,12 @@ export interface AgentProcess extends Talk {
   stop(urgent: boolean): Promise<void>;
 }
 
-interface Child {
-  readonly child: Bun.Subprocess<"pipe", "pipe", "pipe">;
-  readonly tail: { push(chunk: string): void; text(): string };
-}
+type Child = Bun.Subprocess<"pipe", "pipe", "pipe">;
 
 export function startProcess(deps: { readonly clock: Clock; readonly log: Log }, options: SpawnOptions): AgentProcess {
   const { clock } = deps;
-  const { child, tail } = spawn(options);
+  const child = spawn(options);
+  const tail = createTail(STDERR_KEPT_CHARS * 2);
   const log = deps.log.child({ pid: child.pid });
   const identity = identify(child.pid);
   let garbled: string | null = null;
@@ -156,7 +154,7 @@ function endListeners(ended: Promise<Ended>): AgentProcess["onEnded"] {
 /** The runtime has been seen to miss the exit of a process that dies at once. Closed pipes and an empty place in the process table say the same. */
 async function exitCode(
   clock: Clock,
-  child: Child["child"],
+  child: Child,
   drained: Promise<unknown>,
   identity: ProcessIdentity | null,
 ): Promise<number | null> {
@@ -170,7 +168,7 @@ async function exitCode(
   return Promise.race([exited, missed.catch(() => exited)]);
 }
 
-function write(child: Child["child"], line: string): void {
+function write(child: Child, line: string): void {
   try {
     child.stdin.write(line);
     void Promise.resolve(child.stdin.flush()).catch(() => undefined); // a closed pipe shows as the process's end
@@ -184,21 +182,21 @@ function spawn(options: SpawnOptions): Child {
   try {
     const child = Bun.spawn([...options.argv], {
       cwd: options.cwd,
-      env: { ...options.env, ...processMark(options.id) },
+      env: { ...options.env, [PROCESS_VARIABLE]: options.id },
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",
       detached: true,
     });
     setLimitMark(child.pid, options.id); // before it has had time to start anything; where that is not possible its environment has to do
-    return { child, tail: createTail(STDERR_KEPT_CHARS * 2) };
+    return child;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "unknown reason";
     throw new GatewayError("agent_unavailable", `pi could not be started: ${why}`, { cause });
   }
 }
 
-function stoppable(child: Child["child"], identity: ProcessIdentity | null, id: string) {
+function stoppable(child: Child, identity: ProcessIdentity | null, id: string) {
   return {
     pid: child.pid,
     id,
@@ -218,7 +216,7 @@ async function readText(stream: ReadableStream<Uint8Array>, take: (chunk: string
   for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
 }
 
-function describe(child: Child["child"], why: string | null, stderr: string): string {
+function describe(child: Child, why: string | null, stderr: string): string {
   const how = child.signalCode ? `was ended by ${child.signalCode}` : `exited with code ${child.exitCode}`;
   const said = stderr.trim() === "" ? "it wrote no error" : `its last words: ${stderr.trim()}`;
   return why ? `pi ${why} and ${how}; ${said}` : `pi ${how}; ${said}`;

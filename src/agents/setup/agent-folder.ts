@@ -25,8 +25,8 @@ interface FolderOptions {
   readonly config: Config["agent"];
   readonly models: Config["models"];
   readonly environment: Environment;
-  /** Where this agent's own folder is, below `home`. Default: `agent`. */
-  readonly folder?: readonly string[];
+  /** Where this agent's own folder is, below `home`. */
+  readonly folder: readonly string[];
   readonly features?: GatewayFeatures;
 }
 
@@ -34,8 +34,8 @@ interface FolderOptions {
 const RETRY = { enabled: true, maxRetries: 2, baseDelayMs: 1_000, maxAgentDelayMs: 8_000 };
 
 export function agentFolders(options: FolderOptions): AgentFolders {
-  const { home, config, environment } = options;
-  const own = ownFolder(options);
+  const { home, folder, config, environment } = options;
+  const own = join(home, ...folder);
   const given = config.agentDir === undefined ? null : expandPath(config.agentDir, environment.userHome);
   return {
     agentDir: given ?? own,
@@ -62,7 +62,7 @@ export async function prepareFolders(
   options: FolderOptions,
   choice: ModelChoice,
 ): Promise<void> {
-  const made = [ownFolder(options), folders.home, folders.workspace, folders.sessions];
+  const made = [join(options.home, ...options.folder), folders.home, folders.workspace, folders.sessions];
   if (options.environment.transpilerCache === null) made.push(folders.transpilerCache);
   for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
   await writePrivate(folders.promptFile, systemPrompt(options.config, options.features));
@@ -70,10 +70,6 @@ export async function prepareFolders(
   if (!folders.ownAgentDir) return;
   await writePrivate(join(folders.agentDir, "settings.json"), toJson(settings(options.config, choice)));
   await writePrivate(join(folders.agentDir, "models.json"), toJson(models(options.models, choice)));
-}
-
-function ownFolder({ home, folder = ["agent"] }: FolderOptions): string {
-  return join(home, ...folder);
 }
 
 /** Defaults here instead of flags: with a flag pi could not be given another model for a single session. */

@@ -6,8 +6,7 @@ import { agentFixture, collect, replyOf } from "../../testing/agent-fixture.ts";
 import { until } from "../../testing/agent-stage.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { ensureSessionFile } from "../talk/session-file.ts";
-import { inspectSessionFile, isStartedOver, startOver } from "./damaged-session.ts";
-import { removeSessionFile } from "./session-file.ts";
+import { inspectSessionFile, isStartedOver, removeSession, startOver } from "./damaged-session.ts";
 
 const NAME = "session-a.jsonl";
 const header = { id: "ses_1", at: 0, cwd: "/workspace" };
@@ -63,7 +62,7 @@ test("a session that is started over keeps the old file, says so until a turn ha
   expect(await readFile(kept ?? "", "utf8")).toBe(before);
   const { flaw, header: written } = await inspectSessionFile(file.path, 1_777);
   expect([flaw, isStartedOver(written, 1_777), isStartedOver(written, 1_500)]).toEqual([null, true, false]);
-  await removeSessionFile(file.home, NAME);
+  await removeSession(file.home, NAME);
   expect(await readdir(join(file.home, "sessions"))).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { createLineSplitter } from "../../kit/jsonl.ts";
 import { parseJson } from "../../kit/json.ts";
 import { type Fields, isFields } from "../talk/protocol.ts";
-import { headerLine, type SessionHeader } from "../talk/session-file.ts";
+import { headerLine, isSessionFileName, type SessionHeader } from "../talk/session-file.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -65,8 +65,11 @@ export function isStartedOver(header: Fields | null, settledBytes: number): bool
 
 const ASIDE = ".damaged-";
 
-/** What was kept of a session goes with it. */
-export async function removeKept(path: string): Promise<void> {
+/** Removes the file of a session that is gone, and every damaged one that was kept beside it. A name that is no session file is ignored. */
+export async function removeSession(home: string, name: string): Promise<void> {
+  if (!isSessionFileName(name)) return;
+  const path = join(home, "sessions", name);
+  await rm(path, { force: true });
   const names = await readdir(dirname(path)).catch(() => []); // there is no folder before the first session
   for (const name of names.filter((one) => one.startsWith(`${basename(path)}${ASIDE}`)))
     await rm(join(dirname(path), name), { force: true });

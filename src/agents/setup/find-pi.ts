@@ -36,7 +36,7 @@ const STICKY = 0o1000;
 
 export function findPi(options: FindPiOptions): PiCommand {
   const looked: Looked[] = [];
-  for (const [where, look] of places(options)) {
+  for (const [where, look] of candidates(options)) {
     const check = look();
     looked.push({ where, result: check.ok ? `found ${check.file}` : check.why });
     if (check.ok) return { kind: "found", argv: check.argv, file: check.file, looked };
@@ -51,7 +51,7 @@ export function findPi(options: FindPiOptions): PiCommand {
   };
 }
 
-function places(options: FindPiOptions): readonly [string, () => Check][] {
+function candidates(options: FindPiOptions): readonly [string, () => Check][] {
   const { piPath, bun } = options;
   if (piPath !== undefined) return [[`agent.piPath (${piPath})`, () => checkNamed(piPath, bun)]];
   const beside = dirname(options.execPath);

@@ -62,9 +62,11 @@ describe("the model that answers", () => {
 });
 
 describe("the agent folder", () => {
+  const folder = ["agent"];
+
   test("names the key's variable and never holds the key", async () => {
     await using home = await tempHome();
-    const options = poolOptions(home.path, { thinking: "high" as never }, local("very-secret-key"));
+    const options = { ...poolOptions(home.path, { thinking: "high" as never }, local("very-secret-key")), folder };
     const choice = chooseModel({ agent: options.config, models: options.models }, options.environment);
     await prepareFolders(agentFolders(options), options, choice);
     const [settings, models] = await Promise.all(
@@ -91,7 +93,7 @@ describe("the agent folder", () => {
     const agentDir = join(home.path, "their-pi");
     await mkdir(agentDir);
     await writeFile(join(agentDir, "settings.json"), "theirs");
-    const options = poolOptions(home.path, { agentDir }, none);
+    const options = { ...poolOptions(home.path, { agentDir }, none), folder };
     const choice: ModelChoice = { kind: "login", agentDir, because: "test" };
     await prepareFolders(agentFolders(options), options, choice);
     expect(await readFile(join(agentDir, "settings.json"), "utf8")).toBe("theirs");
@@ -101,7 +103,7 @@ describe("the agent folder", () => {
   test("in the owner's home may be written with a tilde", () => {
     const options = poolOptions("/state", { agentDir: "~/.pi/agent" }, none);
     const environment = readEnvironment({ HOME: "/home/owner" });
-    expect(agentFolders({ ...options, environment }).agentDir).toBe("/home/owner/.pi/agent");
+    expect(agentFolders({ ...options, folder, environment }).agentDir).toBe("/home/owner/.pi/agent");
   });
 });
 

@@ -13,7 +13,7 @@ import type { AgentFolders } from "./agent-folder.ts";
 import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
-import type { ModelChoice } from "./model-choice.ts";
+import { expectedModel, type ModelChoice } from "./model-choice.ts";
 import { watchLocks } from "../process/dead-locks.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import type { PlayedAgents } from "../process/played.ts";
@@ -84,7 +84,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const secrets = [...secretValues(settings.choice), ...(token ? [token.secret.reveal()] : [])];
   const locks = settings.notes.freeLocks();
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
-  using _locks = settings.folders.ownAgentDir ? watched(deps, settings) : null;
+  const { folders, lockHeldMs } = settings;
+  using _locks = folders.ownAgentDir ? watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs }) : null;
   const id = deps.ids.next("process");
   const { process, temp } = spawned(deps, settings, { id, suffix, reach, secrets });
   if (process.identity) settings.notes.write(process.identity, id);
@@ -99,10 +100,14 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     const state = await shakeHands(deps.clock, process, settings.handshakeMs, signal);
     const model = modelName(state.model);
     checkModel(settings.choice, model);
-    const { bridge, tools: profile } = settings.config;
-    const readable = skillFolders(settings.resources);
-    const place = { workspace: settings.folders.workspace, readable, ...(token ? { token } : {}) };
-    const pipe = createToolPipe(deps, process, { suffix, bridge, profile, ...place });
+    const pipe = createToolPipe(deps, process, {
+      suffix,
+      bridge: settings.config.bridge,
+      profile: settings.config.tools,
+      workspace: folders.workspace,
+      readable: skillFolders(settings.resources),
+      token: token ?? null,
+    });
     await pipe.push(null, signal);
     return {
       process,
@@ -116,10 +121,6 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     await process.stop(true);
     throw asStartFailure(error, process);
   }
-}
-
-function watched(deps: StartDeps, { folders, lockHeldMs }: StartSettings): Disposable {
-  return watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs });
 }
 
 interface OwnParts {
@@ -205,8 +206,9 @@ async function shakeHands(
   handshakeMs: number,
   signal: AbortSignal,
 ): Promise<Fields> {
-  const late = () => new GatewayError("agent_unavailable", `pi did not answer within ${handshakeMs} ms of its start`);
-  using limit = clock.deadline(handshakeMs, late);
+  const tooLate = () =>
+    new GatewayError("agent_unavailable", `pi did not answer within ${handshakeMs} ms of its start`);
+  using limit = clock.deadline(handshakeMs, tooLate);
   const state = await process.request({ type: "get_state" }, AbortSignal.any([signal, limit.signal]));
   if (!state.ok) throw new GatewayError("agent_unavailable", `pi refused the first question: ${state.error}`);
   return state.data;
@@ -214,19 +216,13 @@ async function shakeHands(
 
 /** pi falls back to another model without a word. Answering with a model nobody asked for could cost, so that is refused. */
 function checkModel(choice: ModelChoice, actual: string | null): void {
-  const wanted = wantedModel(choice);
+  const wanted = choice.kind === "provider-default" ? `${choice.provider}/` : (expectedModel(choice) ?? "");
   const fits = wanted.endsWith("/") ? actual?.startsWith(wanted) : wanted === "" ? actual !== null : actual === wanted;
   if (fits) return;
   const name = wanted === "" ? "a model" : `the model ${wanted.endsWith("/") ? `of ${wanted.slice(0, -1)}` : wanted}`;
   throw new GatewayError("model_missing", `pi does not offer ${name} (it has ${actual ?? "none"})`, {
     say: `pi does not offer ${name}. Check agent.model, and that its provider's key or login is there.`,
   });
-}
-
-function wantedModel(choice: ModelChoice): string {
-  if (choice.kind === "demo") return "gwdemo/demo";
-  if (choice.kind === "configured") return `${choice.provider}/${choice.model}`;
-  return choice.kind === "provider-default" ? `${choice.provider}/` : "";
 }
 
 function asStartFailure(error: unknown, process: AgentProcess): unknown {

@@ -24,7 +24,7 @@ test("every entry that a model was asked for counts, and half a line counts for 
   });
 });
 
-test("what was cut off knows the model that answered last, and how much of it came from a cache", () => {
+test("usage of the part that is cut off names the model that answered last, and how many tokens came from a cache", () => {
   const answer = (model: string) => ({
     role: "assistant",
     provider: "fake",

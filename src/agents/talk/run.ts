@@ -125,27 +125,16 @@ function cutShort(ending: Exclude<Ending, { because: "settled" }>, totals: Total
 
 /** pi says that it is done; whether that was a success is in its last message. */
 function settle(last: PiMessage | undefined, toolsUsed: number, totals: Totals): AgentEvent {
-  if (last?.stop === "error") {
-    return { type: "failed", code: classifyFailure(last.error), detail: last.error, again: false, ...totals };
-  }
-  if (last?.stop === "aborted") {
-    return {
-      type: "failed",
-      code: "provider_cut",
-      detail: last.error || "aborted by nobody we know",
-      again: false,
-      ...totals,
-    };
-  }
-  if (totals.text === "" && toolsUsed === 0) {
-    return {
-      type: "failed",
-      code: "agent_empty",
-      detail: "settled without text, tool or error",
-      again: false,
-      ...totals,
-    };
-  }
+  const failed = (code: ErrorCode, detail: string): AgentEvent => ({
+    type: "failed",
+    code,
+    detail,
+    again: false,
+    ...totals,
+  });
+  if (last?.stop === "error") return failed(classifyFailure(last.error), last.error);
+  if (last?.stop === "aborted") return failed("provider_cut", last.error || "aborted by nobody we know");
+  if (totals.text === "" && toolsUsed === 0) return failed("agent_empty", "settled without text, tool or error");
   return { type: "done", ...totals };
 }
 

@@ -27,8 +27,12 @@ export interface SessionHeader {
   readonly startedOverAt?: number;
 }
 
+export function isSessionFileName(name: string): boolean {
+  return NAME.test(name);
+}
+
 export function sessionPath(folder: string, name: string): string {
-  if (!NAME.test(name)) throw new GatewayError("internal", "not a session file name", { fields: { name } });
+  if (!isSessionFileName(name)) throw new GatewayError("internal", "not a session file name", { fields: { name } });
   return join(folder, name);
 }
 
@@ -37,7 +41,11 @@ export async function ensureSessionFile(path: string, header: SessionHeader): Pr
   await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
   const made = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600).catch(ifExists);
   if (!made) return;
-  await writeAndClose(made, header);
+  try {
+    await made.write(headerLine(header));
+  } finally {
+    await made.close();
+  }
 }
 
 /** Cuts the file back to what belonged to finished turns, and says what the rest had cost. Never grows it; what would not even hold the header begins anew. */
@@ -107,17 +115,12 @@ export function settledSize(path: string): number {
   }
 }
 
-/** Of a session that nobody will open again. */
-export async function removeSessionFile(path: string): Promise<void> {
-  await rm(path, { force: true });
-}
-
 /** Files of delegated turns that a crash has left behind; a fresh one may be in use. */
 export async function sweepPassing(folder: string, now: number): Promise<void> {
   const names = await readdir(folder).catch(() => []); // there is no folder before the first session
   for (const name of names.filter((one) => PASSING.test(one))) {
     const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: now })); // removed by its lease just now
-    if (now - mtimeMs > PASSING_KEPT_MS) await removeSessionFile(join(folder, name));
+    if (now - mtimeMs > PASSING_KEPT_MS) await rm(join(folder, name), { force: true });
   }
 }
 
@@ -133,16 +136,8 @@ async function rest(file: FileHandle, from: number): Promise<string> {
 async function firstLine(file: FileHandle): Promise<string | null> {
   const buffer = Buffer.alloc(MAX_HEADER_BYTES);
   const { bytesRead } = await file.read(buffer, 0, MAX_HEADER_BYTES, 0);
-  const end = buffer.subarray(0, bytesRead).indexOf(10);
+  const end = buffer.subarray(0, bytesRead).indexOf(LINE_FEED);
   return end < 0 ? null : buffer.toString("utf8", 0, end);
-}
-
-async function writeAndClose(file: FileHandle, header: SessionHeader): Promise<void> {
-  try {
-    await file.write(headerLine(header));
-  } finally {
-    await file.close();
-  }
 }
 
 export function headerLine({ id, at, cwd, startedOverAt }: SessionHeader): string {
@@ -152,10 +147,6 @@ export function headerLine({ id, at, cwd, startedOverAt }: SessionHeader): strin
 }
 
 function ifExists(error: unknown): null {
-  if (isCode(error, "EEXIST")) return null;
+  if (error instanceof Error && "code" in error && error.code === "EEXIST") return null;
   throw error;
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -17,6 +17,7 @@ import {
   sizeOf,
 } from "./session-file.ts";
 import type { PlayedAgents } from "../process/played.ts";
+import type { AgentFolders } from "../setup/agent-folder.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 
 const SWITCH_MS = 10_000;
@@ -24,13 +25,13 @@ const SWITCH_MS = 10_000;
 const USUAL_THINKING = "medium";
 
 /** The session a process has in memory, and how long its file was when that was last true. */
-export interface OpenSession extends Wish {
+export interface OpenSession extends ModelSettings {
   readonly path: string;
   readonly bytes: number;
 }
 
 /** The model and the thinking level a session is to have. */
-interface Wish {
+interface ModelSettings {
   readonly model: string;
   readonly thinking: string;
 }
@@ -39,11 +40,6 @@ interface SessionDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly played?: PlayedAgents;
-}
-
-interface SessionTarget {
-  readonly sessions: string;
-  readonly workspace: string;
 }
 
 export interface Opened {
@@ -55,7 +51,7 @@ export interface Opened {
 }
 
 type SessionRequest = LeaseRequest & {
-  readonly place: SessionTarget;
+  readonly folders: Pick<AgentFolders, "sessions" | "workspace">;
   /** Of the agent, when it is configured. */
   readonly defaultThinking: ThinkingLevel | undefined;
 };
@@ -67,20 +63,21 @@ export async function openSession(
   request: SessionRequest,
 ): Promise<Opened> {
   if (deps.played) return deps.played.open(agent, now, request);
-  const path = sessionPath(request.place.sessions, request.sessionFile);
-  const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: request.place.workspace };
+  const path = sessionPath(request.folders.sessions, request.sessionFile);
+  const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: request.folders.workspace };
   const before = sizeOf(path);
-  const wish = wishOf(agent, request);
-  const opened = () => ({ path, bytes: sizeOf(path), ...wish });
+  const wanted = modelSettings(agent, request);
+  const opened = () => ({ path, bytes: sizeOf(path), ...wanted });
   // What the process has in memory is the truth only while nobody else has touched the file.
   if (before > 0 && now?.path === path && now.bytes === before) {
-    if (now.model !== wish.model || now.thinking !== wish.thinking) await settle(deps.clock, agent, path, wish);
+    const isSet = now.model === wanted.model && now.thinking === wanted.thinking;
+    if (!isSet) await setModel(deps.clock, agent, path, wanted);
     return { session: opened(), switched: false, lost: NO_USAGE };
   }
   const prepared = await prepareFile(path, before, request.settledBytes, header);
-  await moveSession(path, request.place.workspace);
+  await moveSession(path, request.folders.workspace);
   await switchTo(deps.clock, agent, path);
-  await settle(deps.clock, agent, path, wish);
+  await setModel(deps.clock, agent, path, wanted);
   return { session: opened(), switched: true, ...prepared };
 }
 
@@ -107,11 +104,11 @@ async function prepareFile(
   return { lost: NO_USAGE };
 }
 
-/** A name that ends with its slash is no model: whoever asks for that only wants to look. */
-export function wishOf(
+/** A name that ends with its slash (`openai/`) is no model: such a request only lists the models of a provider. */
+export function modelSettings(
   agent: Pick<ReadyAgent, "model" | "thinking">,
   request: Pick<SessionRequest, "model" | "thinking" | "defaultThinking">,
-): Wish {
+): ModelSettings {
   const model = request.model === undefined || request.model.endsWith("/") ? agent.model : request.model;
   const usual = model === agent.model ? agent.thinking : (request.defaultThinking ?? USUAL_THINKING);
   return { model, thinking: request.thinking ?? (usual || "off") };
@@ -125,25 +122,26 @@ async function switchTo(clock: Clock, { process }: ReadyAgent, path: string): Pr
 }
 
 /** A session remembers the model it was last used with. What was chosen for it decides, else the configuration. */
-async function settle(clock: Clock, { process }: ReadyAgent, path: string, wish: Wish): Promise<void> {
+async function setModel(clock: Clock, { process }: ReadyAgent, path: string, wanted: ModelSettings): Promise<void> {
   const late = () => new GatewayError("agent_unavailable", "pi did not change the model in time");
   using limit = clock.deadline(SWITCH_MS, late);
   const state = await process.request({ type: "get_state" }, limit.signal);
   if (!state.ok || text(state.data.sessionFile) !== path) {
     throw new GatewayError("agent_unavailable", "pi has another session open than it was told to");
   }
-  for (const command of corrections(wish, state.data)) {
+  for (const command of changesTo(wanted, state.data)) {
     const done = await process.request(command, limit.signal);
-    if (!done.ok) throw notOffered(wish.model, done.error);
+    if (!done.ok) throw notOffered(wanted.model, done.error);
   }
 }
 
-function corrections(wish: Wish, state: Fields): readonly Fields[] {
-  const slash = wish.model.indexOf("/");
-  const [provider, modelId] = [wish.model.slice(0, slash), wish.model.slice(slash + 1)];
-  const model = modelName(state.model) === wish.model ? [] : [{ type: "set_model", provider, modelId }];
-  const sameThinking = model.length === 0 && text(state.thinkingLevel) === wish.thinking;
-  return sameThinking ? model : [...model, { type: "set_thinking_level", level: wish.thinking }];
+/** The commands that make pi's state what is wanted. Changing the model resets the thinking level. */
+function changesTo(wanted: ModelSettings, state: Fields): readonly Fields[] {
+  const slash = wanted.model.indexOf("/");
+  const [provider, modelId] = [wanted.model.slice(0, slash), wanted.model.slice(slash + 1)];
+  const model = modelName(state.model) === wanted.model ? [] : [{ type: "set_model", provider, modelId }];
+  const sameThinking = model.length === 0 && text(state.thinkingLevel) === wanted.thinking;
+  return sameThinking ? model : [...model, { type: "set_thinking_level", level: wanted.thinking }];
 }
 
 function notOffered(model: string, error: string): GatewayError {

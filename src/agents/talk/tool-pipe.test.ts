@@ -90,6 +90,8 @@ function fixture(
     },
   };
   const pipe = createToolPipe({ clock: systemClock, log, tools: gate, ...(questions ? { questions } : {}) }, process, {
+    readable: [],
+    token: null,
     suffix: "suffix",
     bridge: "live",
     profile: "chat",
@@ -286,7 +288,7 @@ describe("a tool call", () => {
   });
 });
 
-describe("what is kept of a result in its place,", () => {
+describe("the text that is kept in the place of a result,", () => {
   const ADMIT = "pi-gateway:tool_admit";
   const RESULT = "pi-gateway:tool_result";
 

@@ -10,8 +10,8 @@ import type { AgentProcess } from "../process/process.ts";
 import type { AgentToken } from "../tools/agent-tokens.ts";
 import { createLeftRunning } from "../tools/left-running.ts";
 import { createOffering } from "../tools/offering.ts";
-import { createPiToolCalls, type PiToolCalls, type PiToolEnd } from "../tools/pi-tool-calls.ts";
-import { piToolsFor, type ToolProfile } from "../tools/pi-tools.ts";
+import { createPiToolCalls, type PiToolCall, type PiToolCalls, type PiToolEnd } from "../tools/pi-tool-calls.ts";
+import { profileTools, type ToolProfile } from "../tools/pi-tools.ts";
 import { type AgentCall, createUnaskedCalls, type UnaskedCalls } from "../tools/unasked-calls.ts";
 import { type Asking, type AskingDeps, createAsking } from "./asking.ts";
 import { type Fields, isFields, text } from "./protocol.ts";
@@ -57,8 +57,9 @@ interface ToolPipeOptions {
   readonly profile: ToolProfile;
   readonly workspace: string;
   /** Outside of the workspace, where pi's file tools may look and change nothing. */
-  readonly readable?: readonly string[];
-  readonly token?: AgentToken;
+  readonly readable: readonly string[];
+  /** By which scripts of the agent call the gateway; null: they cannot. */
+  readonly token: AgentToken | null;
 }
 
 interface Deps extends AskingDeps {
@@ -66,17 +67,6 @@ interface Deps extends AskingDeps {
   readonly log: Log;
   readonly tools: ToolGate;
 }
-
-interface Call {
-  readonly tool: string;
-  readonly callId: string;
-  readonly params: unknown;
-  /** As the model wrote it; pi may have changed it before it asked. */
-  readonly asked?: unknown;
-}
-
-/** How a dialog is answered. */
-type Answer = Readonly<Record<string, unknown>>;
 
 /** The calls of one process that are running now, and for whom. */
 interface Serving {
@@ -88,20 +78,20 @@ interface Serving {
   stopping: boolean;
 }
 
-type Work = (call: Call, context: ToolContext, signal: AbortSignal) => Promise<Answer>;
+/** Runs, or judges, one call; returns how its dialog is answered. */
+type Work = (call: PiToolCall, context: ToolContext, signal: AbortSignal) => Promise<Fields>;
 
 export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
   const { bridge, profile } = options;
   const left = createLeftRunning(deps, process);
-  const room = { workspace: options.workspace, readable: options.readable ?? [] };
-  const ownCalls = createPiToolCalls({ ...deps, left }, room);
+  const piCalls = createPiToolCalls({ ...deps, left }, options);
   const asking = createAsking(deps);
 
   const order = (body: unknown): Fields => ({
     type: "prompt",
     message: `/gw-${options.suffix} ${JSON.stringify(body)}`,
   });
-  const own = (to: Caller | null) => piToolsFor(profile, to?.role ?? null);
+  const own = (to: Caller | null) => (to ? profileTools(profile) : []); // they touch files: nobody has them while no turn runs
   const has = (tool: string): boolean => typeof profile === "string" || profile.includes(tool);
   const names = (to: Caller) => [...own(to), ...deps.tools.specs(to).map(({ name }) => name)].filter(has);
   const unasked = createUnaskedCalls(deps, { bridge, names });
@@ -114,14 +104,14 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     });
 
   const call = gatewayCall(deps, serving, { settled: offering.settled, progress });
-  const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
+  const admit: Work = async (...asked) => valueOf(await piCalls.admit(...asked));
 
-  const answer = async (dialog: Dialog): Promise<Answer | null> => {
+  const answer = async (dialog: Dialog): Promise<Fields | null> => {
     const { title, body } = dialog;
     if (title === CALL_TITLE) return begin(deps, serving, body, { path: "pipe", work: call });
     if (title === ADMIT_TITLE) return begin(deps, serving, body, { path: "pi", work: admit });
-    if (title === ERROR_TITLE) return valueOf({ ok: true, text: unasked.refusalOf(callIdIn(body)) });
-    return title === RESULT_TITLE ? ownEnd(ownCalls, body) : asking.ask(dialog);
+    if (title === ERROR_TITLE) return valueOf({ ok: true, text: unasked.refusalOf(text(fieldsIn(body).callId)) });
+    return title === RESULT_TITLE ? piCallEnded(piCalls, body) : asking.ask(dialog);
   };
   answerDialogs(deps, process, answer);
   process.onNote(asking.tell);
@@ -134,7 +124,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       running.clear();
       unasked.clear();
       serving.kept.clear();
-      ownCalls.endAll();
+      piCalls.endAll();
       serving.stopping = false;
       serving.caller = context;
       asking.serve(context);
@@ -146,13 +136,13 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       if (bridge !== "off") await process.request(order({ kind: "real", texts }), signal);
     },
     began: unasked.began,
-    updated: ownCalls.updated,
+    updated: piCalls.updated,
     ended(callId, end) {
       const refusal = unasked.ended(callId, end, serving.caller);
-      const kept = serving.kept.get(callId) ?? ownCalls.keptOf(callId);
+      const kept = serving.kept.get(callId) ?? piCalls.keptOf(callId);
       running.get(callId)?.abort(new Error("the agent no longer waits for this call"));
       running.delete(callId);
-      void ownCalls.ended(callId, end); // when pi did not tell it itself
+      void piCalls.ended(callId, end); // when pi did not tell it itself
       return refusal ?? kept;
     },
     stopCalls: (over) => stopCalls(serving, over),
@@ -161,7 +151,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
 }
 
 /** Whatever fails here, the agent is answered: it would wait for ever. */
-function answerDialogs({ log }: Deps, process: AgentProcess, answer: (dialog: Dialog) => Promise<Answer | null>): void {
+function answerDialogs({ log }: Deps, process: AgentProcess, answer: (dialog: Dialog) => Promise<Fields | null>): void {
   const serve = async (dialog: Dialog): Promise<void> => {
     const value = await answer(dialog).catch((error: unknown) => {
       log.error("a dialog of an agent could not be answered", { error });
@@ -197,27 +187,30 @@ function stopCalls(serving: Serving, over: AbortSignal): void {
   for (const stop of serving.running.values()) stop.abort(new Error("the turn is being stopped"));
 }
 
-type Way = { readonly path: "pipe" | "pi"; readonly work: Work };
+interface CallHandler {
+  readonly path: "pipe" | "pi";
+  readonly work: Work;
+}
 
 /** A call has to be readable, made during a turn, and not be one too many. Whatever is not leaves a row all the same. */
-async function begin(deps: Deps, serving: Serving, body: string, { path, work }: Way): Promise<Answer | null> {
+async function begin(deps: Deps, serving: Serving, body: string, { path, work }: CallHandler): Promise<Fields | null> {
   const { running, caller } = serving;
   const call = parseCall(body);
   const asked = call && serving.unasked.take(call.callId);
-  const turnAway = (reason: keyof typeof TURNED_AWAY_CODE, because: string): Answer => {
+  const reject = (reason: keyof typeof TURNED_AWAY_CODE, because: string): Fields => {
     deps.tools.recordRejected({ ...(call ?? { params: beginningOf(body) }), path, context: caller, reason, because });
     const outcome = { kind: "refused", code: TURNED_AWAY_CODE[reason], message: because } as const;
     return refuse(JSON.stringify(envelopeOf(call?.tool ?? "unknown", outcome)));
   };
-  if (!call) return turnAway("unreadable", "The call could not be read. Write it again, with all its parameters.");
-  if (!caller) return turnAway("outside_turn", "This call came outside of a conversation turn and was refused.");
+  if (!call) return reject("unreadable", "The call could not be read. Write it again, with all its parameters.");
+  if (!caller) return reject("outside_turn", "This call came outside of a conversation turn and was refused.");
   if (serving.stopping) {
-    turnAway("outside_turn", "This call came while its turn was being stopped.");
+    reject("outside_turn", "This call came while its turn was being stopped.");
     return null;
   }
-  if (running.has(call.callId)) return turnAway("id_taken", "A call with this id is running already. Use another id.");
+  if (running.has(call.callId)) return reject("id_taken", "A call with this id is running already. Use another id.");
   if (running.size >= MAX_RUNNING_CALLS)
-    return turnAway("too_many", "Too many tools are running at once. Call fewer at a time.");
+    return reject("too_many", "Too many tools are running at once. Call fewer at a time.");
   const stop = new AbortController();
   running.set(call.callId, stop);
   try {
@@ -228,10 +221,11 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   }
 }
 
-async function ownEnd(ownCalls: PiToolCalls, body: string): Promise<Answer> {
-  const ended = parseEnd(body);
-  if (!ended) return refuse("The result could not be read.");
-  return valueOf({ ok: true, kept: await ownCalls.ended(ended.callId, ended.end) });
+async function piCallEnded(piCalls: PiToolCalls, body: string): Promise<Fields> {
+  const { callId, isError, output } = fieldsIn(body);
+  if (text(callId) === "") return refuse("The result could not be read.");
+  const end = { isError: isError === true, output: text(output) };
+  return valueOf({ ok: true, kept: await piCalls.ended(text(callId), end) });
 }
 
 function beginningOf(body: string) {
@@ -270,7 +264,7 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
   }
 }
 
-function reply(tool: string, outcome: ToolOutcome, kept: string | null): Answer {
+function reply(tool: string, outcome: ToolOutcome, kept: string | null): Fields {
   if (outcome.kind === "ok") return valueOf({ ok: true, ...outcome.result, ...(kept === null ? {} : { kept }) });
   const said = JSON.stringify(envelopeOf(tool, outcome));
   // accepted, and not done yet: that is no error, for the model as for those who count errors
@@ -285,33 +279,24 @@ function keptText(tool: string, outcome: ToolOutcome): string | null {
   return JSON.stringify(envelopeOf(tool, { ...outcome, message: outcome.kept }));
 }
 
-function refuse(message: string): Answer {
+function refuse(message: string): Fields {
   return valueOf({ ok: false, text: message });
 }
 
-function valueOf(value: unknown): Answer {
+function valueOf(value: unknown): Fields {
   return { value: JSON.stringify(value) };
 }
 
-function parseCall(body: string): Call | null {
-  const parsed = parseJson(body, CALL_LIMITS);
-  if (!parsed.ok || !isFields(parsed.value)) return null;
-  const { tool, callId, params } = parsed.value;
+function parseCall(body: string): PiToolCall | null {
+  const { tool, callId, params } = fieldsIn(body);
   if (text(tool) === "" || text(callId) === "") return null;
   return { tool: text(tool), callId: text(callId), params };
 }
 
-function callIdIn(body: string): string {
+/** None, when the body cannot be read. */
+function fieldsIn(body: string): Fields {
   const parsed = parseJson(body, CALL_LIMITS);
-  return parsed.ok && isFields(parsed.value) ? text(parsed.value["callId"]) : "";
-}
-
-function parseEnd(body: string): { readonly callId: string; readonly end: PiToolEnd } | null {
-  const parsed = parseJson(body, CALL_LIMITS);
-  if (!parsed.ok || !isFields(parsed.value)) return null;
-  const { callId, isError, output } = parsed.value;
-  if (text(callId) === "") return null;
-  return { callId: text(callId), end: { isError: isError === true, output: text(output) } };
+  return parsed.ok && isFields(parsed.value) ? parsed.value : {};
 }
 
 function plainText(result: ToolResult): string {

@@ -178,7 +178,7 @@ describe("between turns", () => {
   });
 });
 
-test("what a tool says on its way is in pi before the tool has ended", async () => {
+test("progress of a tool is in pi before the tool has ended", async () => {
   await using home = await tempHome();
   const heard = join(home.path, "heard");
   const file = join(home.path, "listener.ts");

@@ -6,7 +6,7 @@ import { isFields } from "../talk/protocol.ts";
 import { confine, type Confined, type Room } from "./confine.ts";
 import type { LeftRunning } from "./left-running.ts";
 
-interface PiToolCall {
+export interface PiToolCall {
   readonly tool: string;
   readonly callId: string;
   readonly params: unknown;

@@ -8,7 +8,7 @@ import { type AgentStage, createAgentStage } from "../../testing/agent-stage.ts"
 import { type FakeReply, inOrder, says } from "../../testing/fake-provider.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { confine } from "./confine.ts";
-import { piToolFlags, piToolsFor, profileTools, type ToolProfile } from "./pi-tools.ts";
+import { piToolFlags, profileTools, type ToolProfile } from "./pi-tools.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 
 setDefaultTimeout(60_000);
@@ -46,7 +46,6 @@ describe("a profile", () => {
     ],
   ])("%p has %p of pi tools, once the process works for somebody", (profile, tools) => {
     expect(profileTools(profile)).toEqual(tools);
-    expect([piToolsFor(profile, "owner"), piToolsFor(profile, null)]).toEqual([tools, []]);
   });
 
   test("shuts out by a flag what it does not have", () => {

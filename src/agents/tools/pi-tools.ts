@@ -1,6 +1,4 @@
-/** pi tools: which of them a profile has, and for whom. Pure. */
-import type { Role } from "../../contracts/ids.ts";
-
+/** pi tools: which of them a profile has. For whom a profile has them is decided in profile.ts. Pure. */
 /** `chat`: none. `workspace`: files of the agent's folder. `full`: a shell as well. A list: those that it names. */
 export type ToolProfile = "chat" | "workspace" | "full" | readonly string[];
 
@@ -16,9 +14,8 @@ export function profileTools(profile: ToolProfile): readonly string[] {
   return ALL.filter((name) => profile.includes(name));
 }
 
-/** They touch files under the gateway's own user: nobody has them while the process works for nobody. For whom a profile has them is decided where profiles are made. */
-export function piToolsFor(profile: ToolProfile, role: Role | null): readonly string[] {
-  return role === null ? [] : profileTools(profile);
+export function isPiTool(name: string): boolean {
+  return ALL.includes(name);
 }
 
 export function piToolFlags(profile: ToolProfile): readonly string[] {

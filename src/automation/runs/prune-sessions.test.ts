@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { removeSessionFile } from "../../agents/index.ts";
+import { removeSession } from "../../agents/index.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { RunSessionStore } from "../../contracts/store/run-sessions.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
@@ -38,7 +38,7 @@ test("every file whose session is gone is taken away, and no other", async () =>
   const clock = createFakeClock(Date.UTC(2026, 5, 1));
   const { runSessions, dead, asked } = played(1_300);
   mkdirSync(join(home.path, "sessions"));
-  const removeFile = (name: string) => removeSessionFile(home.path, name);
+  const removeFile = (name: string) => removeSession(home.path, name);
   const fileOf = (name: string): string => join(home.path, "sessions", name);
   const names = ["left-by-a-crash.jsonl", "session-1150.jsonl", "session-1299.jsonl", "session-1149.jsonl"];
   for (const name of names) writeFileSync(fileOf(name), "{}\n");

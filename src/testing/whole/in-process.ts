@@ -78,8 +78,16 @@ export async function startInProcess(
   const store = life.own("store", await openStore(DEPS, { home: home.path }));
   const events = createEvents(DEPS);
   const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, []);
-  const settings = { config: config.agent, models: config.models, profiles: agentProfiles(config) };
-  const options = { home: home.path, environment: readEnvironment(environment), bridgePath: BRIDGE, ...settings };
+  const options = {
+    home: home.path,
+    config: config.agent,
+    models: config.models,
+    profiles: agentProfiles(config),
+    environment: readEnvironment(environment),
+    bridgePath: BRIDGE,
+    bun: [process.execPath, "--no-env-file"],
+    bunEnv: {},
+  };
   const pool = life.own("agents", await startPool({ ...DEPS, events, tools }, options), AGENTS_STOP_MS);
   const queue = createQueue({ ...DEPS, store }, () => config.queue);
   const receiving = { ...DEPS, events, queue, router: createRouter(() => config, OPEN_DOORS) };

@@ -192,6 +192,33 @@ test("settings that a platform cannot read keep no later ones from being applied
   expect(w.shown.opened).toEqual(["one/a"]);
 });
 
+test("a platform that needs no settings is closed when it is turned off", async () => {
+  await using w = await world((shown) => [
+    entry("one", shown, { load: async () => ({ id: "one", open: async () => [account("one", "a", shown)] }) }),
+  ]);
+  await w.platforms.apply(config({ one: {} }));
+  await w.bench.clock.advance(0);
+  await w.platforms.apply(config({}));
+  expect([w.shown.closed, w.platforms.channels()]).toEqual([["one/a"], []]);
+});
+
+test("a platform that is closed in any moment around its opening does not stay open", async () => {
+  const MOMENTS = 12; // turns of the promise queue, more than there are between an open platform and its place in the list
+  for (let moment = 0; moment < MOMENTS; moment++) {
+    const opening = Promise.withResolvers<readonly OpenChannel[]>();
+    await using w = await world((shown) => [
+      entry("one", shown, { load: async () => ({ id: "one", open: () => opening.promise }) }),
+    ]);
+    await w.platforms.apply(config({ one: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    opening.resolve([account("one", "a", w.shown)]);
+    for (let turn = 0; turn < moment; turn++) await Promise.resolve();
+    await w.platforms.apply(config({}));
+    await w.bench.clock.advance(0);
+    expect([moment, w.shown.closed]).toEqual([moment, ["one/a"]]);
+  }
+});
+
 test("a platform whose code throws before it has begun to open is tried again like any other", async () => {
   let failures = 1;
   await using w = await world((shown) => {

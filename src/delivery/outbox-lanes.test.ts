@@ -196,6 +196,28 @@ describe("a stop", () => {
     expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", lost: 0 });
   });
 
+  test("waits for the reading of stored replies that is under way, so that nobody closes the store below it", async () => {
+    await using world = await outboxWorld({}, () => ({}));
+    const read = Promise.withResolvers<void>();
+    let asked = false;
+    world.tamper((store) => ({
+      ...store,
+      async pending(...args) {
+        asked = true;
+        await read.promise;
+        return store.pending(...args);
+      },
+    }));
+    world.outbox.wake();
+    await waitFor("the reading to begin", () => asked);
+    let stopped = false;
+    const stop = world.outbox[Symbol.asyncDispose]().then(() => (stopped = true));
+    await world.clock.advance(1_000);
+    expect(stopped).toBe(false);
+    read.resolve();
+    await stop;
+  });
+
   test("waits until what is being sent has come to its end", async () => {
     const state = { begun: 0, ended: 0 };
     const gate = Promise.withResolvers<void>();

@@ -229,6 +229,18 @@ describe("plugin host: a plugin in a folder", () => {
     });
   });
 
+  test("in a folder that the settings no longer name is not looked for any more", async () => {
+    const { start, clock, config } = await world();
+    const { refresh } = await start();
+    const before = clock.pending();
+    config.dirs = [join(home.path, "not made yet")];
+    await refresh();
+    expect(clock.pending()).toBe(before + 1); // looks for it each second
+    config.dirs = [];
+    await refresh();
+    expect(clock.pending()).toBe(before);
+  });
+
   test("that changes while the settings cannot be read is nobody's unhandled failure, and is seen with the next change", async () => {
     const at = await world();
     await put("one", TELLS("first"));

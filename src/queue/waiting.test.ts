@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { InboxId, Principal } from "../contracts/ids.ts";
 import type { UnbegunReply } from "../contracts/queue.ts";
+import { entry } from "../testing/messages.ts";
 import { DONE, idOf, keyOf, never, nextCommand, queueWorld, words } from "../testing/worlds/queue-world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -27,6 +28,19 @@ describe("a running turn", () => {
     expect([fx.queue.stats().waiting, (await fx.say("a", "four")).kind]).toEqual([0, "queued"]);
     await fx.restart();
     expect(words(await fx.take())).toEqual(["one", "two", "three"]);
+  });
+
+  test("forgets with its end what joined it: a repeat of that event meets the limit of its session like anything new", async () => {
+    await using fx = await queueWorld({ mode: "steer", maxPerSession: 1 });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    const message = { ...entry("a", "two").message, sender: { principal: A, name: "A" } };
+    await fx.say("a", "two", { message });
+    await batch.join(await batch.offered(never));
+    await fx.say("a", "fills the session");
+    expect((await fx.say("a", "two", { message })).kind).toBe("duplicate");
+    await batch.finish(DONE);
+    expect((await fx.say("a", "two", { message })).kind).toBe("full");
   });
 
   test("that could not be begun with what it collected leaves all of it waiting, in its order", async () => {

@@ -90,6 +90,17 @@ test("an owner who saves while old names are rewritten keeps their text", async 
   expect([backup, warnings[0]?.message]).toEqual([null, expect.stringContaining("changed at the same moment")]);
 });
 
+test("a rewrite of old names after which a setting would have another value is not written", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pi-gateway.jsonc");
+  const text = '{ "queue": { "maxPending": "${LIMIT}" } }';
+  await real.writeFile(path, text);
+  const limits = ["70", "80"]; // before the rewrite, and after it
+  const { warnings, backup } = await migrateConfig({ log: silentLog }, path, () => limits.shift());
+  expect([await real.readFile(path, "utf8"), await real.readdir(home.path)]).toEqual([text, ["pi-gateway.jsonc"]]);
+  expect([backup, warnings[0]?.message]).toEqual([null, expect.stringContaining("could not rewrite it safely")]);
+});
+
 test("a written file is private and can be read by its owner, whatever the umask of the process", async () => {
   await using home = await tempHome();
   const path = join(home.path, "a.jsonc");

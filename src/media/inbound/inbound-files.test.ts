@@ -170,7 +170,7 @@ describe("a file that arrives", () => {
     });
     const keeping = w.files.keep(file("", { open: async () => stream }), NEVER);
     await w.clock.advance(DOWNLOAD_MS + IDLE_MS);
-    expect((await keeping).kind).toBe("refused");
+    expect((await waitForEnd("the end of a download that trickles", keeping)).kind).toBe("refused");
   });
 
   test("is fetched again after a pause when its download fails at the start or breaks off, and is counted once", async () => {

@@ -146,6 +146,22 @@ describe("a part", () => {
   );
 
   test(
+    "brings files that together are larger than Discord takes in several messages, each as full as it may be",
+    async () => {
+      await open({ mediaMaxMb: 1 });
+      const sizes = [700_000, 1024 * 1024 - 700_000, 1, 1024 * 1024 - 1, 10];
+      const attachments = await Promise.all(sizes.map((bytes, at) => media(`${at}.txt`, bytes)));
+      await world.channel.send(await part("here", { attachments }), NEVER);
+      expect(inDm().map(({ content, files }) => [content, files.length])).toEqual([
+        ["here", 2],
+        ["", 2],
+        ["", 1],
+      ]);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "brings its files with its last words, ten at a time",
     async () => {
       await open();

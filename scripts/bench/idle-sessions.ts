@@ -70,7 +70,7 @@ async function fill(home: string, sessions: number): Promise<void> {
       settledBytes: 0,
       at: systemClock.now(),
     });
-    await store.outbox.markSent([`${ids.turnId}:0`], systemClock.now());
+    await store.outbox.markSent(`${ids.turnId}:0`, systemClock.now());
   };
   const BATCH = 500;
   for (let from = 0; from < sessions; from += BATCH)

@@ -11,6 +11,8 @@ export type InboxId = Id<"InboxId">;
 /** Typed and immutable: `operator`, `telegram:user:123`. Names are for display only. */
 export type Principal = Id<"Principal">;
 export type MediaId = Id<"MediaId">;
+/** One running gateway, from its start to its end. The next start has another. */
+export type InstanceId = Id<"InstanceId">;
 
 export type Role = "owner" | "member" | "guest";
 

@@ -22,7 +22,7 @@ import type { SystemEventStore } from "./automation/system-event.ts";
 import type { PairingStore } from "./channels/pairing.ts";
 import type { ChannelState } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
-import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
@@ -68,8 +68,10 @@ export interface Store extends AsyncDisposable {
   readonly approvals: ApprovalStore;
   readonly usage: UsageStore;
   readonly health: StoreHealth;
-  /** Counts the lives of this state directory: 1 for the first start, then 2, … */
+  /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;
+  /** The gateway that opened it: the owner of its claims. */
+  readonly instanceId: InstanceId;
 }
 
 // ── inbox ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -257,26 +259,37 @@ export interface TurnResult {
 
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/**
+ * Parts are sent under a claim of this gateway. A claim holds until its time, or until the part is left to wait. Opening a store takes over
+ * the claims of earlier gateways, which are dead: one gateway at a time holds the state directory. Whoever lost a claim cannot record
+ * anything about the part any more.
+ */
 export interface OutboxStore extends PostStore, ReactionStore {
   /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;
-  /** Before a send that must not be repeated blindly; fsynced. */
+  /**
+   * Claims the part before a send that must not be repeated blindly; fsynced. False: the part has ended, or another gateway has claimed it.
+   * A send that may be repeated needs no claim.
+   */
   markSending(
     id: string,
-    now: Pick<PendingPart, "attempts" | "lost" | "delivered" | "doubt"> & { readonly at: number },
-  ): Promise<void>;
-  /** After a send that did not work; fsynced. */
+    now: Pick<PendingPart, "attempts" | "lost" | "delivered" | "doubt"> & {
+      readonly at: number;
+      readonly claimedUntil: number;
+    },
+  ): Promise<boolean>;
+  /** After a send that did not work; gives the claim back; fsynced. False: another gateway has claimed the part, nothing was written. */
   markWaiting(
     id: string,
     now: Pick<PendingPart, "attempts" | "lost" | "delivered" | "doubt" | "firstTriedAt" | "nextTryAt"> & {
       readonly because: string;
     },
-  ): Promise<void>;
-  /** Not fsynced by itself: for parts that may be sent again. */
-  markSent(ids: readonly string[], at: number): Promise<void>;
-  /** Will not be tried again; fsynced. A part that has ended already stays as it is. */
-  settle(id: string, end: PartEnd, at: number): Promise<void>;
+  ): Promise<boolean>;
+  /** Not fsynced by itself: for parts that may be sent again. False: as in `markWaiting`. */
+  markSent(id: string, at: number): Promise<boolean>;
+  /** Will not be tried again; fsynced. A part that has ended already stays as it is. False: as in `markWaiting`. */
+  settle(id: string, end: PartEnd, at: number): Promise<boolean>;
   /**
    * Puts a notice about this part behind everything else of its chat, once for each turn; fsynced. Nothing is added while a notice of
    * these words waits there already. False: nobody asked for the part in that chat, or it is a notice itself.

@@ -49,6 +49,8 @@ export interface DeliverDeps extends OutboxDeps {
 export type Step =
   | (ChatCooldown & { readonly kind: "ended"; readonly state: PartEnd["state"] })
   | (ChatCooldown & { readonly kind: "wait"; readonly part: PendingPart; readonly ms: number })
+  /** Another gateway has claimed the part: it records what becomes of it. */
+  | (ChatCooldown & { readonly kind: "taken" })
   /** The outbox is being stopped; the row tells the next process where this one was. */
   | { readonly kind: "stopped" };
 
@@ -57,9 +59,11 @@ interface ChatCooldown {
   readonly pausedUntil?: number;
 }
 
-const STOPPED: Step = { kind: "stopped" };
+const STOPPED = { kind: "stopped" } as const satisfies Step;
 export const STORE_RETRY_MS = 1_000;
 const SEND_MS = 60_000;
+/** How long a claim holds: a send, and as much again to record its end. */
+const CLAIM_MS = 2 * SEND_MS;
 
 export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal: AbortSignal): Promise<Step> {
   const now = deps.clock.now();
@@ -136,8 +140,8 @@ async function skipMessage(
   const { id, attempts, lost, delivered, doubt, firstTriedAt, nextTryAt } = next;
   const counts = { attempts, lost, delivered, doubt, firstTriedAt, nextTryAt };
   const because = doubtful().because ?? "";
-  const noted = await stored(deps, () => deps.store.markWaiting(id, { ...counts, because }), signal);
-  return noted ? { kind: "wait", part: next, ms: 0 } : STOPPED;
+  const notOurs = await recorded(deps, id, () => deps.store.markWaiting(id, { ...counts, because }), signal);
+  return notOurs ?? { kind: "wait", part: next, ms: 0 };
 }
 
 async function nextMessage(
@@ -159,9 +163,10 @@ async function tryOnce(
   const { store, clock } = deps;
   const { id, attempts, lost, delivered, doubt } = part;
   if (channel.repeat !== "safe") {
-    const note = { attempts, lost, delivered, doubt, at: clock.now() };
-    const announced = await stored(deps, () => store.markSending(id, note), signal);
-    if (!announced) return STOPPED;
+    const now = clock.now();
+    const note = { attempts, lost, delivered, doubt, at: now, claimedUntil: now + CLAIM_MS };
+    const notOurs = await recorded(deps, id, () => store.markSending(id, note), signal);
+    if (notOurs) return notOurs;
   }
   if (signal.aborted) return STOPPED; // nothing is sent any more, on any kind of channel
   let receipt: SendReceipt;
@@ -173,8 +178,8 @@ async function tryOnce(
   }
   const result = afterSend(part, channel, receipt, clock.now());
   if (channel.repeat !== "safe") return end(deps, part, result, signal);
-  const noted = await stored(deps, () => store.markSent([id], clock.now()), signal);
-  return noted ? { kind: "ended", state: "sent" } : STOPPED;
+  const notOurs = await recorded(deps, id, () => store.markSent(id, clock.now()), signal);
+  return notOurs ?? { kind: "ended", state: "sent" };
 }
 
 /** A channel that does not come back is left behind, or it would keep its place among those that send for ever. */
@@ -209,8 +214,9 @@ async function failed(
   const ms = next.kind === "wait" ? next.ms : 0;
   deps.log.warn("reply not delivered yet", { outboxId: id, channel: channel.id, attempts, nextTryInMs: ms, error });
   const counts = { attempts, lost, delivered, doubt, firstTriedAt, nextTryAt };
-  const noted = await stored(deps, () => deps.store.markWaiting(id, { ...counts, because: after.because }), signal);
-  return noted ? { kind: "wait", part: after.part, ms, ...rest } : STOPPED;
+  const { because } = after;
+  const notOurs = await recorded(deps, id, () => deps.store.markWaiting(id, { ...counts, because }), signal);
+  return notOurs ?? { kind: "wait", part: after.part, ms, ...rest };
 }
 
 async function end(deps: DeliverDeps, part: PendingPart, result: PartEnd, signal: AbortSignal): Promise<Step> {
@@ -218,8 +224,8 @@ async function end(deps: DeliverDeps, part: PendingPart, result: PartEnd, signal
     const row = await stored(deps, () => deps.store.part(part.id), signal);
     if (!row || (row.value && !(await tell(deps, row.value, result, signal)))) return STOPPED;
   }
-  const noted = await stored(deps, () => deps.store.settle(part.id, result, deps.clock.now()), signal);
-  if (!noted) return STOPPED;
+  const notOurs = await recorded(deps, part.id, () => deps.store.settle(part.id, result, deps.clock.now()), signal);
+  if (notOurs) return notOurs;
   if (result.state !== "sent") {
     const fields = { outboxId: part.id, channel: part.to.channel, attempts: part.attempts, because: result.because };
     if (result.state === "dead") deps.log.warn("reply given up", fields);
@@ -246,6 +252,20 @@ async function tell(deps: DeliverDeps, part: OutboxRow, end: PartEnd, signal: Ab
     deps.log.warn("owner could not be told of a reply that was given up", { outboxId: part.id, error });
   });
   return true;
+}
+
+/** Null when it was written; else why this gateway has nothing more to do with the part. */
+async function recorded(
+  deps: DeliverDeps,
+  outboxId: string,
+  write: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<Extract<Step, { kind: "stopped" | "taken" }> | null> {
+  const written = await stored(deps, write, signal);
+  if (!written) return STOPPED;
+  if (written.value) return null;
+  deps.log.warn("reply is left to another gateway, which has claimed it", { outboxId });
+  return { kind: "taken" };
 }
 
 /** Until it works; null when the outbox is stopped first. */

@@ -105,7 +105,7 @@ function createLanes(
       lane.parts[0] = done.part;
       return runIn(deps.clock, done.ms, () => gates.enter(lane), signal);
     }
-    if (done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
+    if (done.kind === "ended" && done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
     pending--;
     const restMs = lane.pausedUntil - deps.clock.now();

@@ -29,6 +29,7 @@ import { auditEntries } from "./migrations/029-audit-entries.ts";
 import { askedInput } from "./migrations/030-asked-input.ts";
 import { messageIds } from "./migrations/031-message-ids.ts";
 import { reactionsThatWake } from "./migrations/032-reactions-that-wake.ts";
+import { outboxClaims } from "./migrations/033-outbox-claims.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -61,6 +62,7 @@ const MIGRATIONS: readonly Migration[] = [
   askedInput,
   messageIds,
   reactionsThatWake,
+  outboxClaims,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

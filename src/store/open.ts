@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { chmod, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
+import type { InstanceId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -35,7 +36,7 @@ import { createWebhookMarks } from "./rows/automation/webhook-marks.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNotes } from "./rows/notes/notes.ts";
-import { createOutbox } from "./rows/outbox.ts";
+import { createClaimTakeover, createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
@@ -100,7 +101,8 @@ export async function openStore(deps: StoreDeps, { home }: { readonly home: stri
       noRoom: () => noRoomIn(path),
       closing: () => integrity?.[Symbol.dispose](),
     });
-    deps.log.info("store opened", { epoch: store.epoch, ms: Math.round(deps.clock.elapsed() - startedAt) });
+    const { epoch, instanceId } = store;
+    deps.log.info("store opened", { epoch, instanceId, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
   } catch (error) {
     sql.close();
@@ -201,9 +203,12 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
   const endForgotten = createForgotten(sql, chain);
   const audit = createAuditLog(sql, chain, options.headFile);
   const endOpenApprovals = createOpenApprovalsEnd(sql, audit);
+  const instanceId = deps.ids.next("gateway") as InstanceId;
+  const takeOverClaims = createClaimTakeover(sql, instanceId);
   const life = createLife(sql, () => {
     endForgotten();
     endOpenApprovals(deps.clock.now());
+    takeOverClaims();
   });
   const epoch = life.begin();
   options.headFile?.noticed(chain.head());
@@ -212,6 +217,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
   const rows: RowDeps = {
     ...deps,
     sql,
+    instanceId,
     mask: (deps.mask ?? NO_MASK).text,
     write: commits.write,
     async read(run) {
@@ -225,6 +231,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
   };
   return {
     epoch,
+    instanceId,
     inbox: createInbox(rows),
     turns: createTurns(rows),
     outbox: createOutbox(rows),

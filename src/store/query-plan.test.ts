@@ -94,9 +94,9 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.turns.leave("t9" as TurnId, 1);
   await store.turns.countCrashes(3);
   const counts = { attempts: 1, lost: 0, delivered: 0, doubt: false };
-  await store.outbox.markSending("t1:0", { ...counts, at: 1 });
+  await store.outbox.markSending("t1:0", { ...counts, at: 1, claimedUntil: 2 });
   await store.outbox.markWaiting("t1:0", { ...counts, firstTriedAt: 1, nextTryAt: 2, because: "x" });
-  await store.outbox.markSent(["t1:0"], 1);
+  await store.outbox.markSent("t1:0", 1);
   await store.outbox.settle("t1:0", { state: "dead", because: "x" }, 1);
   await store.outbox.noteInChat("t1:0", "x", 1);
   await store.outbox.list("dead", { limit: 10 });

@@ -4,7 +4,7 @@ import type { PairingRow } from "../contracts/channels/pairing.ts";
 import type { SystemEvent } from "../contracts/automation/system-event.ts";
 import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
-import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
@@ -181,6 +181,10 @@ export interface OutboxTable {
   doubt: Generated<0 | 1>;
   first_tried_at: number | null;
   next_try_at: number | null;
+  /** The gateway that claimed it last, also after it gave the claim back; null: none did. */
+  claimed_by: InstanceId | null;
+  /** Null: given back. */
+  claimed_until: number | null;
   provider_id: string | null;
   /** Why it was not sent yet, or not at all; null when it was sent and there is no doubt. */
   because: string | null;

@@ -45,14 +45,19 @@ async function openWorld(): Promise<StoreWorld> {
   await using building = new AsyncDisposableStack(); // a store that does not open leaves no folder behind
   const home = building.use(await tempHome());
   await writeFile(join(home.path, "gateway.db"), (blank ??= blankDisk()), { mode: 0o600 });
-  let store: Store = await openStore(deps(), { home: home.path });
+  const ids = createSeqIds(); // each gateway has an id of its own
+  const open = (): Promise<Store> => openStore({ ...deps(), ids }, { home: home.path });
+  let store = await open();
   const rest = building.move();
   return {
     store,
     async reopen() {
       await store[Symbol.asyncDispose]();
-      store = await openStore(deps(), { home: home.path });
+      store = await open();
       return store;
+    },
+    async openSecond() {
+      return rest.use(await open());
     },
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]();
@@ -100,6 +105,17 @@ test("a store that was closed leaves one whole file and answers nothing more", a
   expect((await readdir(home.path)).toSorted()).toEqual(["audit.key", "gateway.db"]);
   await expect(store.inbox.accept(row("in2", "a"))).rejects.toMatchObject({ code: "stopping" });
   await expect(store.inbox.unfinished()).rejects.toMatchObject({ code: "stopping" });
+});
+
+test("a start logs the id of its gateway, which no other start has", async () => {
+  await using home = await tempHome();
+  const log = recordingLog();
+  const ids = createSeqIds();
+  for (let start = 0; start < 2; start++) {
+    await using _store = await openStore({ ...deps(), ids, log }, { home: home.path });
+  }
+  const opened = log.lines.filter(({ words }) => words === "store opened").map(({ fields }) => fields.instanceId);
+  expect(opened).toEqual(["gateway_000001", "gateway_000002"]);
 });
 
 test("the log file stays small however much is written", async () => {

@@ -1,9 +1,10 @@
 /** Reply parts between the end of their turn and their channel. They are never deleted: the transcript reads them. */
 import type { OutboxRow, PendingPart, TroubledPart, TroubledState } from "../../contracts/delivery.ts";
 import type { OutboxStore } from "../../contracts/store.ts";
-import type { OutboxTable, TurnTable } from "../schema.ts";
+import type { InstanceId } from "../../contracts/ids.ts";
+import type { OutboxTable, Tables, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
-import { type Selectable, sql as raw } from "kysely";
+import { type ExpressionBuilder, type Selectable, sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, fromAddressColumns, fromMessageColumns, pageSize } from "./codec.ts";
 import { marksOf, reactionsTo } from "./channels/marks.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
@@ -29,31 +30,38 @@ export function createOutbox({
   read,
   write,
   mask,
-}: Pick<RowDeps, "sql" | "read" | "write" | "mask">): OutboxStore {
-  const { pending, part, ends, troubled } = reading(sql);
+  instanceId: me,
+}: Pick<RowDeps, "sql" | "read" | "write" | "mask" | "instanceId">): OutboxStore {
+  const { pending, part, claimedBy, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const platformIds = createPlatformIds(sql);
   const partNow = (id: string): OutboxRow | null => {
     const row = part.first({ id });
     return row && toRow(row);
   };
+  /** A part that has ended stays as it is, which is no claim of another gateway. */
+  const isRecorded = (id: string, changes: number): boolean =>
+    changes > 0 || [null, me].includes(claimedBy.first({ id })?.claimed_by ?? null);
   return {
     pending: (limit, after = 0) => read(() => pending.all({ limit, after }).map(toPending)),
     part: (id) => read(() => partNow(id)),
-    markSending: (id, { at, ...now }) => write(() => void sending.run({ id, ...toCounts(now), at })),
+    markSending: (id, { at, claimedUntil, ...now }) =>
+      write(() => sending.run({ id, me, ...toCounts(now), at, claimedUntil }) > 0),
     markWaiting: (id, { because, firstTriedAt, nextTryAt, ...now }) =>
-      write(() => void waiting.run({ id, ...toCounts(now), because: mask(because), firstTriedAt, nextTryAt })),
-    markSent: (ids, at) =>
       write(() => {
-        for (const id of ids) sent.run({ id, at });
-      }, "with the next"), // lost in a power cut, the part is sent again under its old id
+        const plan = { because: mask(because), firstTriedAt, nextTryAt };
+        return isRecorded(id, waiting.run({ id, me, ...toCounts(now), ...plan }));
+      }),
+    // not synced: lost in a power cut, the part is sent again under its old id
+    markSent: (id, at) => write(() => isRecorded(id, sent.run({ id, me, at })), "with the next"),
     settle: (id, { state, because: why, providerId = null, providerIds }, at) =>
       write(() => {
         const because = why === null ? null : mask(why); // a platform's words may have the address of the bot in them
-        if (settled.run({ id, state, because, providerId, at }) === 0) return;
+        if (settled.run({ id, me, state, because, providerId, at }) === 0) return isRecorded(id, 0);
         const ids = providerIds ?? (providerId === null ? [] : [providerId]);
         const to = partNow(id)?.to;
         if (to) platformIds.note(id, to, ids);
+        return true;
       }),
     list: (state, page) =>
       read(() => {
@@ -95,6 +103,9 @@ function reading(sql: Sql) {
         .select((eb) => reactionsTo(eb).as("reaction"))
         .where("outbox.id", "=", p("id")),
     ),
+    claimedBy: sql.prepare((db, p: Params<{ id: string }>) =>
+      db.selectFrom("outbox").select("claimed_by").where("id", "=", p("id")),
+    ),
     ends: sql.prepare((db, p: Params<{ state: TroubledState; since: number; limit: number }>) =>
       db
         .selectFrom("outbox")
@@ -122,21 +133,45 @@ function reading(sql: Sql) {
   };
 }
 
+/** Makes the claims of earlier gateways those of this one. */
+export function createClaimTakeover(sql: Sql, instanceId: InstanceId): () => void {
+  const takeOver = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+    db
+      .updateTable("outbox")
+      .set({ claimed_by: p("me") })
+      .where("ended_at", "is", null)
+      .where("claimed_by", "is not", null),
+  );
+  return () => void takeOver.run({ me: instanceId });
+}
+
 function marking(sql: Sql) {
-  type Counts = Pick<OutboxTable, "id"> & ReturnType<typeof toCounts>;
+  /** No other gateway has claimed it since this one did. */
+  const isOurs = (p: Params<{ me: InstanceId }>) => (eb: ExpressionBuilder<Tables, "outbox">) =>
+    eb.or([eb("claimed_by", "is", null), eb("claimed_by", "=", p("me"))]);
+  type Counts = { id: string; me: InstanceId } & ReturnType<typeof toCounts>;
   type Waiting = Counts & { because: string; firstTriedAt: number | null; nextTryAt: number | null };
-  type Settled = { id: string; state: OutboxTable["state"]; because: string | null; providerId: string | null };
+  type Settled = {
+    id: string;
+    me: InstanceId;
+    state: OutboxTable["state"];
+    because: string | null;
+    providerId: string | null;
+  };
   return {
-    sending: sql.prepare((db, p: Params<Counts & { at: number }>) =>
+    sending: sql.prepare((db, p: Params<Counts & { at: number; claimedUntil: number }>) =>
       db
         .updateTable("outbox")
         .set((eb) => ({
           state: "sending",
           ...p.row("attempts", "lost", "delivered", "doubt"),
           first_tried_at: eb.fn.coalesce("first_tried_at", eb.val(p("at"))),
+          claimed_by: p("me"),
+          claimed_until: p("claimedUntil"),
         }))
         .where("id", "=", p("id"))
-        .where("ended_at", "is", null),
+        .where("ended_at", "is", null)
+        .where((eb) => eb.or([isOurs(p)(eb), eb("claimed_until", "is", null), eb("claimed_until", "<=", p("at"))])),
     ),
     waiting: sql.prepare((db, p: Params<Waiting>) =>
       db
@@ -146,23 +181,27 @@ function marking(sql: Sql) {
           ...p.row("attempts", "lost", "delivered", "doubt", "because"),
           first_tried_at: p("firstTriedAt"),
           next_try_at: p("nextTryAt"),
+          claimed_until: null,
         })
         .where("id", "=", p("id"))
-        .where("ended_at", "is", null),
+        .where("ended_at", "is", null)
+        .where(isOurs(p)),
     ),
-    sent: sql.prepare((db, p: Params<{ id: string; at: number }>) =>
+    sent: sql.prepare((db, p: Params<{ id: string; me: InstanceId; at: number }>) =>
       db
         .updateTable("outbox")
         .set((eb) => ({ state: "sent", because: null, attempts: eb("attempts", "+", 1), ended_at: p("at") }))
         .where("id", "=", p("id"))
-        .where("ended_at", "is", null),
+        .where("ended_at", "is", null)
+        .where(isOurs(p)),
     ),
     settled: sql.prepare((db, p: Params<Settled & { at: number }>) =>
       db
         .updateTable("outbox")
         .set({ ...p.row("state", "because"), provider_id: p("providerId"), ended_at: p("at") })
         .where("id", "=", p("id"))
-        .where("ended_at", "is", null),
+        .where("ended_at", "is", null)
+        .where(isOurs(p)),
     ),
   };
 }

@@ -1,4 +1,5 @@
 /** What every table's door works with. Reads run at once; writes wait for the commit they share. */
+import type { InstanceId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
@@ -10,6 +11,7 @@ export interface RowDeps {
   readonly log: Log;
   readonly ids: Ids;
   readonly sql: Sql;
+  readonly instanceId: InstanceId;
   /** Takes known secrets out of what goes to people. */
   mask(text: string): string;
   read<T>(run: () => T): Promise<T>;

@@ -44,6 +44,8 @@ export interface OutboxWorld extends AsyncDisposable {
   tamper(change: (store: OutboxStore) => OutboxStore): void;
   /** Everything stops where it is; another life begins on what is on the disk. Returns what was in the middle of a send. */
   crash(): Promise<readonly string[]>;
+  /** Another gateway opens the same store, and sends nothing by itself. */
+  openSecond(): Promise<OutboxStore>;
   /** Stops in good order and begins again. */
   restart(): Promise<void>;
   /** Lets time pass until nothing is pending. */
@@ -162,6 +164,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       begin(await real.reopen(), now().clock.now());
       return cut.map(([id]) => id);
     },
+    openSecond: async () => (await real.reopen()).outbox,
     async restart() {
       await now().outbox[Symbol.asyncDispose]();
       begin(real.store, now().clock.now());

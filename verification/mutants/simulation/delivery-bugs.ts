@@ -8,14 +8,14 @@ export const DELIVERY_BUGS: readonly SimulatedBug[] = [
     in: "tryOnce",
     find: "receipt = await send(deps, channel, row, signal);",
     replace:
-      "await stored(deps, () => store.markSent([id], clock.now()), signal); receipt = await send(deps, channel, row, signal);",
+      "await stored(deps, () => store.markSent(id, clock.now()), signal); receipt = await send(deps, channel, row, signal);",
   },
   {
     what: "A send that must not be repeated is not announced.",
     file: "src/delivery/deliver-part.ts",
     in: "tryOnce",
-    find: "await stored(deps, () => store.markSending(id, note), signal);",
-    replace: "true;",
+    find: "await recorded(deps, id, () => store.markSending(id, note), signal);",
+    replace: "null;",
   },
   {
     what: "A lost answer counts as nothing sent.",

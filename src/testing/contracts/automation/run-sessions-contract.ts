@@ -24,7 +24,7 @@ async function addRun(
   await store.turns.begin({ ...turn(name, "x", [id]), sessionKey });
   if (left === "running") return;
   await store.turns.finish(end(name, { to: CRON }));
-  if (left !== "undelivered") await store.outbox.markSent([`${name}:0`], 4_000);
+  if (left !== "undelivered") await store.outbox.markSent(`${name}:0`, 4_000);
 }
 
 const left = async (store: Store): Promise<readonly string[]> => {
@@ -95,7 +95,7 @@ function staysForPeople(open: Open): void {
     await store.inbox.accept({ ...row(id, "x"), sessionKey: keyOf("tea", 1) });
     await store.turns.begin({ ...turn("t-person", "x", [id]), sessionKey: keyOf("tea", 1) });
     await store.turns.finish(end("t-person"));
-    await store.outbox.markSent(["t-person:0"], 4_000);
+    await store.outbox.markSent("t-person:0", 4_000);
     await store.sessions.rename(keyOf("tea", 2), "The good tea");
     expect(await store.runSessions.drop(ALL)).toEqual({ dropped: 0, next: null });
     expect(await left(store)).toEqual(["tea 1", "tea 2", "tea 3"]);
@@ -106,7 +106,7 @@ function staysForPeople(open: Open): void {
     await world.store.inbox.accept(row("in1", "a:run:1"));
     await world.store.turns.begin(turn("t1", "a:run:1", ["in1"]));
     await world.store.turns.finish(end("t1" as TurnId));
-    await world.store.outbox.markSent(["t1:0"], 4_000);
+    await world.store.outbox.markSent("t1:0", 4_000);
     expect(await world.store.runSessions.drop({ ...ALL, keepPerJob: 1 })).toEqual({ dropped: 0, next: null });
   });
 }

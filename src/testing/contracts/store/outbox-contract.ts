@@ -8,6 +8,7 @@ import { end, HERE, row, sessionKey, type StoreWorld, turn } from "./store-world
 export function outboxContract(name: string, open: () => Promise<StoreWorld>): void {
   describe(name, () => {
     outboxPromises(open);
+    claimPromises(open);
     postPromises(open);
     noticePromises(open);
   });
@@ -117,6 +118,9 @@ async function withReplies(store: Store, names: readonly string[]): Promise<void
 }
 
 const COUNTS = { attempts: 0, lost: 0, delivered: 0, doubt: false };
+const CLAIM = { ...COUNTS, attempts: 1, at: 4_000, claimedUntil: 5_000 };
+const WAIT = { ...COUNTS, attempts: 1, firstTriedAt: 4_000, nextTryAt: 4_500, because: "503" };
+const SENT = { state: "sent", because: null } as const;
 
 function noticePromises(open: () => Promise<StoreWorld>): void {
   test("a notice about a part is stored once, behind its reply, in the chat where somebody asked", async () => {
@@ -140,7 +144,7 @@ function noticePromises(open: () => Promise<StoreWorld>): void {
     expect(await outbox.noteInChat("t-one:0", "gone", 7_000)).toBe(true);
     expect(await outbox.noteInChat("t-two:0", "gone", 7_000)).toBe(true);
     expect(await outbox.part("t-two:n")).toBeNull();
-    await outbox.markSent(["t-one:n"], 8_000);
+    await outbox.markSent("t-one:n", 8_000);
     expect(await outbox.noteInChat("t-three:0", "gone", 9_000)).toBe(true);
     expect(await outbox.part("t-three:n")).not.toBeNull();
   });
@@ -176,7 +180,7 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
   test("how far a send came, and what is planned after it, is known after a restart", async () => {
     await using world = await open();
     await withReplies(world.store, ["one"]);
-    await world.store.outbox.markSending("t-one:0", { ...COUNTS, attempts: 1, at: 4_000 });
+    await world.store.outbox.markSending("t-one:0", CLAIM);
     const second = await world.reopen();
     expect(await second.outbox.pending(10)).toMatchObject([{ state: "sending", attempts: 1, firstTriedAt: 4_000 }]);
     const plan = { attempts: 2, lost: 1, delivered: 3, doubt: true, firstTriedAt: 4_000, nextTryAt: 9_000 };
@@ -199,8 +203,8 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     const { outbox } = world.store;
     await withReplies(world.store, ["one"]);
     const counts = { attempts: 1, lost: 2, delivered: 3, doubt: true };
-    await outbox.markSending("t-one:0", { ...counts, at: 4_000 });
-    await outbox.markSending("t-one:0", { ...counts, attempts: 2, at: 9_000 });
+    await outbox.markSending("t-one:0", { ...CLAIM, ...counts });
+    await outbox.markSending("t-one:0", { ...CLAIM, ...counts, attempts: 2, at: 9_000 });
     expect(await outbox.pending(10)).toMatchObject([{ ...counts, attempts: 2, firstTriedAt: 4_000, state: "sending" }]);
   });
 
@@ -209,9 +213,9 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     const { outbox } = world.store;
     await withReplies(world.store, ["one"]);
     await outbox.settle("t-one:0", { state: "ambiguous", because: "lost", providerId: "p1" }, 4_000);
-    await outbox.markSending("t-one:0", { ...COUNTS, attempts: 9, lost: 9, at: 5_000 });
+    await outbox.markSending("t-one:0", { ...CLAIM, attempts: 9, lost: 9, at: 5_000 });
     await outbox.markWaiting("t-one:0", { ...COUNTS, lost: 9, firstTriedAt: 1, nextTryAt: 1, because: "x" });
-    await outbox.markSent(["t-one:0"], 5_000);
+    await outbox.markSent("t-one:0", 5_000);
     await outbox.settle("t-one:0", { state: "dead", because: "x" }, 5_000);
     expect(await outbox.pending(10)).toEqual([]);
     const { items } = await outbox.list("ambiguous", { limit: 10 });
@@ -226,7 +230,7 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     const endedAt = [5_000, 4_000, 4_000, 4_003, 4_004]; // the first that was stored ends last
     for (const [index, name] of names.entries())
       await outbox.settle(`t-${name}:0`, { state: "dead", because: "gone" }, endedAt[index] ?? 0);
-    await outbox.markSent(["t-fine:0"], 9_000);
+    await outbox.markSent("t-fine:0", 9_000);
     await outbox.settle("t-doubt:0", { state: "ambiguous", because: "lost" }, 9_000);
     const seen: string[] = [];
     for (let page = await outbox.list("dead", { limit: 2 }); ;) {
@@ -238,5 +242,81 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     expect(await outbox.endsSince("dead", 4_000, 10)).toEqual([5_000, 4_004, 4_003]);
     expect(await outbox.endsSince("dead", 4_000, 2)).toEqual([5_000, 4_004]);
     expect(await outbox.endsSince("ambiguous", 0, 10)).toEqual([9_000]);
+  });
+}
+
+function claimPromises(open: () => Promise<StoreWorld>): void {
+  test("a part is claimed by one of two gateways, until the claim has run out", async () => {
+    await using world = await open();
+    const { outbox: one } = world.store;
+    const { outbox: other } = await world.openSecond();
+    await withReplies(world.store, ["a"]);
+    expect([await one.markSending("t-a:0", CLAIM), await other.markSending("t-a:0", CLAIM)]).toEqual([true, false]);
+    expect(await one.markSending("t-a:0", { ...CLAIM, at: 4_001 })).toBe(true); // its own
+    expect(await other.markSending("t-a:0", { ...CLAIM, at: 4_999 })).toBe(false);
+    expect(await other.markSending("t-a:0", { ...CLAIM, at: 5_000, claimedUntil: 6_000 })).toBe(true);
+    expect(await one.markSending("t-a:0", { ...CLAIM, at: 5_001 })).toBe(false);
+  });
+
+  test("gateways that claim the same parts at once never both get one", async () => {
+    await using world = await open();
+    const stores = [world.store, await world.openSecond(), await world.openSecond()];
+    const names = Array.from({ length: 20 }, (_, n) => `n${n}`);
+    await withReplies(world.store, names);
+    const claims = await Promise.all(
+      names.map((name) => Promise.all(stores.map(({ outbox }) => outbox.markSending(`t-${name}:0`, CLAIM)))),
+    );
+    expect(claims.map((claimed) => claimed.filter(Boolean).length)).toEqual(names.map(() => 1));
+  });
+
+  test("a part that is left to wait is free for every gateway", async () => {
+    await using world = await open();
+    const { outbox: other } = await world.openSecond();
+    await withReplies(world.store, ["a"]);
+    await world.store.outbox.markSending("t-a:0", CLAIM);
+    expect(await world.store.outbox.markWaiting("t-a:0", WAIT)).toBe(true);
+    expect(await other.markSending("t-a:0", { ...CLAIM, at: 4_500 })).toBe(true);
+  });
+
+  const records = [
+    ["settle", ({ outbox }: Store) => outbox.settle("t-a:0", { state: "dead", because: "late" }, 9_000)],
+    ["markSent", ({ outbox }: Store) => outbox.markSent("t-a:0", 9_000)],
+    ["markWaiting", ({ outbox }: Store) => outbox.markWaiting("t-a:0", { ...WAIT, lost: 7 })],
+  ] as const;
+  test.each(records)("a gateway whose claim ran out and was taken records nothing with %s", async (_name, record) => {
+    await using world = await open();
+    const other = await world.openSecond();
+    await withReplies(world.store, ["a"]);
+    await world.store.outbox.markSending("t-a:0", CLAIM);
+    await other.outbox.markSending("t-a:0", { ...CLAIM, attempts: 2, at: 5_000, claimedUntil: 6_000 });
+    expect(await record(world.store)).toBe(false);
+    expect(await other.outbox.pending(10)).toMatchObject([{ state: "sending", attempts: 2, lost: 0 }]);
+    expect(await other.outbox.markWaiting("t-a:0", WAIT)).toBe(true);
+    expect(await record(world.store)).toBe(false); // given back, and not to the one before
+    expect(await other.outbox.settle("t-a:0", SENT, 7_000)).toBe(true);
+    expect(await record(world.store)).toBe(false);
+    expect(await other.outbox.pending(10)).toEqual([]);
+  });
+
+  test("a gateway that starts takes over the claims of those before it", async () => {
+    await using world = await open();
+    await withReplies(world.store, ["a", "b"]);
+    await world.store.outbox.markSending("t-a:0", CLAIM);
+    const { outbox, instanceId } = await world.openSecond();
+    expect(instanceId).not.toBe(world.store.instanceId);
+    expect(await outbox.pending(10)).toMatchObject([{ state: "sending" }, { state: "pending" }]);
+    expect(await world.store.outbox.settle("t-a:0", SENT, 4_500)).toBe(false);
+    expect(await outbox.markSending("t-a:0", { ...CLAIM, attempts: 2, at: 4_500 })).toBe(true);
+    expect(await outbox.settle("t-a:0", SENT, 4_600)).toBe(true);
+  });
+
+  test("a part that has ended cannot be claimed, and its gateway may record its end again", async () => {
+    await using world = await open();
+    const { outbox } = world.store;
+    await withReplies(world.store, ["a"]);
+    await outbox.markSending("t-a:0", CLAIM);
+    await outbox.settle("t-a:0", SENT, 4_500);
+    expect(await outbox.settle("t-a:0", SENT, 4_600)).toBe(true);
+    expect(await outbox.markSending("t-a:0", CLAIM)).toBe(false);
   });
 }

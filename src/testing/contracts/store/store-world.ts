@@ -7,6 +7,8 @@ export interface StoreWorld extends AsyncDisposable {
   readonly store: Store;
   /** Closes the store and opens it again on the same data. */
   reopen(): Promise<Store>;
+  /** Opens it on the same data once more, as another gateway would, while the first is open. */
+  openSecond(): Promise<Store>;
 }
 
 export const AGENT = "default" as AgentId;

@@ -232,7 +232,7 @@ export function outboxPromises(open: () => Promise<StoreWorld>): void {
       await store.turns.finish(end(`t-${name}`, { reply, to: { ...HERE, thread: name } }));
     }
     expect((await store.outbox.pending(3)).map(({ id }) => id)).toEqual(["t-b:0", "t-b:1", "t-a:0"]);
-    await store.outbox.markSent(["t-b:0", "t-b:1"], 4_000);
+    for (const id of ["t-b:0", "t-b:1"]) await store.outbox.markSent(id, 4_000);
     await store.outbox.settle("t-a:0", { state: "dead", because: "the chat is gone" }, 4_000);
     const again = await world.reopen();
     const [left, ...more] = await again.outbox.pending(10);

@@ -17,10 +17,10 @@ export function turnTraceContract(name: string, open: () => Promise<StoreWorld>)
       await world.store.toolCalls.intend(intent("c1", "t1", true));
       await world.store.toolCalls.settle("c1", { status: "success", output: "said", ms: 4 });
       await world.store.turns.finish(end("t1", { spans: SPANS, reply: [part(0), part(1)] }));
-      await world.store.outbox.markSent(["t1:0"], 3_050);
+      await world.store.outbox.markSent("t1:0", 3_050);
       expect(await world.store.turns.get("t1" as TurnId)).toMatchObject({ spans: SPANS, deliveredAt: null });
 
-      await world.store.outbox.markSent(["t1:1"], 3_080);
+      await world.store.outbox.markSent("t1:1", 3_080);
       const store = await world.reopen();
       expect(await store.turns.get("t1" as TurnId)).toEqual({
         turn: {

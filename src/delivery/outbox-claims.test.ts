@@ -1,0 +1,43 @@
+/** Two gateways on one store: the outbox leaves a part alone that another gateway has claimed. */
+import { expect, test } from "bun:test";
+import type { SendReceipt } from "../contracts/channel.ts";
+import { type Deferred, deferred } from "../kit/deferred.ts";
+import { waitFor } from "../testing/wait-for.ts";
+import { type OutboxWorld, outboxWorld } from "../testing/worlds/outbox-world.ts";
+
+const RISKY = { repeat: "risky" } as const;
+const COUNTS = { attempts: 1, lost: 0, delivered: 0, doubt: false };
+
+const leftToAnother = ({ log }: OutboxWorld): unknown[] =>
+  log.lines.filter(({ words }) => words.includes("another gateway")).map(({ fields }) => fields.outboxId);
+
+test("a part that another gateway has claimed is not sent, and the next part of its chat is", async () => {
+  await using world = await outboxWorld(RISKY, () => ({}));
+  const other = await world.openSecond();
+  world.ready = false;
+  await world.reply("a", ["one", "two"]);
+  const at = world.clock.now();
+  expect(await other.markSending("turn_1:0", { ...COUNTS, at, claimedUntil: at + 60_000 })).toBe(true);
+  world.ready = true;
+  await world.drained();
+  expect(world.texts()).toEqual(["two"]);
+  expect(leftToAnother(world)).toEqual(["turn_1:0"]);
+  expect(world.outbox.stats()).toEqual({ pending: 0, dead: 0, ambiguous: 0 });
+  expect(await other.settle("turn_1:0", { state: "sent", because: null }, at)).toBe(true);
+});
+
+test.each([
+  ["arrived", (answer: Deferred<SendReceipt>) => answer.resolve({})],
+  ["failed", (answer: Deferred<SendReceipt>) => answer.reject(new Error("503"))],
+] as const)("a send that %s is not recorded after another gateway took the part over", async (_name, end) => {
+  const answer = deferred<SendReceipt>();
+  await using world = await outboxWorld(RISKY, () => answer.promise);
+  await world.reply("a", ["one"]);
+  await waitFor("the send", () => world.texts().length === 1);
+  await world.openSecond();
+  end(answer);
+  await world.drained();
+  expect(world.texts()).toEqual(["one"]);
+  expect(leftToAnother(world)).toEqual(["turn_1:0"]);
+  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sending", attempts: 1, lost: 0, because: null });
+});

@@ -8,7 +8,7 @@ import { QUEUE_MODES, type QueueMode } from "../contracts/session-settings.ts";
 import type { Store } from "../contracts/store.ts";
 import { silentLog } from "../kit/log.ts";
 import { migrate } from "../store/migrate.ts";
-import { assemble } from "../store/open.ts";
+import { assemble } from "../store/assemble.ts";
 import { createSql } from "../store/sql.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { entry } from "../testing/messages.ts";

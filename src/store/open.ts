@@ -1,61 +1,22 @@
-/** Opens the store: looks before it touches, then sets durability, brings the tables up to date and counts a new life. */
+/** Opens the store: looks before it touches, then sets durability, and brings the tables up to date. */
 import { Database } from "bun:sqlite";
 import { chmod, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
-import type { InstanceId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Ids } from "../kit/ids.ts";
-import type { Log } from "../kit/log.ts";
-import { NO_MASK, type SecretMask } from "../kit/secret.ts";
-import { createChain } from "./audit/chain.ts";
-import { createAuditLog, createAuditTrail } from "./audit/entries.ts";
-import { createHeadFile, type HeadFile } from "./audit/head-file.ts";
+import { createHeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
-import { createGroupCommit, storeFailed } from "./group-commit.ts";
+import { storeFailed } from "./group-commit.ts";
 import { startIntegrityCheck } from "./health/integrity-check.ts";
 import { keepLog, keptLogs } from "./health/kept-logs.ts";
 import { noRoomIn } from "./health/no-room.ts";
-import { createHealth } from "./health/store-health.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
 import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
-import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
-import { createJobs } from "./rows/automation/jobs.ts";
-import { createConversations } from "./rows/chats/conversations.ts";
-import { createPlaces } from "./rows/automation/session-chats.ts";
-import { createRunSessions } from "./rows/automation/run-sessions.ts";
-import { createSystemEvents } from "./rows/automation/system-events.ts";
-import { createChannelState } from "./rows/channels/channel-state.ts";
-import { createMessages } from "./rows/channels/messages.ts";
-import { createPairings } from "./rows/channels/pairings.ts";
-import { createTranscriptions } from "./rows/channels/transcriptions.ts";
-import { createWebhookMarks } from "./rows/automation/webhook-marks.ts";
-import { createInbox } from "./rows/inbox.ts";
-import { createMedia } from "./rows/media.ts";
-import { createNotes } from "./rows/notes/notes.ts";
-import { createClaimTakeover, createOutbox } from "./rows/outbox.ts";
-import { createRoleGrants } from "./rows/chats/role-grants.ts";
-import type { RowDeps } from "./rows/row-deps.ts";
-import { createSessions } from "./rows/sessions.ts";
-import { createSignIns } from "./rows/sign-ins.ts";
-import { createTasks } from "./rows/notes/tasks.ts";
-import { createConversationFiles } from "./tool-calls/conversation-files.ts";
-import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
-import { createTurns } from "./rows/turns.ts";
-import { createUsage } from "./rows/usage.ts";
 import { openAuditKey } from "./secret-files.ts";
-import { createSql, type Params, type Sql } from "./sql.ts";
-
-interface StoreDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly ids: Ids;
-  /** Applied to every reply before it is stored, and so to all that is read from there. Without it nothing is known to be secret. */
-  readonly mask?: SecretMask;
-}
+import { createSql } from "./sql.ts";
+import { assemble, type StoreDeps } from "./assemble.ts";
 
 const PRIVATE_FILE = 0o600;
 /** How long a statement waits for another process that looks at the file, such as `doctor`. The gateway stands still meanwhile. */
@@ -176,140 +137,4 @@ async function openDatabase({ clock, log }: StoreDeps, file: string): Promise<Da
       throw new GatewayError("store_corrupt", error.message, { cause: error, fields: { file } });
     throw storeFailed(error);
   }
-}
-
-interface AssembleOptions {
-  /** Of the audit chain. */
-  readonly key: Uint8Array;
-  readonly headFile: HeadFile | null;
-  /** What the owner should know about the files of the store. */
-  notices(): readonly string[];
-  closing(): void;
-  /** Whether a write that failed found no room, and not a broken disk. */
-  noRoom(): boolean;
-}
-
-export const UNSEALED: AssembleOptions = {
-  key: new Uint8Array(),
-  headFile: null,
-  notices: () => [],
-  closing: () => undefined,
-  noRoom: () => false,
-};
-
-/** Everything above the database; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
-export function assemble(deps: StoreDeps, sql: Sql, home: string, options: AssembleOptions = UNSEALED): Store {
-  const chain = createChain(sql, createChainKey(options.key));
-  const endForgotten = createForgotten(sql, chain);
-  const audit = createAuditLog(sql, chain, options.headFile);
-  const endOpenApprovals = createOpenApprovalsEnd(sql, audit);
-  const instanceId = deps.ids.next("gateway") as InstanceId;
-  const takeOverClaims = createClaimTakeover(sql, instanceId);
-  const life = createLife(sql, () => {
-    endForgotten();
-    endOpenApprovals(deps.clock.now());
-    takeOverClaims();
-  });
-  const epoch = life.begin();
-  options.headFile?.noticed(chain.head());
-  const commits = createGroupCommit({ sql, log: deps.log, noRoom: options.noRoom });
-  let open = true;
-  const rows: RowDeps = {
-    ...deps,
-    sql,
-    instanceId,
-    mask: (deps.mask ?? NO_MASK).text,
-    write: commits.write,
-    async read(run) {
-      if (!open) throw new GatewayError("stopping", "the store is closed");
-      try {
-        return run();
-      } catch (error) {
-        throw storeFailed(error);
-      }
-    },
-  };
-  return {
-    epoch,
-    instanceId,
-    inbox: createInbox(rows),
-    turns: createTurns(rows),
-    outbox: createOutbox(rows),
-    sessions: createSessions(rows),
-    messages: createMessages(rows),
-    toolCalls: createToolCalls(rows, { chain, headFile: options.headFile }),
-    audit: createAuditTrail(rows, audit),
-    media: createMedia(rows, { home }),
-    conversationFiles: createConversationFiles(rows),
-    signIns: createSignIns(rows, audit),
-    jobs: createJobs(rows),
-    systemEvents: createSystemEvents(rows),
-    webhookMarks: createWebhookMarks(rows),
-    places: createPlaces(rows),
-    runSessions: createRunSessions(rows),
-    conversations: createConversations(rows),
-    roleGrants: createRoleGrants(rows, audit),
-    notes: createNotes(rows),
-    tasks: createTasks(rows),
-    pairings: createPairings(rows, audit),
-    channelState: createChannelState(rows),
-    transcriptions: createTranscriptions(rows),
-    approvals: createApprovalRows(rows, audit),
-    usage: createUsage(rows),
-    health: createHealth({ commits, touch: life.touch, notices: options.notices }),
-    async [Symbol.asyncDispose]() {
-      if (!open) return;
-      open = false;
-      options.closing();
-      commits.close();
-      // closing folds the log into the database without looking at its checksums, and after an I/O error the log may not be what was written
-      if (commits.isBroken()) return sql.abandon();
-      try {
-        life.end();
-        options.headFile?.close(chain.head());
-      } finally {
-        sql.close();
-      }
-    },
-  };
-}
-
-/** Counts lives, and remembers whether the last one ended in order. What it left running has an end nobody saw. */
-function createLife(sql: Sql, endForgotten: () => void) {
-  const epochNow = sql.prepare((db) => db.selectFrom("meta").select("value").where("key", "=", "epoch"));
-  const nextEpoch = sql.prepare((db) =>
-    db
-      .updateTable("meta")
-      .set((eb) => ({ value: eb("value", "+", 1) }))
-      .where("key", "=", "epoch"),
-  );
-  const setClean = sql.prepare((db, p: Params<{ value: number }>) =>
-    db
-      .updateTable("meta")
-      .set({ value: p("value") })
-      .where("key", "=", "clean"),
-  );
-  const countAttempt = sql.prepare((db) =>
-    db
-      .insertInto("meta")
-      .values({ key: "write_attempts", value: 1 })
-      .onConflict((oc) => oc.column("key").doUpdateSet((eb) => ({ value: eb("meta.value", "+", 1) }))),
-  );
-  return {
-    begin(): number {
-      sql.control("begin immediate");
-      nextEpoch.run({});
-      setClean.run({ value: 0 });
-      endForgotten();
-      sql.control("commit");
-      return epochNow.first({})?.value ?? 1;
-    },
-    end(): void {
-      setClean.run({ value: 1 });
-    },
-    /** A write that means nothing. Another value each time, because SQLite does not write a row that stays the same. */
-    touch(): void {
-      countAttempt.run({});
-    },
-  };
 }

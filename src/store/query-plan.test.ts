@@ -14,7 +14,7 @@ import { job } from "../testing/automation/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { migrate } from "./migrate.ts";
-import { assemble } from "./open.ts";
+import { assemble } from "./assemble.ts";
 import { createSql } from "./sql.ts";
 
 /** Every statement that a store prepares while each of its methods is used. */

@@ -12,7 +12,7 @@ import { createLiveTurns, createWaitingMessages, startTurns } from "../../src/fl
 import type { Router } from "../../src/contracts/routing.ts";
 import { createEvents } from "../../src/observe/index.ts";
 import { createQueue } from "../../src/queue/index.ts";
-import { assemble } from "../../src/store/open.ts";
+import { assemble } from "../../src/store/assemble.ts";
 import { quietReceiver } from "../../src/testing/worlds/quiet-receiver.ts";
 import { quietTurns } from "../../src/testing/worlds/quiet-turns.ts";
 import { createSimPool, type SimPool } from "./agents.ts";

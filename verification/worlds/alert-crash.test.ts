@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { JobStore } from "../../src/contracts/automation/job.ts";
 import type { RunOutcome } from "../../src/automation/runs/run-start.ts";
-import { assemble } from "../../src/store/open.ts";
+import { assemble } from "../../src/store/assemble.ts";
 import { createFakeClock } from "../../src/testing/fake-clock.ts";
 import { recordingLog } from "../../src/testing/recording-log.ts";
 import { alertsWanted, createOwner, wrongAlerts } from "./alerts-told.ts";

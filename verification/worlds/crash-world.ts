@@ -7,7 +7,7 @@ import type { RunStarter } from "../../src/automation/runs/run-start.ts";
 import type { AgentId, Principal } from "../../src/contracts/ids.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import { createJobs, createTimes, type Engine, startEngine, type Times } from "../../src/automation/index.ts";
-import { assemble } from "../../src/store/open.ts";
+import { assemble } from "../../src/store/assemble.ts";
 import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts";
 import { alertsWanted, createOwner, wrongAlerts } from "./alerts-told.ts";
 import { deadly, type Mortality } from "./mortal-store.ts";

@@ -6,7 +6,7 @@ import { createSeqIds } from "../../testing/seq-ids.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { blankDisk } from "../../testing/disk.ts";
 import { Database } from "bun:sqlite";
-import { assemble, UNSEALED } from "../open.ts";
+import { assemble, UNSEALED } from "../assemble.ts";
 import { type Control, createSql } from "../sql.ts";
 
 function fixture(noRoom = false) {

@@ -10,7 +10,7 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { blankDisk } from "../../testing/disk.ts";
 import { tempHome } from "../../testing/temp-home.ts";
-import { assemble } from "../open.ts";
+import { assemble } from "../assemble.ts";
 import { type Control, createSql } from "../sql.ts";
 
 const ID = "med_1" as MediaId;

@@ -49,8 +49,8 @@ export function createOutbox({
       write(() => sending.run({ id, me, ...toCounts(now), at, claimedUntil }) > 0),
     markWaiting: (id, { because, firstTriedAt, nextTryAt, ...now }) =>
       write(() => {
-        const plan = { because: mask(because), firstTriedAt, nextTryAt };
-        return isRecorded(id, waiting.run({ id, me, ...toCounts(now), ...plan }));
+        const counts = toCounts(now);
+        return isRecorded(id, waiting.run({ id, me, ...counts, because: mask(because), firstTriedAt, nextTryAt }));
       }),
     // not synced: lost in a power cut, the part is sent again under its old id
     markSent: (id, at) => write(() => isRecorded(id, sent.run({ id, me, at })), "with the next"),

@@ -1,4 +1,4 @@
-/** The page as a whole: signed out, or list and conversation; keys that work everywhere; images dropped anywhere. */
+/** The web console as a whole: signed out, or list and conversation; keys that work everywhere; images dropped anywhere. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Banners } from "./components/banners.tsx";
@@ -11,7 +11,7 @@ import { ToolsView } from "./components/tools/tools-view.tsx";
 import { SignIn } from "./components/sign-in.tsx";
 import { announced } from "./state/questions.ts";
 import { readOnlyBecause } from "./state/route.ts";
-import { signInState, openKey, stopTurn, turnRuns, view } from "./state/session-page.ts";
+import { signInState, openKey, stopTurn, turnRuns, view } from "./state/console-state.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -11,7 +11,7 @@ import { idleSessions } from "./bench/idle-sessions.ts";
 import { jobs } from "./bench/jobs.ts";
 import { load } from "./bench/load.ts";
 import { overload } from "./bench/overload.ts";
-import { page } from "./bench/page.ts";
+import { consoleWeight } from "./bench/console.ts";
 import { type Line, render, type Scenario, withinBudget } from "./bench/parts/line.ts";
 import { median } from "./bench/parts/stats.ts";
 import { principals } from "./bench/principals.ts";
@@ -25,7 +25,7 @@ import { ensureDist } from "./bundle.ts";
 
 const QUICK = 0.2;
 const SCENARIOS: readonly Scenario[] = [
-  ...[turns, toolCalls, switched, throughput, accepts, ownCost, page],
+  ...[turns, toolCalls, switched, throughput, accepts, ownCost, consoleWeight],
   ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets, hangingChannels],
 ];
 

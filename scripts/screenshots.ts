@@ -1,18 +1,18 @@
-/** Takes the pictures of the page that the README and the docs show, of a real conversation with the demo model. Writes to docs/images and nowhere else. */
+/** Takes the pictures of the web console that the README and the docs show, of a real conversation with the demo model. Writes to docs/images and nowhere else. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { type Visit, openBrowser, visit } from "../test/page-stage.ts";
+import { type Visit, openBrowser, visit } from "../test/console-stage.ts";
 import { ensureDist } from "./bundle.ts";
 
 const MAX_PICTURE_BYTES = 200_000;
 const WIDE = { width: 1_280, height: 800 } as const;
 const PHONE = { width: 390, height: 844 } as const;
 const PICTURES = [
-  { file: "page-light.png", from: "Here is a code block", colorScheme: "light", viewport: WIDE, scale: 1 },
-  { file: "page-dark.png", from: "Here is a code block", colorScheme: "dark", viewport: WIDE, scale: 1 },
-  { file: "page-phone.png", from: /status$/, colorScheme: "light", viewport: PHONE, scale: 2 },
+  { file: "console-light.png", from: "Here is a code block", colorScheme: "light", viewport: WIDE, scale: 1 },
+  { file: "console-dark.png", from: "Here is a code block", colorScheme: "dark", viewport: WIDE, scale: 1 },
+  { file: "console-phone.png", from: /^status$/, colorScheme: "light", viewport: PHONE, scale: 2 },
 ] as const;
 
 /** Other conversations, so that the list on the left is not empty. */
@@ -33,7 +33,7 @@ async function takePictures(root: string): Promise<void> {
     if (bytes.length > MAX_PICTURE_BYTES) throw new Error(`${file} has ${bytes.length} bytes, which is too many.`);
     console.log(`${file}: ${Math.round(bytes.length / 1_024)} KB`);
   }
-  await takeJobs(browser, gateway, join(folder, "page-jobs.png"));
+  await takeJobs(browser, gateway, join(folder, "console-jobs.png"));
 }
 
 const JOBS = [
@@ -76,7 +76,7 @@ async function talk(browser: Browser, gateway: GatewayProcess): Promise<string> 
   return owner.page.url().slice(gateway.url.length);
 }
 
-/** Opens the tool card and scrolls so that the message `from` is the first one in sight. */
+/** Opens the tool card and scrolls so that the message that says `from` is the first one in sight. */
 async function arrange({ page, replies }: Visit, from: string | RegExp): Promise<void> {
   await replies.nth(CONVERSATION.length - 1).waitFor();
   await page.getByTestId("session").nth(EARLIER.length).waitFor({ state: "attached" });
@@ -84,13 +84,15 @@ async function arrange({ page, replies }: Visit, from: string | RegExp): Promise
   await page.locator(".hljs-keyword").first().waitFor();
   await page
     .getByTestId("message")
-    .filter({ hasText: from })
-    .first()
+    .filter({ has: page.getByText(from) })
+    .last()
     .evaluate((row) => row.scrollIntoView({ block: "start" }));
   await page.mouse.move(0, 0);
-  // A still picture has no later part to jump to; where all fits on the screen there is no button.
-  await page.locator(".jump").evaluateAll((buttons) => {
-    for (const button of buttons) button.setAttribute("style", "display: none");
+  // A still picture has no later part to jump to. Where all fits on the screen there is no such button.
+  const jump = page.locator(".jump");
+  await jump.waitFor({ timeout: 1_000 }).catch(() => undefined);
+  await jump.evaluateAll((buttons) => {
+    for (const button of buttons) button.remove();
   });
 }
 

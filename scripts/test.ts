@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { ensureDist } from "./bundle.ts";
 import { type Batch, batchesOf } from "./test/batches.ts";
 import { runAll } from "./test/run-all.ts";
-import { type BatchLimits, type BatchPlace, type BatchResult, runBatch } from "./test/run-batch.ts";
+import { type BatchLimits, type BatchWorld, type BatchResult, runBatch } from "./test/run-batch.ts";
 import { closingLine, sumOf } from "./test/totals.ts";
 
 const LIMITS: BatchLimits = { testMs: 60_000, silentMs: 150_000, wholeMs: 600_000, graceMs: 5_000 };
@@ -15,10 +15,10 @@ const LIMITS: BatchLimits = { testMs: 60_000, silentMs: 150_000, wholeMs: 600_00
 const AT_ONCE = 4;
 const FOLDERS = ["src", "test", "verification", "bridge", "console", "examples"];
 
-async function testEverything(place: BatchPlace): Promise<number> {
-  const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(place.root)];
+async function testEverything(world: BatchWorld): Promise<number> {
+  const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(world.root)];
   const began = performance.now();
-  const run = (batch: Batch): Promise<BatchResult> => runBatch(place, batch.files, LIMITS);
+  const run = (batch: Batch): Promise<BatchResult> => runBatch(world, batch.files, LIMITS);
   const { results, again } = await runAll(batchesOf(files), { atOnce: AT_ONCE, run, report });
   const totals = sumOf(results.map((one) => one.totals));
   console.log(`\nRan ${files.length} files in ${seconds(performance.now() - began)} s.`);
@@ -39,7 +39,7 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(1);
 }
 
-async function testSome({ root, env }: BatchPlace, args: readonly string[]): Promise<number> {
+async function testSome({ root, env }: BatchWorld, args: readonly string[]): Promise<number> {
   const chosen = args.some((arg) => !arg.startsWith("-")) ? [] : FOLDERS.map((folder) => `./${folder}`);
   const command = [process.execPath, "--no-env-file", "test", `--timeout=${LIMITS.testMs}`, "--isolate"];
   const run = Bun.spawn([...command, ...chosen, ...args], { cwd: root, stdio: ["ignore", "inherit", "inherit"], env });
@@ -51,7 +51,7 @@ if (import.meta.main) {
   await ensureDist(root);
   const cache = join(root, "node_modules/.cache/pi-gateway/bun"); // shared by every gateway and agent the tests start
   mkdirSync(cache, { recursive: true });
-  const place = { root, env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } };
+  const world = { root, env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } };
   const args = process.argv.slice(2);
-  process.exit(args.length > 0 ? await testSome(place, args) : await testEverything(place));
+  process.exit(args.length > 0 ? await testSome(world, args) : await testEverything(world));
 }

@@ -88,7 +88,7 @@ describe("a message", () => {
     expect(((await read.json()) as { items: unknown[] }).items.length).toBe(2);
   });
 
-  test("from the page reaches the agent its session names", async () => {
+  test("from the web console reaches the agent its session names", async () => {
     const socket = await openSocket(gateway);
     const params = { session: "agent:pirate:webchat:dm:deck", text: "who are you, on deck?", clientId: "deck-1" };
     expect(await socket.request("chat.send", params)).toMatchObject({ sessionKey: "agent:pirate:webchat:dm:deck" });

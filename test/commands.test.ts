@@ -1,4 +1,4 @@
-/** Commands in a whole gateway, from the API and from the page: answered without the model, and what they do is seen by it. Real pi. */
+/** Commands in a whole gateway, from the API and from the web console: answered without the model, and what they do is seen by it. Real pi. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ describe("/reset", () => {
 });
 
 describe("/stop", () => {
-  test("from the page ends an answer that is being written, at once", async () => {
+  test("from the web console ends an answer that is being written, at once", async () => {
     const socket = await openSocket(gateway);
     const send = (text: string) =>
       socket.request("chat.send", { session: "tales", text, clientId: `tales-${text.length}` });

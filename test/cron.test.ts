@@ -183,7 +183,7 @@ describe("a job", () => {
     expect((await gateway.fetch("/api/cron/jobs/window")).status).toBe(404);
   });
 
-  test("that was made in the page with a plain sentence says its words in the page", async () => {
+  test("that was made in the web console with a plain sentence says its words in the web console", async () => {
     await using demo = await startGatewayProcess({ config: { agent: { pool: { min: 0, max: 1 } } } });
     const socket = await openSocket(demo);
     const session = "agent:default:webchat:dm:couch";

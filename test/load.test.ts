@@ -48,7 +48,7 @@ test("a direct message does not stand in line behind a flood of group messages",
   expect(floodedMs.p50).toBeLessThan(idleMs.p50 + 5 * size.provider.thinkMs);
 });
 
-test("the page is answered while every reply to Telegram hangs and Discord's connection breaks again and again", async () => {
+test("the web console is answered while every reply to Telegram hangs and Discord's connection breaks again and again", async () => {
   const { slowestMs, hung, reconnects } = await measureHanging({ asks: 6, turns: 1, chats: 40 });
   expect(hung).toBeGreaterThanOrEqual(32); // all the places of its account
   expect(reconnects).toBeGreaterThan(0);

@@ -38,7 +38,7 @@ test("a whole gateway's tests have a process to themselves, others share one wit
   const many = Array.from({ length: 25 }, (_, n) => `src/tools/part${n}/a.test.ts`);
   const files = [
     "src/queue/b.test.ts",
-    "test/page.test.ts",
+    "test/console.test.ts",
     ...many,
     "test/agents.test.ts",
     "src/queue/deep/a.test.ts",
@@ -46,7 +46,7 @@ test("a whole gateway's tests have a process to themselves, others share one wit
   const batches = batchesOf(files);
   expect(batches.map(({ name }) => name)).toEqual([
     "test/agents.test.ts",
-    "test/page.test.ts",
+    "test/console.test.ts",
     "src/queue (2 files)",
     "src/tools 1/3 (9 files)",
     "src/tools 2/3 (9 files)",

@@ -1,4 +1,4 @@
-/** The page's own chat in a whole gateway with real pi: a waiting message that is changed, and a sign that the assistant hears of. */
+/** The web console's own chat in a whole gateway with real pi: a waiting message that is changed, and a reaction that the assistant hears of. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { TranscriptItem } from "../src/contracts/chat.ts";
 import { deferred } from "../src/kit/deferred.ts";

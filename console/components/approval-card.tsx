@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
 import { duration } from "../net/error-text.ts";
-import { decide } from "../state/approval-page.ts";
+import { decide } from "../state/approval-state.ts";
 import type { Question } from "../state/approvals.ts";
 import { DECIDED } from "../state/questions.ts";
 import { Icon, type IconName } from "./icons.tsx";

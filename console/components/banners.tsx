@@ -1,8 +1,8 @@
-/** Things worth knowing that are not part of the conversation: the line is down, the page is old, the gateway needs attention. */
+/** Things worth knowing that are not part of the conversation: the line is down, the web console is old, the gateway needs attention. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { askedElsewhere, otherQuestions, titleOf } from "../state/approval-page.ts";
-import { line, newVersion, openSession, status, wasOpen } from "../state/session-page.ts";
+import { askedElsewhere, otherQuestions, titleOf } from "../state/approval-state.ts";
+import { line, newVersion, openSession, status, wasOpen } from "../state/console-state.ts";
 import { Icon } from "./icons.tsx";
 
 const dismissed = signal<ReadonlySet<string>>(new Set());

@@ -1,4 +1,4 @@
-/** Asks the composer for the focus from anywhere in the page. */
+/** Asks the composer for the focus from anywhere in the web console. */
 import { signal } from "@preact/signals";
 
 export const focusAsked = signal(0);

@@ -1,7 +1,7 @@
-/** Where a message is written. Keeps a draft per conversation and never lets go of words before the page has taken them over. */
+/** Where a message is written. Keeps a draft per conversation and never lets go of words before the web console has taken them over. */
 import { effect, signal, untracked } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { chat, line, openKey, sendMessage, stopTurn, turnRuns } from "../state/session-page.ts";
+import { chat, line, openKey, sendMessage, stopTurn, turnRuns } from "../state/console-state.ts";
 import { keep, kept } from "../state/kept.ts";
 import { replyingTo, replyToNone } from "../state/replying.ts";
 import { addImages, clearImages, images, imageProblem, Thumbnails } from "./attachments.tsx";

@@ -1,5 +1,5 @@
 /** A conversation without words yet: says what this is and offers a way to begin. */
-import { line, sendMessage, status } from "../state/session-page.ts";
+import { line, sendMessage, status } from "../state/console-state.ts";
 import { Logo } from "./icons.tsx";
 
 const EXAMPLES = [

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { LineState } from "../net/connection.ts";
-import { line, status, title } from "../state/session-page.ts";
+import { line, status, title } from "../state/console-state.ts";
 import { Icon } from "./icons.tsx";
 import { drawer } from "./sidebar.tsx";
 

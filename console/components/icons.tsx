@@ -1,4 +1,4 @@
-/** The page's own small icons: 24 units square, drawn with the colour of the text around them. */
+/** The web console's own small icons: 24 units square, drawn with the colour of the text around them. */
 const PATHS = {
   menu: "M4 7h16M4 12h16M4 17h16",
   pin: "M9 4h6l-1 6 3.5 3.5H6.5L10 10zM12 13.5V20",

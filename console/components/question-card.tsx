@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ChatQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
-import { answerQuestion } from "../state/approval-page.ts";
+import { answerQuestion } from "../state/approval-state.ts";
 import { TimeLeft } from "./approval-card.tsx";
 import { Icon } from "./icons.tsx";
 

@@ -2,11 +2,11 @@
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
 import { replyingTo, replyTo, replyToNone, shortText } from "../state/replying.ts";
 import { readOnlyBecause } from "../state/route.ts";
-import { chat, openKey } from "../state/session-page.ts";
+import { chat, openKey } from "../state/console-state.ts";
 import { focusComposer } from "./composer-focus.ts";
 import { Icon } from "./icons.tsx";
 
-/** What a message is found by in the page. */
+/** What a message is found by in the web console. */
 export const anchorOf = (id: string): string => `message-${id}`;
 
 /** Not where nobody can write. */

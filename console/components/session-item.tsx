@@ -3,10 +3,10 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import { ago } from "../net/error-text.ts";
-import { askedIn } from "../state/turn-questions-page.ts";
+import { askedIn } from "../state/turn-question-state.ts";
 import { hashOf } from "../state/route.ts";
 import { questions } from "../state/questions.ts";
-import { chat, openSession, rename, view } from "../state/session-page.ts";
+import { chat, openSession, rename, view } from "../state/console-state.ts";
 import { Icon } from "./icons.tsx";
 
 /** The key of the conversation that is being renamed. */

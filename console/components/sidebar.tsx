@@ -1,7 +1,7 @@
 /** The list of conversations: search, begin a new one, move between them with mouse, finger or arrow keys. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { leave, list, moreSessions, newChat, search, searchFor, view } from "../state/session-page.ts";
+import { leave, list, moreSessions, newChat, search, searchFor, view } from "../state/console-state.ts";
 import type { View } from "../state/route.ts";
 import { nextTheme, theme } from "../state/theme.ts";
 import { Icon, type IconName, Logo } from "./icons.tsx";

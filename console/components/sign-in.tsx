@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { duration } from "../net/error-text.ts";
-import { signInWith } from "../state/session-page.ts";
+import { signInWith } from "../state/console-state.ts";
 import { Logo } from "./icons.tsx";
 
 const TICK_MS = 500;
@@ -19,7 +19,7 @@ export function SignIn({ problem, lockedUntil }: { readonly problem: string | nu
     busy.value = false;
   };
   return (
-    <main class="sign-in-page">
+    <main class="sign-in-view">
       <form class="sign-in" data-testid="sign-in" onSubmit={(event) => void submit(event)}>
         <Logo />
         <h1>Sign in to pi-gateway</h1>

@@ -1,4 +1,4 @@
-/** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, and uploads. Same origin only. */
+/** The few things the web console asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, and uploads. Same origin only. */
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { Role } from "../../src/contracts/ids.ts";
 import type { Listed } from "../../src/contracts/paging.ts";

@@ -163,7 +163,7 @@ describe("events", () => {
     expect(w.seen.filter((one) => one.startsWith("status"))).toEqual(["status 6", "status 7", "status 8"]);
   });
 
-  test("that can no longer be replayed make the page read everything again and go on from there", () => {
+  test("that can no longer be replayed make the web console read everything again and go on from there", () => {
     const { w, socket } = opened();
     socket.say({ event: "resync", seq: 50, data: {} });
     socket.say({ event: "status", seq: 50, data: {} });
@@ -197,7 +197,7 @@ describe("a broken line", () => {
     expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
   });
 
-  test("is tried at once when somebody looks at the page", () => {
+  test("is tried at once when somebody looks at the web console", () => {
     const { w, line, socket } = opened();
     socket.onclose?.();
     line.nudge();

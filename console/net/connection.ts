@@ -1,4 +1,4 @@
-/** The page's line to its gateway: requests answered by id, numbered events without gap or repeat, and patience. Only ever dials its own origin. */
+/** The web console's line to its gateway: requests answered by id, numbered events without gap or repeat, and patience. Only ever dials its own origin. */
 import type { ClientEventName } from "../../src/contracts/events.ts";
 import type { WireError, WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { parseFrame } from "./frames.ts";
@@ -61,7 +61,7 @@ export interface ConnectionDeps {
 
 export interface Connection {
   request<M extends keyof WireMethods>(method: M, params: WireMethods[M]["params"]): Promise<WireMethods[M]["result"]>;
-  /** Try at once instead of waiting: the network is back, or somebody looks at the page again. */
+  /** Try at once instead of waiting: the network is back, or somebody looks at the web console again. */
   nudge(): void;
   close(): void;
 }
@@ -117,7 +117,7 @@ export function openConnection(deps: ConnectionDeps): Connection {
     close() {
       setState(line, "signed-out");
       drop(line);
-      for (const id of [...line.pending.keys()]) fail(line, id, "The page is no longer connected.");
+      for (const id of [...line.pending.keys()]) fail(line, id, "The web console is no longer connected.");
     },
   };
 }

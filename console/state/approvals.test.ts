@@ -1,4 +1,4 @@
-/** What the page makes of news about questions, in whatever order they come. */
+/** What the web console makes of news about questions, in whatever order they come. */
 import { expect, test } from "bun:test";
 import type { PendingApproval } from "../../src/contracts/tools/approval.ts";
 import { addOpen, forgetOpen, hear, openElsewhere, shownIn } from "./approvals.ts";

@@ -1,4 +1,4 @@
-/** Questions to the owner as the page knows them: a value and the pure functions that change it. Talks to nobody. */
+/** Questions to the owner as the web console knows them: a value and the pure functions that change it. Talks to nobody. */
 import type { GatewayEvents } from "../../src/contracts/events.ts";
 import type { ApprovalDecision, PendingApproval } from "../../src/contracts/tools/approval.ts";
 

@@ -105,7 +105,7 @@ describe("a turn", () => {
     expect(play(ready(), started(11), delta(12, "Hel"), delta(13, "lo")).live?.text).toBe("Hello");
   });
 
-  test("keeps its streamed words on the page after it ended, until the reply takes their place in one step", () => {
+  test("keeps its streamed words in the web console after it ended, until the reply takes their place in one step", () => {
     const streamed = play(ready(), started(11), delta(12, "Hello"), ended(13));
     expect(streamed.live).toEqual({ turnId: "t1", text: "Hello", tools: [], waiting: null, ended: true });
     const done = play(streamed, event("message", 14, { item: reply("o1", { text: "Hello" }) }));

@@ -1,4 +1,4 @@
-/** One conversation as the page shows it: a value and the pure functions that change it. Talks to nobody. */
+/** One conversation as the web console shows it: a value and the pure functions that change it. Talks to nobody. */
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
 import type { GatewayEvents } from "../../src/contracts/events.ts";
 import type { LiveTool } from "../../src/contracts/flow.ts";

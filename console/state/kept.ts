@@ -1,10 +1,10 @@
-/** What this tab, or this browser, keeps across a reload. Without room or permission the convenience is lost, never the page. */
+/** What this tab, or this browser, keeps across a reload. Without room or permission the convenience is lost, never the web console. */
 export function keep(key: string, value: string, where: "tab" | "browser" = "tab"): void {
   try {
     if (value) storage(where).setItem(key, value);
     else storage(where).removeItem(key);
   } catch {
-    // full or switched off: the words are still on the page
+    // full or switched off: the words are still in the web console
   }
 }
 

@@ -22,8 +22,8 @@ export function touch(list: SessionList, event: WireEvent): SessionList | null {
   const touched = { ...known, title: titleAfter(known.title, item), lastActivityAt, messages: known.messages + 1 };
   const others = list.items.filter((one) => one.key !== sessionKey);
   const at = others.findIndex((one) => one.lastActivityAt < touched.lastActivityAt);
-  const place = at < 0 ? others.length : at;
-  return { ...list, items: [...others.slice(0, place), touched, ...others.slice(place)] };
+  const index = at < 0 ? others.length : at;
+  return { ...list, items: [...others.slice(0, index), touched, ...others.slice(index)] };
 }
 
 /** As in the store: what began with a command is about the first real words said after it. */

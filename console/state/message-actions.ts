@@ -1,5 +1,5 @@
 /** What a person can do to a single message: change one that still waits, and react to a reply. */
-import { request } from "./session-page.ts";
+import { request } from "./console-state.ts";
 
 /** Null: it was changed. Otherwise why not, in words. */
 export async function changeMessage(id: string, text: string): Promise<string | null> {

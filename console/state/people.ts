@@ -1,4 +1,4 @@
-/** Pairing in the page: people who wait or were approved. While the dialog is open its rows keep their places, so that no click lands on somebody else. */
+/** Pairing in the web console: people who wait or were approved. While the dialog is open its rows keep their places, so that no click lands on somebody else. */
 import { signal } from "@preact/signals";
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { Role } from "../../src/contracts/ids.ts";

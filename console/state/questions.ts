@@ -1,9 +1,9 @@
-/** The questions the page has heard of, and what a screen reader is told about them. */
+/** The questions the web console has heard of, and what a screen reader is told about them. */
 import { signal } from "@preact/signals";
 import type { GatewayEvents } from "../../src/contracts/events.ts";
 import type { WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { addOpen, forgetOpen, hear, type Question, type Questions } from "./approvals.ts";
-import { hearAsked, readAskedWith } from "./turn-questions-page.ts";
+import { hearAsked, readAskedWith } from "./turn-question-state.ts";
 
 type Ask = <M extends keyof WireMethods>(
   method: M,

@@ -1,7 +1,7 @@
 /** The message that the one being written replies to. It belongs to one conversation and is gone when that is left. */
 import { computed, signal } from "@preact/signals";
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
-import { chat, openKey } from "./session-page.ts";
+import { chat, openKey } from "./console-state.ts";
 
 const chosen = signal<{ readonly session: string; readonly id: string } | null>(null);
 

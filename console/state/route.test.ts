@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { codeOf, readOnlyBecause, hashOf, newSessionKey, sessionOf, viewOf } from "./route.ts";
 
-test("a chat of this page has a short address, and the address leads back to it", () => {
+test("a chat of the web console has a short address, and the address leads back to it", () => {
   const key = newSessionKey();
   expect(hashOf(key)).toMatch(/^#\/chat\/[0-9a-f]{32}$/);
   expect(sessionOf(hashOf(key))).toBe(key);

@@ -21,7 +21,7 @@ export function sessionOf(hash: string): string | null {
     const key = decodeURIComponent(rest);
     return key.startsWith("agent:") && key.length <= MAX_KEY_CHARS ? key : null;
   } catch {
-    return null; // not an address this page made
+    return null; // not an address of the web console
   }
 }
 
@@ -50,7 +50,7 @@ export const VIEW_TITLES: Readonly<Record<Exclude<View, "chat">, string>> = {
   jobs: "Jobs",
 };
 
-/** What the page shows: a conversation, the tools there are, what was called, or the jobs. */
+/** What the web console shows: a conversation, the tools there are, what was called, or the jobs. */
 export function viewOf(hash: string): View {
   if (hash === "#/jobs") return "jobs";
   if (hash === "#/tools") return "tools";

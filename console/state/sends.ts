@@ -79,7 +79,7 @@ export function visibleSends(
   });
 }
 
-/** The page's clock and the gateway's may differ by this much and the two are still taken for one message. */
+/** The web console's clock and the gateway's may differ by this much and the two are still taken for one message. */
 const CLOCK_SLACK_MS = 2_000;
 
 /** What is still worth keeping: everything but sends that are among the items. */
@@ -98,7 +98,7 @@ export function readSends(text: string | null): readonly Send[] {
     const list: unknown = JSON.parse(text);
     return Array.isArray(list) ? list.filter(isSend) : [];
   } catch {
-    return []; // written by another version of the page
+    return []; // written by another version of the web console
   }
 }
 

@@ -1,4 +1,4 @@
-/** Which questions the page shows, and that none comes back or stays behind. */
+/** Which questions the web console shows, and that none comes back or stays behind. */
 import { describe, expect, test } from "bun:test";
 import type { OpenQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
 import { hear, openElsewhere, shownIn, withOpen } from "./turn-questions.ts";
@@ -34,7 +34,7 @@ describe("a question", () => {
     expect(ids(shownIn(asked, HERE, null))).toEqual(["a"]);
   });
 
-  test("of another conversation of the page waits there; one of another channel does not wait for the page", () => {
+  test("of another conversation of the web console waits there; one of another channel does not wait for the web console", () => {
     const other = { sessionKey: "agent:default:webchat:dm:2" };
     const asked = [
       open("a"),

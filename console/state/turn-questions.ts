@@ -1,4 +1,4 @@
-/** What running turns ask people, as the page knows it: a value and the pure functions that change it. Talks to nobody. */
+/** What running turns ask people, as the web console knows it: a value and the pure functions that change it. Talks to nobody. */
 import type { OpenQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
 
 /** In the order in which they were heard of. */
@@ -30,7 +30,7 @@ export function shownIn(asked: Asked, sessionKey: string, liveTurn: string | nul
   return asked.filter((one) => one.sessionKey === sessionKey && (one.end === null || one.turnId === liveTurn));
 }
 
-/** People elsewhere are asked where they are; only conversations of the page wait for whoever looks at it. */
+/** People elsewhere are asked where they are; only conversations of the web console wait for whoever looks at it. */
 export function openElsewhere(asked: Asked, sessionKey: string): Asked {
   return asked.filter(
     (one) => one.end === null && one.sessionKey !== sessionKey && one.sessionKey.includes(":webchat:"),

@@ -1,4 +1,4 @@
-/** Stands in for the page in markdown.test.ts: shows one text and lets the test change it. No part of the built page. */
+/** Stands in for the web console in markdown.test.ts: shows one text and lets the test change it. No part of the built console. */
 import { render } from "preact";
 import { sanitize, Markdown } from "./markdown.tsx";
 

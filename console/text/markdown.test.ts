@@ -1,4 +1,4 @@
-/** The wall behind the renderer, and the page that is not touched twice: both exist only in a real browser. */
+/** Sanitising, and blocks that are not rendered twice: both exist only in a real browser. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";

@@ -1,4 +1,4 @@
-/** Shows markdown, block by block; a block whose source did not change is not touched. Nothing reaches the page unsanitised. */
+/** Shows markdown, block by block; a block whose source did not change is not touched. Nothing reaches the web console unsanitised. */
 import { computed, signal } from "@preact/signals";
 import DOMPurify, { type Config } from "dompurify";
 import type { Token } from "marked";

@@ -9,7 +9,7 @@ function html(markdown: string, colours = false): string {
     .join("");
 }
 
-describe("text that a model writes cannot act on the page", () => {
+describe("text that a model writes cannot act on the web console", () => {
   test.each([
     "<script>alert(1)</script>",
     "text <img src=x onerror=alert(1)> text",
@@ -63,7 +63,7 @@ describe("text that a model writes cannot act on the page", () => {
 });
 
 describe("code", () => {
-  test("is coloured in the languages the page knows, by their usual names", () => {
+  test("is coloured in the languages the web console knows, by their usual names", () => {
     expect(html("```ts\nconst a = 1;\n```", true)).toContain('<span class="hljs-keyword">const</span>');
     expect(html("```sh\necho 1\n```", true)).toContain("hljs-built_in");
   });

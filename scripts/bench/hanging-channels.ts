@@ -1,5 +1,5 @@
 /**
- * Whether the page is kept waiting by channels in trouble: the same questions on the WebSocket in peace, and while Telegram takes every call
+ * Whether the web console is kept waiting by channels in trouble: the same questions on the WebSocket in peace, and while Telegram takes every call
  * and answers none and Discord's connection breaks as soon as it is up. In turns, in one run, with one gateway.
  */
 import { deferred } from "../../src/kit/deferred.ts";
@@ -121,7 +121,7 @@ export const hangingChannels: Scenario = {
     const size = { asks: Math.max(60, Math.round(600 * scale)), turns: 6, chats: 48 };
     const { calmMs, troubledMs, ratio, hung, reconnects } = await measureHanging(size);
     return [
-      { what: `page, ${calmMs.samples} questions, all channels well: p50`, value: calmMs.p50, unit: "ms" },
+      { what: `web console, ${calmMs.samples} questions, all channels well: p50`, value: calmMs.p50, unit: "ms" },
       { what: "  p99", value: calmMs.p99, unit: "ms" },
       {
         what: `  Telegram hangs (${hung} sends), Discord reconnects (${reconnects} times): p50`,

@@ -55,12 +55,12 @@ async function fill(home: string, count: number): Promise<void> {
   await using store = await openStore(DEPS, { home });
   const engine = { poke: () => undefined, runNow: async () => null };
   const jobs = createJobs({ ...DEPS, store: store.jobs, times: createTimes(() => "UTC"), engine });
-  const place = { role: "owner", source: "person", to: null, sessionKey: null, agentId: "default" as AgentId } as const;
+  const owner = { role: "owner", source: "person", to: null, sessionKey: null, agentId: "default" as AgentId } as const;
   const month = 1 + ((new Date(systemClock.now()).getUTCMonth() + 6) % 12);
   const longAgo = systemClock.now() - LONG_AGO_MS;
   const make = async (n: number): Promise<JobFire> => {
     const schedule = { kind: "cron", expr: `${n % 60} ${n % 24} ${1 + (n % 28)} ${month} *`, timezone: "UTC" } as const;
-    const maker = { ...place, principal: `load:user:${n}` as Principal };
+    const maker = { ...owner, principal: `load:user:${n}` as Principal };
     const made = await jobs.add({ id: `year-${n}`, schedule, task: `job ${n}`, delivery: "silent" }, maker);
     if (made.kind !== "ok") throw new Error(made.say);
     const { id: jobId, revision: seenRevision, nextAt, state } = made.job;

@@ -1,4 +1,4 @@
-/** Ten thousand idle pages on the WebSocket, and one event that goes to all of them. As many as the machine lets one process open. */
+/** Ten thousand idle consoles on the WebSocket, and one event that goes to all of them. As many as the machine lets one process open. */
 import { readFileSync } from "node:fs";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { atMost, type Scenario } from "./parts/line.ts";

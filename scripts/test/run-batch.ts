@@ -34,13 +34,13 @@ export interface BatchResult {
   readonly stuck: boolean;
 }
 
-export interface BatchPlace {
+export interface BatchWorld {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export async function runBatch(
-  { root, env }: BatchPlace,
+  { root, env }: BatchWorld,
   files: readonly string[],
   limits: BatchLimits,
 ): Promise<BatchResult> {

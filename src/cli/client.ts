@@ -23,7 +23,7 @@ interface StreamRequest {
 }
 
 const WENT_AWAY =
-  "The gateway went away in the middle of the answer. If your message was accepted, it is answered when the gateway is back; see it in the page.";
+  "The gateway went away in the middle of the answer. If your message was accepted, it is answered when the gateway is back; see it in the web console.";
 const JSON_LIMITS = { maxChars: 32 * 1024 * 1024, maxDepth: 64 };
 
 export function createClient(gateway: RunningGateway): GatewayClient {

@@ -32,8 +32,8 @@ export async function logs(world: CliWorld, flags: LogsFlags): Promise<number> {
   using _interrupt = onInterrupt(world, () => stopping.abort());
   const changes = flags.follow ? watchFolder(folder) : null; // before reading, so that nothing falls in between
   try {
-    const place = await printNewest(folder, flags, print);
-    if (changes) await follow({ clock: world.clock, folder, changes, print }, place, stopping.signal);
+    const position = await printNewest(folder, flags, print);
+    if (changes) await follow({ clock: world.clock, folder, changes, print }, position, stopping.signal);
   } finally {
     changes?.[Symbol.dispose]();
   }
@@ -43,7 +43,7 @@ export async function logs(world: CliWorld, flags: LogsFlags): Promise<number> {
 /** True when the line was wanted and has been printed. */
 type Print = (line: string) => boolean;
 
-interface Place {
+interface Position {
   readonly file: string;
   readonly bytes: number;
 }
@@ -67,22 +67,22 @@ function wantedLine(level: LogLevel | undefined): (line: string) => boolean {
   };
 }
 
-/** Reads from the newest file backwards until there is enough. Gives the place up to which everything has been seen. */
-async function printNewest(folder: string, flags: LogsFlags, print: Print): Promise<Place> {
+/** Reads from the newest file backwards until there is enough. Gives the position up to which everything has been seen. */
+async function printNewest(folder: string, flags: LogsFlags, print: Print): Promise<Position> {
   const wanted = wantedLine(flags.level);
   const found: string[][] = [];
   let missing = flags.lines;
-  let place: Place | null = null;
+  let position: Position | null = null;
   for (const { name } of listLogFiles(folder).toReversed()) {
     const { lines, end } = await readFrom(join(folder, name), 0);
-    place ??= { file: name, bytes: end };
+    position ??= { file: name, bytes: end };
     const kept = missing > 0 ? lines.filter(wanted).slice(-missing) : [];
     found.unshift(kept);
     missing -= kept.length;
     if (missing <= 0) break;
   }
   for (const line of found.flat()) print(line);
-  return place ?? { file: "", bytes: 0 };
+  return position ?? { file: "", bytes: 0 };
 }
 
 interface Following {
@@ -92,28 +92,32 @@ interface Following {
   readonly print: Print;
 }
 
-async function follow({ clock, folder, changes, print }: Following, from: Place, signal: AbortSignal): Promise<void> {
-  let place = from;
+async function follow(
+  { clock, folder, changes, print }: Following,
+  from: Position,
+  signal: AbortSignal,
+): Promise<void> {
+  let position = from;
   while (!signal.aborted) {
     const changed = changes.next();
-    place = await catchUp(folder, place, print);
+    position = await catchUp(folder, position, print);
     using pause = clock.deadline(LOOK_AGAIN_MS, () => undefined);
     await Promise.race([changed, aborted(AbortSignal.any([pause.signal, signal]))]);
   }
 }
 
 /** The rest of the current file first, then every file that came after it. */
-async function catchUp(folder: string, from: Place, print: Print): Promise<Place> {
+async function catchUp(folder: string, from: Position, print: Print): Promise<Position> {
   const names = listLogFiles(folder).map(({ name }) => name);
   const at = names.indexOf(from.file);
   const rest = at < 0 ? names.slice(-1) : names.slice(at); // its file was deleted: go on with the newest
-  let place = from;
+  let position = from;
   for (const name of rest) {
-    const { lines, end } = await readFrom(join(folder, name), name === place.file ? place.bytes : 0);
+    const { lines, end } = await readFrom(join(folder, name), name === position.file ? position.bytes : 0);
     for (const line of lines) print(line);
-    place = { file: name, bytes: end };
+    position = { file: name, bytes: end };
   }
-  return place;
+  return position;
 }
 
 /** Whole lines only: one that is still being written is left for the next look. */

@@ -62,10 +62,15 @@ export function abortSession(world: CliWorld, session: string, flags: CommonFlag
   );
 }
 
-function acting(world: CliWorld, flags: CommonFlags, path: string, words: (answer: Fields) => string): Promise<number> {
+function acting(
+  world: CliWorld,
+  flags: CommonFlags,
+  path: string,
+  sentence: (answer: Fields) => string,
+): Promise<number> {
   return asking(world, flags, async (client, signal) => {
     const answer = await client.post(path, {}, signal);
-    print(world, [flags.json ? JSON.stringify(answer) : words(answer)]);
+    print(world, [flags.json ? JSON.stringify(answer) : sentence(answer)]);
   });
 }
 

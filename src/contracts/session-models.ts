@@ -1,4 +1,4 @@
-/** Choosing a model for a conversation: the same answers for a chat, a program and the page. */
+/** Choosing a model for a conversation: the same answers for a chat, a program and the web console. */
 import type { AgentModel, Caller } from "./agent.ts";
 import type { ThinkingLevel } from "./session-settings.ts";
 

@@ -130,7 +130,7 @@ export interface ConfigStatus {
 
 export interface GatewayStatus {
   readonly version: string;
-  /** Changes when the page's files change, so that an open page knows to reload. */
+  /** Changes when the web console's files change, so that an open tab knows to reload. */
   readonly build: string;
   readonly uptimeMs: number;
   readonly model: { readonly name: string | null; readonly demo: boolean };

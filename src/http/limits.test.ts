@@ -287,7 +287,7 @@ test("an unexpected fault is a plain 500 with the request id that is in the log"
   expect(line?.fields["requestId"]).toBe(JSON.parse(text).error.requestId);
 });
 
-test("a page that stops reading is cut off instead of filling memory, and others go on", async () => {
+test("a browser that stops reading is cut off instead of filling memory, and others go on", async () => {
   await using world = startHttpWorld();
   const ask = { id: "1", method: "subscribe", params: { events: ["message"] } };
   using stuck = await openRawSocket(world.http.port, TOKEN, ask);

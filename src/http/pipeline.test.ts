@@ -12,7 +12,7 @@ import { createMatcher } from "./route-match.ts";
 import { json, NO_BODY } from "./route.ts";
 
 /** A pipeline with one public route, for requests that no client could send. */
-function onePage(world: HttpWorld) {
+function oneClient(world: HttpWorld) {
   const { ids, log, store } = world.deps;
   const clock = createFakeClock();
   const key = new Uint8Array(32);
@@ -48,7 +48,7 @@ function onePage(world: HttpWorld) {
 
 test("sockets and requests together are limited, and who comes then is told to come back", async () => {
   await using world = startHttpWorld();
-  const { pipeline, ask } = onePage(world);
+  const { pipeline, ask } = oneClient(world);
   expect((await ask(MAX_CONNECTIONS - 1))?.status).toBe(200);
   const refused = await ask(MAX_CONNECTIONS);
   expect([refused?.status, refused?.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -62,7 +62,7 @@ test.each([
   "http://127.0.0.1:2/health",
 ])("an absolute request target with a foreign host (%s) is refused, whatever the Host header says", async (url) => {
   await using world = startHttpWorld();
-  expect((await onePage(world).ask(0, url))?.status).toBe(421);
+  expect((await oneClient(world).ask(0, url))?.status).toBe(421);
 });
 
 test("an absolute request target is judged by the Host header while Bun hides its own host", async () => {

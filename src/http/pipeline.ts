@@ -1,4 +1,4 @@
-/** The way of every request: gate, route, body, handler, headers. The only place that turns an error into a response. */
+/** The path of every request: gate, route, body, handler, headers. The only place that turns an error into a response. */
 import type { Server } from "bun";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";

@@ -62,7 +62,7 @@ export interface Call {
 export const NO_BODY: BodyRule = { kind: "none" };
 export const SMALL_JSON: BodyRule = { kind: "json", maxBytes: 1024 * 1024 };
 
-/** What most rows begin with: the operator reads, or does something that needs no further words. */
+/** What most rows begin with: the operator reads, or acts without a body. */
 export const OPERATOR_GET = { method: "GET", auth: "operator", body: NO_BODY } as const;
 export const OPERATOR_POST = { method: "POST", auth: "operator", body: NO_BODY } as const;
 

@@ -1,4 +1,4 @@
-/** The configuration's words about the port → the server's options. */
+/** Server options from the configuration. */
 import type { Config } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Secret } from "../kit/secret.ts";

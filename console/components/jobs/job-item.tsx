@@ -1,7 +1,7 @@
 /** One job: a line that says when and how it went; open, all about it, its runs, and what can be done with it. */
 import { useSignal } from "@preact/signals";
 import type { WireListedJob } from "../../../src/contracts/wire.ts";
-import { act, openJob, REMINDER, showRuns } from "../../state/jobs-page.ts";
+import { act, openJob, REMINDER, showRuns } from "../../state/jobs-state.ts";
 import { moment, scheduleText, until } from "../../text/schedule.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { minute } from "../sidebar.tsx";

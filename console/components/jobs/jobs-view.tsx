@@ -1,6 +1,6 @@
 /** The view of what begins by itself: a reminder to make, the jobs there are, and how their runs went. */
 import { useEffect, useRef } from "preact/hooks";
-import { followJobs, jobs, moreJobs, switchedOff } from "../../state/jobs-page.ts";
+import { followJobs, jobs, moreJobs, switchedOff } from "../../state/jobs-state.ts";
 import { JobItem } from "./job-item.tsx";
 import { ReminderForm } from "./reminder-form.tsx";
 

@@ -1,6 +1,6 @@
 /** Makes a reminder: what, and when by the person's own clock. */
 import { useSignal } from "@preact/signals";
-import { remind } from "../../state/jobs-page.ts";
+import { remind } from "../../state/jobs-state.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_WORDS = 500;

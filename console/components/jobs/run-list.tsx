@@ -2,7 +2,7 @@
 import type { RunStatus } from "../../../src/contracts/automation/job.ts";
 import type { WireListedJob, WireRun } from "../../../src/contracts/wire.ts";
 import { ago, took } from "../../net/error-text.ts";
-import { moreRuns, runs } from "../../state/jobs-page.ts";
+import { moreRuns, runs } from "../../state/jobs-state.ts";
 import { hashOf } from "../../state/route.ts";
 import { moment, until } from "../../text/schedule.ts";
 import { Icon, type IconName } from "../icons.tsx";

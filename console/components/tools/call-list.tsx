@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
 import { ago } from "../../net/error-text.ts";
-import { titleOf } from "../../state/approval-page.ts";
+import { titleOf } from "../../state/approval-state.ts";
 import { hashOf } from "../../state/route.ts";
-import { list } from "../../state/session-page.ts";
-import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-page.ts";
+import { list } from "../../state/console-state.ts";
+import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-state.ts";
 import { ToolCard } from "../tool-card.tsx";
 
 const HOUR_MS = 3_600_000;

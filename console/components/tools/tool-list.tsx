@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ListedTool, PiToolListing, ToolFlags } from "../../../src/contracts/tools/tool.ts";
 import { duration } from "../../net/error-text.ts";
-import { readTools, tools } from "../../state/tools-page.ts";
+import { readTools, tools } from "../../state/tools-state.ts";
 import { pretty } from "../../text/pretty.ts";
 import { Icon } from "../icons.tsx";
 

@@ -1,5 +1,5 @@
 /** The view that is not a conversation: which tools there are, and what was called. */
-import { view } from "../../state/session-page.ts";
+import { view } from "../../state/console-state.ts";
 import { CallList } from "./call-list.tsx";
 import { ToolList } from "./tool-list.tsx";
 

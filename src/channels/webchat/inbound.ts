@@ -1,4 +1,4 @@
-/** What the page or a program said → InboundMessage. Who is speaking was decided at sign-in; nothing here is believed from the body. */
+/** What the web console or a program said → InboundMessage. Who is speaking was decided at sign-in; nothing here is believed from the body. */
 import type { InboundMessage, MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
 

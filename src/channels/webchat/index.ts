@@ -1,2 +1,2 @@
-/** WebChat: the page, and programs that use the HTTP API. Its platform is the gateway's own event stream, so sending cannot fail half-way. */
+/** WebChat: the web console, and programs that use the HTTP API. Its platform is the gateway's own event stream, so sending cannot fail half-way. */
 export { createWebChat, type WebChat, type WebChatDeps } from "./plugin.ts";

@@ -1,4 +1,4 @@
-/** The channel of the page (`webchat`) and of the HTTP API (`api`): the same translation under two names. */
+/** The channel of the web console (`webchat`) and of the HTTP API (`api`): the same translation under two names. */
 import type { Channel } from "../../contracts/channel.ts";
 import type { ShownQuestion } from "../../contracts/channels/question.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
@@ -20,7 +20,7 @@ export interface WebChatDeps {
   readonly record?: Omit<AbilityDeps, "events">;
 }
 
-/** The page shows questions by itself, from events, and programs ask for them: there is nothing to send, and nothing to withdraw. */
+/** The web console shows questions by itself, from events, and programs ask for them: there is nothing to send, and nothing to withdraw. */
 const NO_LIMITS = { maxButtons: Number.MAX_SAFE_INTEGER, maxLabelChars: Number.MAX_SAFE_INTEGER };
 const SHOWN: ShownQuestion = { messageId: null, close: async () => undefined };
 

@@ -123,7 +123,7 @@ async function checkConfigFile(
   flag: string | undefined,
 ): Promise<{ readonly checks: readonly Check[]; readonly config: Config }> {
   const { checkConfigText, findConfigFile, formatProblem } = await import("../../config/index.ts");
-  const say = (state: Check["state"], words: string): Check => ({ check: "configuration", state, say: words });
+  const say = (state: Check["state"], text: string): Check => ({ check: "configuration", state, say: text });
   const fallback = (): Config => {
     const { config } = checkConfigText("{}", world.environment.variables);
     if (!config) throw new Error("the default configuration is not valid");
@@ -162,7 +162,7 @@ async function checkAgent({ world, probes, home, config }: Scene): Promise<Check
 async function checkModel({ world, config }: Scene): Promise<Check> {
   const { chooseModel } = await import("../../agents/index.ts");
   const choice = chooseModel(config, world.environment);
-  const say = (state: Check["state"], words: string): Check => ({ check: "model", state, say: words });
+  const say = (state: Check["state"], text: string): Check => ({ check: "model", state, say: text });
   switch (choice.kind) {
     case "demo":
       return say(
@@ -189,7 +189,7 @@ async function checkModel({ world, config }: Scene): Promise<Check> {
 
 function checkPort({ probes, config }: Scene): Check {
   const { port } = config.gateway;
-  const say = (state: Check["state"], words: string): Check => ({ check: "port", state, say: words });
+  const say = (state: Check["state"], text: string): Check => ({ check: "port", state, say: text });
   if (port === 0) return say("ok", "any free one (0)");
   if (probes.portIsFree(port)) return say("ok", `${port} is free; no gateway is running on this state directory`);
   return say(
@@ -199,7 +199,7 @@ function checkPort({ probes, config }: Scene): Check {
 }
 
 async function checkHome({ home, answer }: Scene): Promise<Check> {
-  const say = (state: Check["state"], words: string): Check => ({ check: "state directory", state, say: words });
+  const say = (state: Check["state"], text: string): Check => ({ check: "state directory", state, say: text });
   const found = await lstat(home).catch(() => null);
   if (!found) return say("ok", `${home} is made at the first start`);
   if (!found.isDirectory()) return say("broken", `${home} is a link or not a folder. Choose another with --home.`);
@@ -218,15 +218,15 @@ async function checkDatabase({ home }: Scene): Promise<readonly Check[]> {
   const state = kind === "ok" || kind === "missing" ? "ok" : "broken";
   return [
     { check: "database", state, say },
-    ...kept.map((words): Check => ({ check: "database", state: "note", say: words })),
+    ...kept.map((text): Check => ({ check: "database", state: "note", say: text })),
   ];
 }
 
 async function checkSpace({ probes, home }: Scene): Promise<Check> {
   const free = (await probes.freeBytes(home)) ?? (await probes.freeBytes(dirname(home)));
-  const say = (state: Check["state"], words: string): Check => ({ check: "disk space", state, say: words });
+  const say = (state: Check["state"], text: string): Check => ({ check: "disk space", state, say: text });
   if (free === null) return say("note", "not known");
-  const words = `${Math.floor(free / MB).toLocaleString("en")} MB free`;
-  if (free < NO_SPACE_BYTES) return say("broken", `${words}. New messages are refused when it is full. Make room.`);
-  return free < LITTLE_SPACE_BYTES ? say("note", `${words}. Make room soon.`) : say("ok", words);
+  const space = `${Math.floor(free / MB).toLocaleString("en")} MB free`;
+  if (free < NO_SPACE_BYTES) return say("broken", `${space}. New messages are refused when it is full. Make room.`);
+  return free < LITTLE_SPACE_BYTES ? say("note", `${space}. Make room soon.`) : say("ok", space);
 }

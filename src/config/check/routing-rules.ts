@@ -4,7 +4,7 @@ import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
 
 /** On these, conversations are chosen by name, and a full name holds the agent. */
-const PAGE = "webchat";
+const WEBCHAT = "webchat";
 
 export function* agentRules({ config, show }: RuleWorld): Generator<Broken> {
   const seen = new Set<string>();
@@ -38,8 +38,8 @@ export function* bindingRules({ config, show }: RuleWorld): Generator<Broken> {
       // Two platforms may use the same number for quite different places.
       yield problem(`${at}.${key}`, `${at}.${key} means nothing without a channel. Add ${at}.channel.`);
     }
-    if (binding.channel === PAGE) {
-      const message = `${at}.channel is "${PAGE}", but chats on the page name their agent themselves, so it has no effect.`;
+    if (binding.channel === WEBCHAT) {
+      const message = `${at}.channel is "${WEBCHAT}", but chats in the web console name their agent themselves, so it has no effect.`;
       yield { severity: "warning", path: `${at}.channel`, message };
     }
   }

@@ -171,7 +171,7 @@ describe("agents, bindings and people", () => {
       ["bindings[0].pear → bindings[0].peer"],
     ],
     [
-      "a binding for the page is pointed out",
+      "a binding for the web console is pointed out",
       { bindings: [{ agent: "default", channel: "webchat" }] },
       ["bindings[0].channel"],
     ],

@@ -68,7 +68,8 @@ export const RolesSection = Type.Object(
     owners: Type.Array(principal("A person's id."), {
       default: [],
       maxItems: 1_000,
-      description: "People who may do everything. Whoever signs in to the page or holds the token is one already.",
+      description:
+        "People who may do everything. Whoever signs in to the web console or holds the token is one already.",
     }),
     members: Type.Array(principal("A person's id."), {
       default: [],

@@ -96,7 +96,7 @@ export function createAuth(
   const isCurrent = ({ by, authDigest, expiresAt }: Pick<Identity, "by" | "authDigest" | "expiresAt">): boolean =>
     expiresAt > clock.now() && authDigest === (by === "bearer" ? current.tokenAuth : current.signInAuth);
 
-  /** An unknown cookie is no failure: 32 random bytes cannot be guessed, and after a rotation every open page would count as a guess. */
+  /** An unknown cookie is no failure: 32 random bytes cannot be guessed, and after a rotation every open browser would count as a guess. */
   const byCookie = async (headers: Headers): Promise<Identity | null> => {
     const value = readCookie(headers.get("cookie"), options.cookieName());
     if (value === null) return null;

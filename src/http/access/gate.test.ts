@@ -36,7 +36,7 @@ const upgrade = async (world: HttpWorld, headers: HeaderSet) => {
 };
 
 describe("the Host header", () => {
-  test("has to name this gateway on every handler, page and socket included", async () => {
+  test("has to name this gateway on every route, web console and socket included", async () => {
     await using world = startHttpWorld();
     for (const host of [
       "evil.example",
@@ -104,7 +104,7 @@ describe("the Origin header", () => {
 });
 
 describe("a cookie", () => {
-  test("changes things only together with the gateway's own origin and the page's header", async () => {
+  test("changes things only together with the gateway's own origin and the web console's header", async () => {
     await using world = startHttpWorld();
     const cookie = await world.cookie();
     const origin = world.http.url;
@@ -125,7 +125,7 @@ describe("a cookie", () => {
     }
   });
 
-  test("opens the socket only from the gateway's own page", async () => {
+  test("opens the socket only from the gateway's own web console", async () => {
     await using world = startHttpWorld();
     const cookie = await world.cookie();
     expect(await upgrade(world, { cookie, origin: world.http.url })).toBe(101);
@@ -134,7 +134,7 @@ describe("a cookie", () => {
     expect(await upgrade(world, {})).toBe(401);
   });
 
-  test("reads only for requests of the page itself or of the address bar", async () => {
+  test("reads only for requests of the web console itself or of the address bar", async () => {
     await using world = startHttpWorld();
     const cookie = await world.cookie();
     const read = (site: string) =>

@@ -13,7 +13,7 @@ import { lockedOut } from "../problem.ts";
 /** Never in an address: addresses end up in histories, logs and referrers. */
 const SECRET_PARAMS = ["token", "access_token", "code", "password"];
 /** A page of another site cannot set this header without asking first, and we never say yes. */
-const PAGE_HEADER = "x-pi-gateway";
+const CONSOLE_HEADER = "x-pi-gateway";
 
 interface Asked {
   readonly headers: Headers;
@@ -128,5 +128,6 @@ function refuseForgedCookieUse(hosts: Hosts, asked: Asked): void {
   if (!changesThings(asked)) return;
   const origin = asked.headers.get("origin");
   if (origin === null || !hosts.allowsOrigin(origin)) throw forged("cookie without a known origin");
-  if (!isUpgrade(asked.headers) && asked.headers.get(PAGE_HEADER) !== "1") throw forged("cookie without page header");
+  if (!isUpgrade(asked.headers) && asked.headers.get(CONSOLE_HEADER) !== "1")
+    throw forged("cookie without console header");
 }

@@ -1,4 +1,4 @@
-/** From a caller's words to a receipt, the same for console, API and scripts. It decides nothing the Receiver decides. */
+/** From a caller's draft to a receipt, the same for console, API and scripts. It decides nothing the Receiver decides. */
 import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
 import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { ChatSession, RefusedBecause } from "../../contracts/channel.ts";

@@ -301,7 +301,7 @@ describe("signing out", () => {
 });
 
 describe("a message of one's own", () => {
-  test("is changed only while it waits, and a sign goes only under a message that is there", async () => {
+  test("is changed only while it waits, and a reaction goes only to a message that is there", async () => {
     await using world = startHttpWorld();
     using client = await openWs(world);
     await expect(client.ask("chat.edit", { id: "in_1", text: "other words" })).rejects.toThrow("not_found");

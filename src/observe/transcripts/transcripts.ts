@@ -121,24 +121,24 @@ export function startTranscripts(
   };
 }
 
-interface Place extends TranscriptSettings {
+interface TranscriptFolder extends TranscriptSettings {
   readonly disk: TranscriptDisk;
   readonly folder: string;
 }
 
-function append(place: Place, key: SessionKey, text: string): void {
-  makeFolder(place.folder);
+function append(target: TranscriptFolder, key: SessionKey, text: string): void {
+  makeFolder(target.folder);
   const data = Buffer.from(text, "utf8");
-  const file = openWithRoom(place, fileNames(transcriptName(key), place.keep), data.length);
+  const file = openWithRoom(target, fileNames(transcriptName(key), target.keep), data.length);
   try {
     const head = Buffer.from(file.bytes === 0 ? `# ${visible(key)}\n\n` : "", "utf8");
-    writeAll(place.disk, file.fd, Buffer.concat([head, data]));
+    writeAll(target.disk, file.fd, Buffer.concat([head, data]));
   } finally {
-    place.disk.close(file.fd);
+    target.disk.close(file.fd);
   }
 }
 
-function openWithRoom({ disk, folder, maxMb }: Place, names: readonly string[], more: number) {
+function openWithRoom({ disk, folder, maxMb }: TranscriptFolder, names: readonly string[], more: number) {
   const path = join(folder, names[0] ?? "");
   const file = disk.open(path);
   if (file.bytes === 0 || file.bytes + more <= maxMb * MB_BYTES) return file;

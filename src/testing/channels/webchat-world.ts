@@ -1,4 +1,4 @@
-/** WebChat as the channel contract sees it: its platform is a page that is connected to the real port. */
+/** WebChat as the channel contract sees it: its platform is a web console that is connected to the real port. */
 import type { Receiver } from "../../contracts/channel.ts";
 import { createWebChat } from "../../channels/webchat/index.ts";
 import type { TranscriptItem } from "../../contracts/chat.ts";
@@ -77,13 +77,13 @@ export async function webChatWorld(): Promise<ChannelWorld> {
   };
 }
 
-/** True: the page will not send it again. */
+/** True: the web console will not send it again. */
 function pageSends(page: WsClient, { id, text }: PlatformUpdate): Promise<boolean> {
   if (page.socket.readyState !== WebSocket.OPEN) return Promise.resolve(false);
   const session = `agent:default:webchat:dm:${CHAT}`;
   return page.ask("chat.send", { session, text, clientId: id }).then(
     () => true,
-    () => false, // the page keeps what was not accepted
+    () => false, // the web console keeps what was not accepted
   );
 }
 
@@ -100,7 +100,7 @@ function itemsOf(page: WsClient): readonly TranscriptItem[] {
   return items.filter(({ role }) => role === "assistant");
 }
 
-/** As the page does it: an id it has is replaced, and what was withdrawn goes. */
+/** As the web console does it: an id it has is replaced, and what was withdrawn goes. */
 function shownOn(page: WsClient): readonly string[] {
   const shown = new Map<string, TranscriptItem>();
   for (const item of itemsOf(page)) shown.set(item.id, item);

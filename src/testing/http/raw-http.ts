@@ -43,7 +43,7 @@ interface RawSocket extends Disposable {
   stopReading(): void;
 }
 
-/** An event socket that can stop reading, as a page on a bad connection does; no client library lets one do that. `ask` is its first frame. */
+/** An event socket that can stop reading, as a browser on a bad connection does; no client library lets one do that. `ask` is its first frame. */
 export async function openRawSocket(port: number, token: string, ask: unknown): Promise<RawSocket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined); // being cut off is what it is for

@@ -1,5 +1,5 @@
 /**
- * A client that follows one session the way the page does: it numbers its sends, sends again what was not answered, resumes the event
+ * A client that follows one session the way the web console does: it numbers its sends, sends again what was not answered, resumes the event
  * stream where it left off, reads the session anew when the gap is too old, and shows every message id once.
  */
 import type { TranscriptItem } from "../../contracts/chat.ts";

@@ -1,6 +1,6 @@
 /**
  * The shipped parts from the receiver to the outbox in this process, with real pi and a channel that a test speaks for: groups, many
- * people, and whatever else the page and the API cannot say. No port and no watcher; put together as gateway.ts does it.
+ * people, and whatever else the web console and the API cannot say. No port and no watcher; put together as gateway.ts does it.
  */
 import { join, resolve } from "node:path";
 import { agentProfiles, startPool } from "../../agents/index.ts";

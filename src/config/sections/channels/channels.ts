@@ -14,11 +14,11 @@ export const ChannelsSection = Type.Object(
           Type.Integer({
             minimum: 1,
             maximum: 25,
-            description: "Largest file that the page and the API may send, in MiB. Left out: media.maxMb.",
+            description: "Largest file that the web console and the API may send, in MiB. Left out: media.maxMb.",
           }),
         ),
       },
-      { ...closed, description: "The page, and programs that use the API." },
+      { ...closed, description: "The web console, and programs that use the API." },
     ),
   },
   { ...closed, security: true, description: "Where people write from." },

@@ -1,10 +1,10 @@
-/** Jobs on the page: a real browser, a real gateway, real pi; only the model is scripted. */
+/** Jobs in the web console: a real browser, a real gateway, real pi; only the model is scripted. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { accessibilityProblems } from "./page-axe.ts";
-import { openBrowser, type Visit, visit } from "./page-stage.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { openBrowser, type Visit, visit } from "./console-stage.ts";
 import { agentReady, asked, endpoint } from "./whole-fixture.ts";
 
 setDefaultTimeout(60_000);

@@ -12,21 +12,21 @@ import {
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Play, playing } from "../src/testing/whole/tool-play.ts";
-import { accessibilityProblems } from "./page-axe.ts";
-import { openBrowser, type Visit, visit } from "./page-stage.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { openBrowser, type Visit, visit } from "./console-stage.ts";
 import { endpoint, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
 const PHONE = { width: 390, height: 844 } as const;
-/** Where pictures of the page are put for somebody who wants to look at them. */
+/** Where pictures of the web console are put for somebody who wants to look at them. */
 const PICTURES = Bun.env.PAGE_PICTURES;
 let home: TempHome;
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 let browser: Browser;
 let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
-/** What has the focus in the moment the quote above the composer leaves the page: whoever types on loses no key. */
+/** What has the focus in the moment the quote above the composer leaves the web console: whoever types on loses no key. */
 const FOCUS_WHEN_THE_QUOTE_GOES = `new Promise((resolve) => {
   const observer = new MutationObserver(() => {
     if (document.querySelector("[data-testid=replying]")) return;

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { openBrowser, visit } from "./page-stage.ts";
-import { accessibilityProblems } from "./page-axe.ts";
+import { openBrowser, visit } from "./console-stage.ts";
+import { accessibilityProblems } from "./console-axe.ts";
 
 setDefaultTimeout(40_000);
 

@@ -1,4 +1,4 @@
-/** The owner's word on the page, who is let in, and answers to what an extension asks: a real browser, a real gateway, real pi; only the model is scripted. */
+/** The owner's word in the web console, who is let in, and answers to what an extension asks: a real browser, a real gateway, real pi; only the model is scripted. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -11,8 +11,8 @@ import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-b
 import { said, STRANGER } from "../src/testing/telegram/people.ts";
 import { textsIn } from "../src/testing/telegram/telegram-world.ts";
 import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
-import { accessibilityProblems } from "./page-axe.ts";
-import { openBrowser, type Visit, visit } from "./page-stage.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { openBrowser, type Visit, visit } from "./console-stage.ts";
 import { asked, endpoint, eventually, textOf } from "./whole-fixture.ts";
 
 setDefaultTimeout(60_000);

@@ -3,9 +3,9 @@ import { computed } from "@preact/signals";
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
 import { openElsewhere, shownIn } from "./approvals.ts";
 import * as ofTurns from "./turn-questions.ts";
-import { asked } from "./turn-questions-page.ts";
+import { asked } from "./turn-question-state.ts";
 import { questions } from "./questions.ts";
-import { chat, list, request, view } from "./session-page.ts";
+import { chat, list, request, view } from "./console-state.ts";
 
 export const shownQuestions = computed(() => shownIn(questions.value, chat.value.key, chat.value.live?.turnId ?? null));
 export const otherQuestions = computed(() =>

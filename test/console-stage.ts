@@ -1,5 +1,5 @@
 /**
- * A stage for the tests of the page: one real browser, and visits to a gateway that note everything the page did. Each visit is a browser
+ * A stage for the tests of the web console: one real browser, and visits to a gateway that note everything the web console did. Each visit is a browser
  * profile of its own, so that no test sees the cookies or drafts of another.
  */
 import { type Browser, type BrowserContext, type Locator, type Page, chromium } from "playwright-core";
@@ -13,7 +13,7 @@ const WIDE = { width: 1_280, height: 800 } as const;
 declare const DataTransfer: new () => { readonly items: { add(file: File): void } };
 declare const ClipboardEvent: new (type: string, init: Readonly<Record<string, unknown>>) => Event;
 
-/** What the page itself noticed, from before its first line of code ran. */
+/** What the web console itself noticed, from before its first line of code ran. */
 export interface Seen {
   /** Every different length of the reply that was streaming in. */
   readonly lengths: readonly number[];
@@ -32,7 +32,7 @@ export interface Visit extends AsyncDisposable {
   readonly problems: readonly string[];
   /** Requests and sockets to anything but the visited gateway. */
   readonly foreign: readonly string[];
-  /** The methods the page asked for over its socket, in order. */
+  /** The methods the web console asked for over its socket, in order. */
   readonly asked: readonly string[];
   readonly replies: Locator;
   readonly composer: Locator;

@@ -1,4 +1,4 @@
-/** Everything the page shows, as signals, and everything a person can do on it. Components read and call; they hold no truth. */
+/** Everything the web console shows, as signals, and everything a person can do on it. Components read and call; they hold no truth. */
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
@@ -33,7 +33,7 @@ const SEARCH_PAUSE_MS = 150;
 const LIST_PAUSE_MS = 200;
 /** A turn that ended without words this long after is read again from the gateway. */
 const LAST_WORDS_MS = 3_000;
-/** Which model answers is known when the first agent has started; until then the page asks now and then. */
+/** Which model answers is known when the first agent has started; until then the web console asks now and then. */
 const MODEL_AGAIN_MS = 2_000;
 const MEDIA_AGAIN_MS = 2_000;
 const SENDS_KEY = "pi-gateway.sends";
@@ -73,7 +73,7 @@ function soon(name: string, ms: number, run: () => void): void {
 
 // ── start, sign in, sign out ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export async function startPage(): Promise<void> {
+export async function startConsole(): Promise<void> {
   sends.value = readSends(kept(SENDS_KEY));
   sends.subscribe((all) => keep(SENDS_KEY, all.length > 0 ? JSON.stringify(all) : ""));
   effect(() => {
@@ -95,7 +95,7 @@ function takeCode(): string | null {
   return code;
 }
 
-/** A sign-in link opened in a tab that already shows the page changes only the address. */
+/** A sign-in link opened in a tab that already shows the web console changes only the address. */
 function onAddress(): void {
   const code = takeCode();
   showAddress();

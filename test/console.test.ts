@@ -4,9 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { type Visit, openBrowser, paste, visit } from "./page-stage.ts";
-import { accessibilityProblems } from "./page-axe.ts";
-import { type ScriptedGateway, startScriptedGateway } from "./page-model.ts";
+import { type Visit, openBrowser, paste, visit } from "./console-stage.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { type ScriptedGateway, startScriptedGateway } from "./console-model.ts";
 import { eventually } from "./whole-fixture.ts";
 
 const TEST_MS = 40_000;
@@ -19,7 +19,7 @@ setDefaultTimeout(TEST_MS);
 let browser: Browser;
 /** Answers with the demo model. */
 let demo: GatewayProcess;
-/** Answers with what page-model.ts says. */
+/** Answers with what console-model.ts says. */
 let scripted: ScriptedGateway;
 
 beforeAll(async () => {
@@ -113,7 +113,7 @@ describe("a conversation", () => {
     expect(await owner.page.getByTestId("live").count()).toBe(0);
     expect(await owner.replies.innerText()).toContain("I am the demo model of pi-gateway");
     expect(await owner.page.locator("[data-role=user]").count()).toBe(1);
-    // A second reading would mean that the reply did not come by itself and the page went to look for it.
+    // A second reading would mean that the reply did not come by itself and the web console went to look for it.
     expect(owner.asked.filter((method) => method === "sessions.get")).toHaveLength(1);
     expect([violations, owner.problems, owner.foreign]).toEqual([[], [], []]);
   });
@@ -323,7 +323,7 @@ test("a gateway killed in mid-reply comes back to a page that shows everything o
   expect(await words()).toEqual(expected);
 });
 
-describe("the page", () => {
+describe("the web console", () => {
   test("runs nothing and fetches nothing that a model put into its answer", async () => {
     await using owner = await visit(browser, scripted.gateway);
     await owner.ask("be hostile");

@@ -1,4 +1,4 @@
-/** A gateway whose model says what the tests of the page need: failures, hostile answers, and one that stops halfway. */
+/** A gateway whose model says what the tests of the web console need: failures, hostile answers, and one that stops halfway. */
 import { type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";

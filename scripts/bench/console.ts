@@ -1,4 +1,4 @@
-/** What the page weighs on its way to a browser: all JavaScript and all styles, compressed. */
+/** What the web console weighs on its way to a browser: all JavaScript and all styles, compressed. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { atMost, type Scenario } from "./parts/line.ts";
@@ -15,12 +15,12 @@ function weigh(ending: string): number {
   return round(bytes / 1_024);
 }
 
-export const page: Scenario = {
-  name: "page",
+export const consoleWeight: Scenario = {
+  name: "console",
   async measure() {
     return [
-      { what: "page, all JavaScript, gzip", value: weigh(".js"), unit: "KB", ...atMost(120) },
-      { what: "page, styles, gzip", value: weigh(".css"), unit: "KB" },
+      { what: "web console, all JavaScript, gzip", value: weigh(".js"), unit: "KB", ...atMost(120) },
+      { what: "web console, styles, gzip", value: weigh(".css"), unit: "KB" },
     ];
   },
 };

@@ -6,7 +6,7 @@ const headersOf = (response: Response) => {
   return rest;
 };
 
-describe("the page", () => {
+describe("the web console", () => {
   test("carries these headers and no others", async () => {
     await using world = startHttpWorld();
     expect(headersOf(await fetch(world.url("/")))).toEqual({

@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import type { WireListedJob, WireRun } from "../../src/contracts/wire.ts";
 import { jobNews } from "./job-news.ts";
 import { announced } from "./questions.ts";
-import { line, request, view } from "./session-page.ts";
+import { line, request, view } from "./console-state.ts";
 
 type Phase = "loading" | "ready" | "failed";
 

@@ -1,4 +1,4 @@
-/** The questions of running turns that the page has heard of. */
+/** The questions of running turns that the web console has heard of. */
 import { computed, signal } from "@preact/signals";
 import type { OpenQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
 import { type Asked, hear, withOpen } from "./turn-questions.ts";

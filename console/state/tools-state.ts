@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
 import type { ListedTool, PiToolListing } from "../../src/contracts/tools/tool.ts";
 import { readToolCalls } from "../net/api.ts";
-import { request } from "./session-page.ts";
+import { request } from "./console-state.ts";
 
 type Phase = "loading" | "ready" | "failed";
 

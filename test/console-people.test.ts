@@ -1,11 +1,11 @@
-/** Pairing on the page: a real browser, a real gateway, strangers on a channel. Nobody is let in without their code, and no row moves under the pointer. */
+/** Pairing in the web console: a real browser, a real gateway, strangers on a channel. Nobody is let in without their code, and no row moves under the pointer. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import type { PairedPerson } from "../src/contracts/channels/pairing.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { accessibilityProblems } from "./page-axe.ts";
-import { openBrowser, type Visit, visit } from "./page-stage.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { openBrowser, type Visit, visit } from "./console-stage.ts";
 import { parrotChannel, putPlugin } from "./plugins-fixture.ts";
 import { eventually, statusOf } from "./whole-fixture.ts";
 

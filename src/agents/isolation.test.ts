@@ -1,6 +1,6 @@
 /** What one person's session leaves for another: nothing but the working folder. Real pi; the provider's requests are the proof. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LeaseRequest } from "../contracts/agent.ts";
@@ -15,6 +15,12 @@ const CANARY = "canary-5b1e77";
 
 const ann = { caller: caller("web:user:ann"), sessionFile: "session-ann.jsonl" };
 const bob = { caller: caller("web:user:bob"), sessionFile: "session-bob.jsonl" };
+
+/** What processes have of sessions now, each in a folder of its own. */
+function sessionsOf(home: string): readonly string[] {
+  const folders = join(home, "run", "sessions");
+  return readdirSync(folders).flatMap((folder) => readdirSync(join(folders, folder)));
+}
 
 /** One turn; the process that served it. */
 async function say(fx: AgentFixture, who: Partial<LeaseRequest>, text: string): Promise<number> {
@@ -48,15 +54,28 @@ describe("by default", () => {
 
     const second = await fx.lease(bob);
     const note = readFileSync(join(`/proc/${second.pid}/cwd`, "note.txt"), "utf8");
+    const bobHas = sessionsOf(fx.home);
     expect(replyOf(await collect(second, "what do you remember?"))).toBe("ok");
     const children = childrenIn(pidFile).length;
     await second[Symbol.asyncDispose]();
     const pids = [first.pid, second.pid, await say(fx, ann, "and I?")];
     const atTheEnd = identify(first.pid);
     const told = fake.requests.map(({ body }) => JSON.stringify(body).includes(CANARY));
+    const keptAtTheEnd = readdirSync(join(fx.home, "sessions")).sort();
     const kept = stack.move();
     const end = () => kept.disposeAsync();
-    return { whileAnnRests, atTheEnd, note, left, children, pids, told, [Symbol.asyncDispose]: end };
+    return {
+      whileAnnRests,
+      atTheEnd,
+      note,
+      left,
+      children,
+      pids,
+      told,
+      bobHas,
+      keptAtTheEnd,
+      [Symbol.asyncDispose]: end,
+    };
   }
 
   test("two people never share a process, one that has served another is ended, and what one has said is in nothing the other's model gets", () => {
@@ -64,6 +83,11 @@ describe("by default", () => {
     expect(story.whileAnnRests.process).not.toBeNull();
     expect(story.atTheEnd).toBeNull();
     expect(story.told).toEqual([true, false, true]);
+  });
+
+  test("a process has the session of its turn and no other one, and gives it back when the turn is over", () => {
+    expect(story.bobHas).toEqual([bob.sessionFile]);
+    expect(story.keptAtTheEnd).toEqual([ann.sessionFile, bob.sessionFile]);
   });
 
   test("the working folder is one for all sessions of an agent: a file there is seen by the next process too", () => {

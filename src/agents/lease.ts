@@ -8,6 +8,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { compactSession } from "./talk/compact.ts";
 import { settledSize } from "./talk/session-file.ts";
+import { endVisit } from "./talk/session-visit.ts";
 import { sessionStats } from "./talk/session-stats.ts";
 import type { OpenSession } from "./talk/session.ts";
 import type { PlayedAgents } from "./process/played.ts";
@@ -49,8 +50,11 @@ export function openLease(
     pipe.serve(null);
     if (trusted) await pipe.endLeftRunning(); // a process that is not used again takes everything with it anyway
     const bytes = trusted ? settledSize(session.path) : 0; // 0 is never a match, so the session is opened again
+    const visit = { log: deps.log, kept: session.kept, visiting: session.path };
+    if (trusted) endVisit(visit);
     await options.giveBack(trusted ? { ...session, bytes } : null);
-    if (options.request.passing) await rm(session.path, { force: true });
+    endVisit(visit); // of a process that had to be ended first, because it might still write
+    if (options.request.passing) await rm(session.kept, { force: true });
   };
 
   return {

@@ -156,7 +156,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
     if (opened.switched) one.switches++;
     // Another process may have this session in memory from earlier; it must read it again before it is used for it.
     for (const other of pool.workers.values()) {
-      if (other !== one && other.session?.path === opened.session.path) other.session = null;
+      if (other !== one && other.session?.file === opened.session.file) other.session = null;
     }
     const made = openLease(pool.deps, agent, {
       request: waiter.request,

@@ -201,5 +201,6 @@ test("the cost of an interrupted attempt is found in the part of the file that i
   await using again = await fx.lease({ sessionFile, settledBytes });
   const used = { inputTokens: 10, outputTokens: 5, costUsd: expect.closeTo(0.00002, 8) };
   expect(again.lost).toEqual({ ...used, model: "fake/fake-1" });
+  await again[Symbol.asyncDispose](); // the file is back where sessions are kept
   expect(readFileSync(join(fx.home, "sessions", sessionFile), "utf8")).not.toContain("never stored");
 });

@@ -198,7 +198,7 @@ async function openPlayed(stage: Stage, pid: number, now: string | null, request
     throw new GatewayError("agent_exited", "the process ended, says the simulation");
   }
   lastIn.set(path, pid);
-  const session = { path, bytes: request.settledBytes, model: MODEL, thinking: "off" };
+  const session = { file: path, kept: path, path, bytes: request.settledBytes, model: MODEL, thinking: "off" };
   return { session, switched: now !== path, lost: { ...NO_USAGE } };
 }
 
@@ -267,5 +267,5 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
       end(one, "stopped");
     },
   };
-  return { process, pipe, model: MODEL, thinking: "off", redact: (said) => said, templates: new Set() };
+  return { process, pipe, model: MODEL, thinking: "off", redact: (said) => said, templates: new Set(), visits: "" };
 }

@@ -9,6 +9,7 @@ import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive, withVar
 import { dropDeadLocks } from "./dead-locks.ts";
 import { isFields, text } from "../talk/protocol.ts";
 import { killAll } from "./stop.ts";
+import { endOldVisits, makeVisitFolder, type VisitFolder } from "../talk/session-visit.ts";
 import { makeTempFolder, sweepTempFolders, type TempFolder, type TempFolderOptions } from "./temp-folder.ts";
 
 const MAX_NOTE_CHARS = 4_096;
@@ -24,6 +25,8 @@ export interface ChildNotes {
   freeLocks(): number;
   /** A folder for the passing files of one child. */
   tempFolder(options: TempFolderOptions): TempFolder;
+  /** A folder for the sessions that one child works on. `id`: as for the other one. */
+  visitFolder(id: string): VisitFolder;
 }
 
 interface Note extends ProcessIdentity {
@@ -51,6 +54,7 @@ export function childNotes(home: string): ChildNotes {
     // where processes cannot be told apart there are no notes, and nobody knows who runs
     freeLocks: () => (owner.startTime !== "" && filesIn(folder).length === 0 ? dropDeadLocks(home) : 0),
     tempFolder: (options) => makeTempFolder(home, owner, options),
+    visitFolder: (id) => makeVisitFolder(home, owner, id),
   };
 }
 
@@ -75,6 +79,7 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
     deps.log.warn("ending agent processes of a previous process", { pids: each.map(({ pid }) => pid) });
   await killAll(deps.clock, each);
   sweepTempFolders(deps.log, home, thisGateway());
+  endOldVisits(deps.log, home, thisGateway());
   const locks = filesIn(folder).length === 0 ? dropDeadLocks(home) : 0;
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
   return each.length;

@@ -52,7 +52,8 @@ function share(folder: string, link: string): void {
   symlinkSync(folder, link);
 }
 
-function lifeOf({ pid, startTime }: ProcessIdentity): string {
+/** Begins the names of folders that belong to one life of a gateway. */
+export function lifeOf({ pid, startTime }: ProcessIdentity): string {
   return `${pid}-${startTime}-`;
 }
 

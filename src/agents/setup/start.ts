@@ -73,6 +73,8 @@ export interface ReadyAgent {
   readonly redact: (text: string) => string;
   /** The prompt templates it knows: a message that begins with a slash and such a name is for pi to fill in. */
   readonly templates: ReadonlySet<string>;
+  /** The folder in which it finds the session it works on. */
+  readonly visits: string;
 }
 
 export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
@@ -87,12 +89,13 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const { folders, lockHeldMs } = settings;
   using _locks = folders.ownAgentDir ? watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs }) : null;
   const id = deps.ids.next("process");
-  const { process, temp } = spawned(deps, settings, { id, suffix, reach, secrets });
+  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets });
   if (process.identity) settings.notes.write(process.identity, id);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
     settings.notes.remove(process.pid);
     temp.remove(deps.log);
+    visits.remove(deps.log);
     token?.[Symbol.dispose]();
     deps.events.emit("agent.exited", { pid: process.pid, code, expected: because === "stopped" });
   });
@@ -116,6 +119,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       thinking: text(state.thinkingLevel),
       redact: (said) => redact(said, secrets),
       templates: settings.resources.templateNames,
+      visits: visits.path,
     };
   } catch (error) {
     await process.stop(true);
@@ -134,20 +138,27 @@ function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
   const id = own.suffix.slice(0, TEMP_NAME_CHARS);
   const cache = settings.config.extensions.length > 0 ? settings.folders.transpilerCache : null;
   const temp = settings.notes.tempFolder({ id, cache });
+  const visits = settings.notes.visitFolder(id);
   try {
     const process = startProcess(deps, {
       id: own.id,
-      ...spawnOptions(settings, own, temp.path),
+      ...spawnOptions(settings, own, { temp: temp.path, visits: visits.path }),
       secrets: own.secrets,
     });
-    return { process, temp };
+    return { process, temp, visits };
   } catch (error) {
     temp.remove(deps.log);
+    visits.remove(deps.log);
     throw error;
   }
 }
 
-function spawnOptions(settings: StartSettings, { suffix, reach }: OwnParts, temp: string) {
+interface OwnFolders {
+  readonly temp: string;
+  readonly visits: string;
+}
+
+function spawnOptions(settings: StartSettings, { suffix, reach }: OwnParts, { temp, visits }: OwnFolders) {
   const { config, environment, folders } = settings;
   if (config.bridge === "off" && settings.choice.kind === "demo") {
     const say =
@@ -170,20 +181,21 @@ function spawnOptions(settings: StartSettings, { suffix, reach }: OwnParts, temp
     throw new GatewayError("agent_missing", `${found.say} Looked at ${looked}`, { say: found.say });
   }
   return {
-    argv: [...found.argv, ...flags(settings)],
+    argv: [...found.argv, ...flags(settings, visits)],
     cwd: folders.workspace,
     env: agentEnvironment({ ...settings, reach, temp, bridgeSuffix: suffix, mark: settings.notes.mark }),
   };
 }
 
-function flags({ config, folders, resources, choice, bridgePath }: StartSettings): readonly string[] {
+function flags(settings: StartSettings, visits: string): readonly string[] {
+  const { config, folders, resources, choice, bridgePath } = settings;
   const lean = ["--offline", "--no-extensions", "--no-skills", "--no-prompt-templates", "--no-themes"];
   return [
     ...lean,
     "--no-context-files",
     // Without the bridge nobody would judge calls of pi tools, nor of those that extensions bring, so there are none.
     ...(config.bridge === "off" ? ["--no-tools", ...piToolFlags("chat")] : piToolFlags(config.tools)),
-    ...["--session-dir", folders.sessions],
+    ...["--session-dir", visits],
     ...(config.bridge === "off" ? [] : ["-e", bridgePath]),
     ...resourceFlags(resources),
     ...["--system-prompt", folders.promptFile],

@@ -1,5 +1,5 @@
 /** Session files: made by the gateway before pi opens them, and cut back before a retry. Only plain names below the sessions folder are accepted. */
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
@@ -88,9 +88,10 @@ export async function moveSession(path: string, cwd: string): Promise<void> {
   }
 }
 
-/** 0 when there is no such file. Asked three times in every turn, so it is one system call and not a trip through the thread pool. */
+/** 0 when there is no such file; a link is none, because an agent may have made it. Asked three times in every turn, so it is one system call and not a trip through the thread pool. */
 export function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() ? found.size : 0;
 }
 
 /**
@@ -99,7 +100,7 @@ export function sizeOf(path: string): number {
  */
 export function settledSize(path: string): number {
   if (sizeOf(path) === 0) return 0;
-  const file = openSync(path, "r");
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size } = fstatSync(file);
     const chunk = Buffer.alloc(Math.min(size, TAIL_BYTES));

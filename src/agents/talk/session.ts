@@ -1,10 +1,12 @@
 /** Opens a session in a process: file made or cut back, switched to, the switch verified, its own model and thinking level set. Nothing is sent behind a switch before its answer. */
+import { dirname } from "node:path";
 import type { LeaseRequest, StartedOver } from "../../contracts/agent.ts";
 import type { ThinkingLevel } from "../../contracts/session-settings.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
 import { NO_USAGE } from "./entry-usage.ts";
 import { type Fields, modelName, text } from "./protocol.ts";
 import { inspectSessionFile, isStartedOver, startOver } from "../setup/damaged-session.ts";
@@ -16,6 +18,7 @@ import {
   sessionPath,
   sizeOf,
 } from "./session-file.ts";
+import { beginVisit, endVisit, findVisit, type Visit } from "./session-visit.ts";
 import type { PlayedAgents } from "../process/played.ts";
 import type { AgentFolders } from "../setup/agent-folder.ts";
 import type { ReadyAgent } from "../setup/start.ts";
@@ -26,6 +29,11 @@ const USUAL_THINKING = "medium";
 
 /** The session a process has in memory, and how long its file was when that was last true. */
 export interface OpenSession extends ModelSettings {
+  /** Its name among all sessions. */
+  readonly file: string;
+  /** Where it is kept between turns. */
+  readonly kept: string;
+  /** Where the process works on it. */
   readonly path: string;
   readonly bytes: number;
 }
@@ -37,6 +45,7 @@ interface ModelSettings {
 }
 
 interface SessionDeps {
+  readonly log: Log;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly played?: PlayedAgents;
@@ -63,22 +72,48 @@ export async function openSession(
   request: SessionRequest,
 ): Promise<Opened> {
   if (deps.played) return deps.played.open(agent, now, request);
-  const path = sessionPath(request.folders.sessions, request.sessionFile);
-  const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: request.folders.workspace };
-  const before = sizeOf(path);
+  const { folders, sessionFile } = request;
+  const kept = sessionPath(folders.sessions, sessionFile);
+  const path = sessionPath(agent.visits, sessionFile);
+  const visit = { log: deps.log, kept, visiting: path };
+  const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: folders.workspace };
+  endStrayVisit(visit, request);
+  const before = sizeOf(kept);
   const wanted = modelSettings(agent, request);
-  const opened = () => ({ path, bytes: sizeOf(path), ...wanted });
+  const opened = () => ({ file: sessionFile, kept, path, bytes: sizeOf(path), ...wanted });
   // What the process has in memory is the truth only while nobody else has touched the file.
   if (before > 0 && now?.path === path && now.bytes === before) {
     const isSet = now.model === wanted.model && now.thinking === wanted.thinking;
-    if (!isSet) await setModel(deps.clock, agent, path, wanted);
+    await duringVisit(visit, async () => {
+      if (!isSet) await setModel(deps.clock, agent, path, wanted);
+    });
     return { session: opened(), switched: false, lost: NO_USAGE };
   }
-  const prepared = await prepareFile(path, before, request.settledBytes, header);
-  await moveSession(path, request.folders.workspace);
-  await switchTo(deps.clock, agent, path);
-  await setModel(deps.clock, agent, path, wanted);
+  const prepared = await prepareFile(kept, before, request.settledBytes, header);
+  await moveSession(kept, folders.workspace);
+  await duringVisit(visit, async () => {
+    await switchTo(deps.clock, agent, path);
+    await setModel(deps.clock, agent, path, wanted);
+  });
   return { session: opened(), switched: true, ...prepared };
+}
+
+/** A session that cannot be opened in this process goes back at once: another one may be asked next. */
+async function duringVisit(visit: Visit, open: () => Promise<void>): Promise<void> {
+  beginVisit(visit);
+  try {
+    await open();
+  } catch (error) {
+    endVisit(visit);
+    throw error;
+  }
+}
+
+/** The file is not where it belongs: a visit before this one could not be ended then, and is now. */
+function endStrayVisit(visit: Visit, { folders, sessionFile, settledBytes }: SessionRequest): void {
+  if (settledBytes === 0 || sizeOf(visit.kept) > 0) return;
+  const stray = findVisit(dirname(folders.sessions), sessionFile);
+  if (stray !== null) endVisit({ ...visit, visiting: stray });
 }
 
 /** Makes the file what the last finished turn left: cuts off the rest, or begins anew when what was left cannot be read. */

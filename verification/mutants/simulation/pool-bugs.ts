@@ -54,7 +54,7 @@ export const POOL_BUGS: readonly SimulatedBug[] = [
     what: "A process goes on with a conversation that another has changed since.",
     file: "src/agents/pool.ts",
     in: "serve",
-    find: "if (other !== one && other.session?.path === opened.session.path) other.session = null;",
+    find: "if (other !== one && other.session?.file === opened.session.file) other.session = null;",
     replace: "",
     pool: true,
   },

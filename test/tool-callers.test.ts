@@ -208,7 +208,7 @@ const wayOf = (name: string): Way => {
 
 describe("the list of ways and stages", () => {
   test("has every path that a row can name, and a refusal of every stage", () => {
-    // a line of a reply calls one tool with one parameter: src/flow/media-lines.test.ts takes it through the same gate
+    // a line of a reply calls one tool with one parameter: src/flow/ending/media-lines.test.ts takes it through the same gate
     const paths: Readonly<Record<Exclude<ToolPath, "reply">, true>> = {
       pipe: true,
       http: true,

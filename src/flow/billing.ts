@@ -3,7 +3,7 @@ import { type Budget, type BudgetVerdict, type BudgetWork, UNATTENDED } from "..
 import type { AgentLease } from "../contracts/agent.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { Spent, UsageOrigin } from "../contracts/store/usage.ts";
-import { type EndWithoutSize, failure, NOTHING_USED } from "./turn-ending.ts";
+import { type EndWithoutSize, failure, NOTHING_USED } from "./ending/turn-ending.ts";
 
 type Paid = Pick<Batch, "agentId" | "entries">;
 

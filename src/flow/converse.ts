@@ -6,11 +6,11 @@ import type { Batch } from "../contracts/queue.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { LiveTurnRecorder, LiveTurnWriter } from "./live-turns.ts";
-import { timeText, waitSentence } from "./own/provider-wait.ts";
-import { promptFor } from "./prompt.ts";
+import { timeText, waitSentence } from "./ending/provider-wait.ts";
+import { promptFor } from "./prompt/prompt.ts";
 import type { SpanRecorder } from "./spans.ts";
 import { startSteering, type Steering, type SteeringDeps } from "./steering.ts";
-import { type AgentEnding, isPost } from "./turn-ending.ts";
+import { type AgentEnding, isPost, streamCutOff } from "./ending/turn-ending.ts";
 
 interface ConverseDeps extends SteeringDeps {
   readonly clock: Clock;
@@ -27,7 +27,7 @@ interface Conversation {
   readonly writer: LiveTurnWriter;
   readonly signal: AbortSignal;
   /** What the gateway has to tell the model besides. */
-  readonly told?: ClaimedEvents;
+  readonly told: ClaimedEvents;
 }
 
 const DELTA_GAP_MS = 30;
@@ -66,15 +66,7 @@ export async function converse(
         return event;
       }
     }
-    return {
-      type: "failed",
-      code: "agent_exited",
-      detail: "the stream ended without an ending",
-      again: true,
-      text: "",
-      usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
-      model: "",
-    };
+    return streamCutOff(true);
   } finally {
     await steering?.over();
     over.abort(new Error("turn over"));

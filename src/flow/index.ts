@@ -1,6 +1,6 @@
-/** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
-export type { PromptSources } from "./prompt.ts";
-export { createTurnContext } from "./turn-context.ts";
+/** The story of a message: receive.ts takes it in, turn.ts takes a turn and ends it, attempt.ts answers. Start reading there. */
+export type { PromptSources } from "./prompt/prompt.ts";
+export { createTurnContext } from "./prompt/turn-context.ts";
 export { createMessageIntake } from "./intake/intake.ts";
 export { createReactionWakes, type ReactionWakes } from "./intake/reaction-wakes.ts";
 export { createGroupTalk, type GroupTalk } from "./intake/group-talk.ts";
@@ -9,5 +9,6 @@ export { reportBackgroundEnd } from "./background-end.ts";
 export { createDelegations } from "./delegation/delegations.ts";
 export { createLiveTurns, type LiveTurnRecorder } from "./live-turns.ts";
 export { createWaitingMessages } from "./waiting-messages.ts";
-export { type ReplySteps, startTurns, type TurnAgents, type TurnsDeps, type TurnsOptions } from "./turn.ts";
+export { startTurns } from "./turn.ts";
+export type { ReplySteps, TurnAgents, TurnsDeps, TurnsOptions } from "./turn-world.ts";
 export { createQuestions } from "./questions/questions.ts";

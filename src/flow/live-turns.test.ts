@@ -15,15 +15,13 @@ const TURN = "turn_1" as TurnId;
 const CALL = { sessionKey: SESSION, turnId: TURN, callId: "c1", tool: "bash" };
 const ASKED = {
   ...CALL,
-  ...{
-    id: "ask_1",
-    because: "x",
-    input: {},
-    shown: "{}",
-    principal: "operator" as Principal,
-    askedAt: 1,
-    expiresAt: 2,
-  },
+  id: "ask_1",
+  because: "x",
+  input: {},
+  shown: "{}",
+  principal: "operator" as Principal,
+  askedAt: 1,
+  expiresAt: 2,
 };
 const SECRET = "operator-token-42";
 const ANSWER = { isError: true, output: "no" };

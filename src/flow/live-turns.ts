@@ -56,7 +56,7 @@ interface Shown {
 export function createLiveTurns(deps: {
   readonly clock: Clock;
   readonly events: Events;
-  readonly queue: Queue;
+  readonly queue: Pick<Queue, "abort">;
   /** Without it nothing is known to be secret. */
   readonly mask?: SecretMask;
 }): LiveTurnRecorder {
@@ -106,7 +106,7 @@ function writerFor(
   turn: Shown,
 ): Omit<LiveTurnWriter, "close"> {
   const { turnId } = turn;
-  const words = mask.stream();
+  const masked = mask.stream();
   const updated = followProgress({ clock, events, mask }, sessionKey, turn);
   const show = (text: string): void => {
     if (text === "") return;
@@ -115,8 +115,8 @@ function writerFor(
     events.emit("turn.delta", { sessionKey, turnId, text });
   };
   return {
-    text: (delta) => show(words.push(delta)),
-    textEnded: () => show(words.flush()),
+    text: (delta) => show(masked.push(delta)),
+    textEnded: () => show(masked.flush()),
     joined(ids) {
       turn.inboxIds = [...turn.inboxIds, ...ids];
       events.emit("turn.joined", { sessionKey, turnId, inboxIds: ids });
@@ -185,7 +185,7 @@ function maskedCall(call: Parameters<LiveTurnWriter["toolStarted"]>[0], mask: Se
 
 /** Shows the first report of a call at once, then the newest of each interval; none once the call has ended. */
 function followProgress(
-  { clock, events, mask }: { readonly clock: Clock; readonly events: Events; readonly mask: SecretMask },
+  { clock, events, mask }: WriterDeps,
   sessionKey: SessionKey,
   { turnId, tools, progress: waiting, over }: Shown,
 ): (callId: string, text: string) => void {
@@ -228,10 +228,7 @@ function withoutSecrets(text: string, mask: SecretMask): string {
 type Call = Pick<GatewayEvents["tool_refused"], "sessionKey" | "turnId" | "callId">;
 
 /** An agent says that it begins a call and what it read in the end; what the call waits for, and that it never ran, only the gate knows. */
-function followGate(
-  { clock, events, mask }: { readonly clock: Clock; readonly events: Events; readonly mask: SecretMask },
-  turnOf: (call: Call) => Shown | null,
-): void {
+function followGate({ clock, events, mask }: WriterDeps, turnOf: (call: Call) => Shown | null): void {
   const show = (call: Call, status: ToolStatus): void => {
     const { sessionKey, turnId } = call;
     const callId = mask.text(call.callId);

@@ -96,11 +96,11 @@ function refusedBecause({ because, tell }: Extract<Verdict, { kind: "refuse" }>)
 
 function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: AbortSignal): Receipt | null {
   if (stopping.aborted) return { kind: "refused", because: "stopping", say: ERRORS.stopping.say };
-  const words = [message.text, ...message.quoted.map(({ text }) => text)];
-  if (words.every((text) => text.trim() === "") && message.attachments.length === 0) {
+  const texts = [message.text, ...message.quoted.map(({ text }) => text)];
+  if (texts.every((text) => text.trim() === "") && message.attachments.length === 0) {
     return { kind: "refused", because: "empty", say: ERRORS.empty_message.say };
   }
-  const chars = words.reduce((sum, text) => sum + text.length, 0);
+  const chars = texts.reduce((sum, text) => sum + text.length, 0);
   if (chars > limits.maxMessageChars) {
     const say = `The message has ${chars} characters; the gateway takes ${limits.maxMessageChars} at most. Shorten it, or raise queue.maxMessageChars.`;
     return { kind: "refused", because: "too_long", say };

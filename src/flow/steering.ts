@@ -7,7 +7,7 @@
 import type { AgentLease } from "../contracts/agent.ts";
 import type { InboxId } from "../contracts/ids.ts";
 import type { Batch } from "../contracts/queue.ts";
-import { type PromptSources, steeringFor } from "./prompt.ts";
+import { type PromptSources, steeringFor } from "./prompt/prompt.ts";
 import { mayJoin, type TurnRightsDeps } from "./turn-rights.ts";
 
 export interface SteeringDeps extends TurnRightsDeps {

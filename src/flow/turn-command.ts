@@ -2,9 +2,9 @@
 import type { AgentLease, Compaction } from "../contracts/agent.ts";
 import type { CommandContext, Commands, FoundCommand } from "../contracts/command.ts";
 import type { Batch } from "../contracts/queue.ts";
-import { addUsage, commandEnd, NOTHING_USED } from "./turn-ending.ts";
+import { addUsage, commandEnd, NOTHING_USED } from "./ending/turn-ending.ts";
 
-interface AskedCommand {
+export interface AskedCommand {
   readonly commands: Commands;
   readonly found: FoundCommand;
   readonly context: CommandContext;

@@ -2,7 +2,7 @@
 import type { GatewayEvents } from "../contracts/events.ts";
 import type { Batch } from "../contracts/queue.ts";
 import { withQuoted } from "../kit/marks/quoted.ts";
-import type { EndWithoutSize } from "./turn-ending.ts";
+import type { EndWithoutSize } from "./ending/turn-ending.ts";
 
 export function recordOf(batch: Batch, end: EndWithoutSize, ms: number): GatewayEvents["turn.recorded"] {
   const { sessionKey, turnId, role } = batch;

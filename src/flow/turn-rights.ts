@@ -8,8 +8,8 @@ import { ERRORS } from "../contracts/errors.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { Rights, RightsNow } from "../contracts/channels/rights.ts";
 import type { Log } from "../kit/log.ts";
-import { quietEnd } from "./own/quiet-turns.ts";
-import { type AttemptResult, type EndWithoutSize, withLost } from "./turn-ending.ts";
+import { quietEnd } from "./ending/quiet-turns.ts";
+import { type AttemptResult, type EndWithoutSize, withLost } from "./ending/turn-ending.ts";
 
 export interface TurnRightsDeps {
   readonly log: Log;

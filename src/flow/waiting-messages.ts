@@ -4,7 +4,7 @@ import type { Events } from "../contracts/events.ts";
 import type { WaitingMessages } from "../contracts/flow.ts";
 import type { Queue } from "../contracts/queue.ts";
 import { withQuoted } from "../kit/marks/quoted.ts";
-import { NOTHING_USED, takenBack } from "./turn-ending.ts";
+import { NOTHING_USED, withdrawnEnd } from "./ending/turn-ending.ts";
 
 export function createWaitingMessages(deps: {
   readonly events: Events;
@@ -14,7 +14,7 @@ export function createWaitingMessages(deps: {
   const { events, queue, outbox } = deps;
   return {
     async cancel(id, by) {
-      const done = await queue.cancel(id, by, takenBack());
+      const done = await queue.cancel(id, by, withdrawnEnd());
       if (done.kind !== "cancelled") return done;
       const about = { sessionKey: done.sessionKey, turnId: done.turnId, inboxIds: [id] };
       events.emit("turn.joined", about);

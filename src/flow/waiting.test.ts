@@ -5,7 +5,7 @@ import { OPERATOR, type InboxId } from "../contracts/ids.ts";
 import { deferred } from "../kit/deferred.ts";
 import { type FakeAgent, NO_USAGE } from "../testing/fake-pool.ts";
 import { flow, SESSION } from "../testing/worlds/flow-world.ts";
-import { expiredEnd } from "./turn-ending.ts";
+import { expiredEnd } from "./ending/turn-ending.ts";
 
 const idOf = (receipt: Receipt): InboxId => (receipt.kind === "queued" ? receipt.id : ("" as InboxId));
 

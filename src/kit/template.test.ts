@@ -54,7 +54,7 @@ test.each([
   ["{{a}", "other half"],
   ["a}}", "other half"],
   ["{{a}}".repeat(MAX_TEMPLATE_PLACES + 1), "more than"],
-])("what is wrong with %j: %p", (template, expected) => {
+])("the template %j has the fault %p", (template, expected) => {
   const found = templateProblem(template);
   if (expected === null) expect(found).toBeNull();
   else expect(String(found)).toMatch(new RegExp(expected));

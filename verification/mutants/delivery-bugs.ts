@@ -252,8 +252,8 @@ export const DELIVERY_BUGS: readonly SeededBug[] = [
   ...ROW_BUGS,
   {
     what: "An answer that is finished while the gateway stops is thrown away and paid for again.",
-    file: "src/flow/turn.ts",
-    in: "attempt",
+    file: "src/flow/attempt.ts",
+    in: "answerMessage",
     find: 'if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };',
     replace: 'if (world.leaving.aborted) return { kind: "leave" };',
     tests: flow,

@@ -194,12 +194,12 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   },
 ];
 
-const lines = ["src/flow/media-lines.test.ts", "src/tools/gate.test.ts", "src/flow/live-turns.test.ts"] as const;
+const lines = ["src/flow/ending/media-lines.test.ts", "src/tools/gate.test.ts", "src/flow/live-turns.test.ts"] as const;
 
 export const REPLY_BUGS: readonly SeededBug[] = [
   {
     what: "A file that is allowed later is put into a reply that has left, and never arrives.",
-    file: "src/flow/media-lines.ts",
+    file: "src/flow/ending/media-lines.ts",
     in: "attach",
     find: "return isOpen;",
     replace: "return true;",
@@ -207,7 +207,7 @@ export const REPLY_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A file that the owner did not allow is passed over in silence.",
-    file: "src/flow/media-lines.ts",
+    file: "src/flow/ending/media-lines.ts",
     in: "callAll",
     find: "void follow(deps, request, signal);",
     replace: "",
@@ -215,7 +215,7 @@ export const REPLY_BUGS: readonly SeededBug[] = [
   },
   {
     what: "Two lines of a reply are one call: the second file is not sent.",
-    file: "src/flow/media-lines.ts",
+    file: "src/flow/ending/media-lines.ts",
     in: "callAll",
     find: "`gateway:reply:${part}:${at}`",
     replace: "`gateway:reply:${part}`",

@@ -32,18 +32,18 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Replies pass no plugin.",
     file: "src/flow/turn.ts",
-    in: "runTurn",
+    in: "endTurn",
     find: "await reviewReply({ clock, log, hooks: world.replies.hooks }, batch, shown.reply)",
     replace: "shown.reply",
     tests: ["src/flow/turn.test.ts", "src/flow/commands.test.ts"],
   },
   {
     what: "A reply that a plugin could not check is sent unchecked.",
-    file: "src/flow/reply-review.ts",
+    file: "src/flow/ending/reply-review.ts",
     in: "reviewPart",
     find: 'return { ...part, message: { ...part.message, kind: "notice", text: say } };',
     replace: "void say;",
-    tests: ["src/flow/reply-review.test.ts"],
+    tests: ["src/flow/ending/reply-review.test.ts"],
   },
   {
     what: "The token of webhooks may be the token of the gateway.",

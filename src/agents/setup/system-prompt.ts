@@ -1,6 +1,6 @@
 /**
  * The instructions of an agent: who it is, how the gateway talks to it, what the owner adds. The same settings give the same bytes, always:
- * providers keep a prompt they have seen. What changes from turn to turn is in the turn (flow/turn-context.ts). Short: every turn pays for it.
+ * providers keep a prompt they have seen. What changes from turn to turn is in the turn (flow/prompt/turn-context.ts). Short: every turn pays for it.
  */
 import type { Config } from "../../config/index.ts";
 

@@ -6,9 +6,9 @@ import { type Clock, hostZone } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
 import { noteTool } from "../converse.ts";
-import { createCalendar } from "../turn-context.ts";
+import { createCalendar } from "../prompt/turn-context.ts";
 import type { SpanRecorder } from "../spans.ts";
-import { addUsage, type AgentEnding, NOTHING_USED } from "../turn-ending.ts";
+import { addUsage, type AgentEnding, NOTHING_USED, streamCutOff } from "../ending/turn-ending.ts";
 
 export interface ChildDeps {
   readonly clock: Clock;
@@ -38,18 +38,20 @@ export async function runChildTurn(deps: ChildDeps, child: ChildTurn, signal: Ab
   const { spans, timeoutMs } = child;
   using deadline = deps.clock.deadline(timeoutMs, () => new ChildDeadline("the other agent took too long"));
   const until = AbortSignal.any([signal, deadline.signal]);
-  let used = { usage: NOTHING_USED, model: "" };
+  let usage = NOTHING_USED;
+  let model = "";
   try {
     spans.enter("lease");
     await using lease = await deps.pool.lease(child.request, until);
     spans.enter("first_token");
     const ending = await hear(lease, promptOf(deps, child), child, until);
-    used = { usage: addUsage(ending.usage, lease.lost ?? NOTHING_USED), model: ending.model };
-    return { ...endOf(ending, child, until), ...used };
+    usage = addUsage(ending.usage, lease.lost ?? NOTHING_USED);
+    model = ending.model;
+    return { ...endOf(ending, child, until), usage, model };
   } catch (error) {
-    if (until.aborted) return { ...stopped(child, until), ...used };
-    if (isGatewayError(error)) return { kind: "failed", code: error.code, say: error.say, ...used };
-    return { kind: "failed", code: "internal", say: ERRORS.internal.say, ...used };
+    if (until.aborted) return { ...stopped(child, until), usage, model };
+    if (isGatewayError(error)) return { kind: "failed", code: error.code, say: error.say, usage, model };
+    return { kind: "failed", code: "internal", say: ERRORS.internal.say, usage, model };
   }
 }
 
@@ -69,14 +71,7 @@ async function hear(
     else if (event.type === "tool_start" || event.type === "tool_end") noteTool(spans, event);
     else if (event.type !== "tool_update" && event.type !== "waiting") return event;
   }
-  const nothing = { text: "", usage: NOTHING_USED, model: "" };
-  return {
-    type: "failed",
-    code: "agent_exited",
-    detail: "the stream ended without an ending",
-    again: false,
-    ...nothing,
-  };
+  return streamCutOff(false);
 }
 
 function endOf(ending: AgentEnding, child: ChildTurn, until: AbortSignal) {

@@ -13,8 +13,8 @@ interface DelegationRules {
 export interface DelegationFacts {
   readonly from: string;
   readonly to: string;
-  /** Of the asking turn: 0 for one that a person began. Null: it comes from no running turn. */
-  readonly depth: number | null;
+  /** Of the asking turn: 0 for one that a person began. */
+  readonly depth: number;
   /** Delegations of the asking turn that run now. */
   readonly inTurn: number;
   readonly inAll: number;
@@ -35,7 +35,6 @@ const MAX_KEPT_MS = 10_000;
 
 export function mayDelegate(facts: DelegationFacts, rules: DelegationRules): DelegationVerdict {
   const { from, to, depth, inTurn, inAll, restMs } = facts;
-  if (depth === null) return no("no_turn", "Only an agent can ask another one, and only while it answers.");
   if (!rules.delegates.includes(to)) {
     const listed = rules.delegates.length > 0 ? `It may ask: ${rules.delegates.join(", ")}.` : "It may ask nobody.";
     return no("not_listed", `Agent ${from} may not ask "${to.slice(0, 64)}". ${listed}`);

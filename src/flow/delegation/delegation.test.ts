@@ -35,7 +35,7 @@ const deaf: FakeAgent = async function* () {
   yield await new Promise<never>(() => undefined);
 };
 
-function world(agent: FakeAgent, given: object = {}, budget?: Budget) {
+function world(agent: FakeAgent, given: object = {}, budget: Budget = freeBudget()) {
   const text = JSON.stringify({
     agent: { delegates: ["helper"], ...given },
     agents: [{ id: "helper", delegates: ["critic"], role: "member" }, { id: "critic" }],
@@ -47,7 +47,7 @@ function world(agent: FakeAgent, given: object = {}, budget?: Budget) {
   const ended: GatewayEvents["delegation.ended"][] = [];
   events.on("delegation.ended", (one) => ended.push(one));
   const pool = createFakePool(agent);
-  const delegations = createDelegations({ clock, log, ids, events, pool, ...(budget ? { budget } : {}) }, () => config);
+  const delegations = createDelegations({ clock, log, ids, events, pool, budget }, () => config);
   const stop = new AbortController();
   const turnId = "turn_asking" as TurnId;
   const open = (timeoutMs = 60_000) =>
@@ -82,7 +82,6 @@ describe("whether one agent may ask another", () => {
     ["for less when it asks for less", { askedMs: 5_000 }, 5_000],
     ["never for more", { askedMs: 900_000 }, 300_000],
     ["at most for the rest of its own turn, less what it needs to say so", { restMs: 20_000 }, 18_000],
-    ["not outside of a turn", { depth: null }, "no_turn"],
     ["not one that is not listed", { to: "critic" }, "not_listed"],
     ["not itself, unless it is listed", { to: "default" }, "not_listed"],
     ["as the last of a chain", { depth: 1 }, 300_000],
@@ -99,7 +98,7 @@ describe("whether one agent may ask another", () => {
   }
 });
 
-describe("what a delegated turn costs", () => {
+describe("the cost of a delegated turn", () => {
   test("is in the usage ledger at once, on the account of whom the asking agent works for, also when it fails or is too late", async () => {
     const rows: Spent[] = [];
     const budget = { ...freeBudget(), record: async (spent: Spent) => void rows.push(spent) };

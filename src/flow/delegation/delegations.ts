@@ -4,7 +4,7 @@
  */
 import type { Config } from "../../config/index.ts";
 import type { Caller, LeaseRequest } from "../../contracts/agent.ts";
-import type { Budget, BudgetVerdict, BudgetWork } from "../../contracts/budget.ts";
+import type { Budget, BudgetWork } from "../../contracts/budget.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { AgentId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
@@ -24,20 +24,19 @@ import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { delegateSessionKey, lowerRole } from "../../routing/index.ts";
 import { createSpanRecorder } from "../spans.ts";
-import { addUsage, NOTHING_USED } from "../turn-ending.ts";
+import { addUsage, NOTHING_USED } from "../ending/turn-ending.ts";
 import { type ChildDeps, type ChildEnd, runChildTurn } from "./child-turn.ts";
 import { mayDelegate } from "./decide.ts";
 
 interface DelegationDeps extends ChildDeps {
   readonly log: Log;
   readonly events: Events;
-  /** Without it everybody may be asked, and nothing is written into the usage ledger. */
-  readonly budget?: Pick<Budget, "ask" | "bill" | "record">;
+  readonly budget: Pick<Budget, "ask" | "bill" | "record">;
 }
 
 type DelegationConfig = Pick<Config, "agent" | "agents">;
 
-/** Before every request of a person: whoever is asked for something holds a process of who asks. */
+/** Before every request of a person: the asking agent holds a process while it waits. */
 const PRIORITY = 100;
 /** What a stopped child gets to say what it used. */
 const SETTLE_MS = 1_000;
@@ -52,6 +51,16 @@ interface Open extends DelegatingTurn {
   readonly spans: DelegatedSpan[];
   usage: Usage;
 }
+
+interface Refusal {
+  readonly because: DelegationRefusal;
+  readonly say: string;
+}
+
+const NO_RUNNING_TURN: Refusal = {
+  because: "no_turn",
+  say: "Only an agent can ask another one, and only while it answers.",
+};
 
 interface World extends DelegationDeps {
   readonly config: () => DelegationConfig;
@@ -103,28 +112,28 @@ function choicesOf({ config, turns }: World, { agentId, turnId }: Caller): reado
 }
 
 async function ask(world: World, task: DelegatedTask, signal: AbortSignal): Promise<DelegationEnd> {
-  const { clock, events, log, turns, budget } = world;
+  const { clock, budget } = world;
   const config = world.config();
   const { agentId: from, turnId } = task.caller;
-  const asking = turns.get(turnId) ?? null;
+  const asking = world.turns.get(turnId);
+  if (!asking) return refuse(world, task, NO_RUNNING_TURN);
   const verdict = mayDelegate(
     {
       from,
       to: task.agent,
-      depth: asking?.depth ?? null,
+      depth: asking.depth,
       inAll: world.total,
       askedMs: task.timeoutMs,
-      inTurn: asking?.running.size ?? 0,
-      restMs: asking ? asking.endsAt - clock.elapsed() : 0,
+      inTurn: asking.running.size,
+      restMs: asking.endsAt - clock.elapsed(),
     },
     { ...config.agent.delegation, delegates: delegatesOf(config, from) },
   );
-  const paid = verdict.may ? budget?.ask(workFor(task)) : undefined;
-  if (!verdict.may || !asking || paid?.may === false) {
-    const { because, say } = verdict.may ? unpaid(paid) : verdict;
-    log.warn("delegation refused", { from, to: task.agent.slice(0, 64), because, turnId });
-    events.emit("delegation.ended", { outcome: "refused", ms: 0 });
-    return { kind: "refused", because, say };
+  if (!verdict.may) return refuse(world, task, verdict);
+  const paid = budget.ask(workFor(task));
+  if (!paid.may) {
+    const say = `${paid.because} Do it yourself, or say that it could not be done.`;
+    return refuse(world, task, { because: "budget", say });
   }
   const to = task.agent as AgentId;
   const work = runFor(world, asking, { ...task, to, timeoutMs: verdict.timeoutMs }, signal);
@@ -139,14 +148,15 @@ async function ask(world: World, task: DelegatedTask, signal: AbortSignal): Prom
   }
 }
 
-/** It goes on the account of whoever the asking agent works for. */
+/** Paid by the person that the asking agent works for. */
 function workFor({ agent, caller: { principal } }: Pick<DelegatedTask, "agent" | "caller">): BudgetWork {
   return { agentId: agent as AgentId, principal, origin: "delegate" };
 }
 
-function unpaid(verdict: BudgetVerdict | undefined): { readonly because: DelegationRefusal; readonly say: string } {
-  if (!verdict || verdict.may) return { because: "no_turn", say: "" };
-  return { because: "budget", say: `${verdict.because} Do it yourself, or say that it could not be done.` };
+function refuse({ events, log }: World, { agent, caller }: DelegatedTask, { because, say }: Refusal): DelegationEnd {
+  log.warn("delegation refused", { from: caller.agentId, to: agent.slice(0, 64), because, turnId: caller.turnId });
+  events.emit("delegation.ended", { outcome: "refused", ms: 0 });
+  return { kind: "refused", because, say };
 }
 
 interface Allowed extends DelegatedTask {
@@ -155,7 +165,7 @@ interface Allowed extends DelegatedTask {
 }
 
 async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSignal): Promise<ChildEnd> {
-  const { clock, events, log } = world;
+  const { clock, events, log, budget } = world;
   const { caller, to, timeoutMs } = task;
   const startedAt = clock.elapsed();
   const request = requestFor(world, task);
@@ -167,7 +177,8 @@ async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSi
   const child = { request, from: caller.agentId, task: task.task, timeoutMs, spans, onText: task.onText };
   const end = await runChildTurn(world, child, until);
   const handed = await settle(world, own);
-  await writeDown(world, task, { id: turnId, ...end });
+  // at once, and not with the end of the turn that asked: that one may be withdrawn, or end too early for it
+  await budget.record(budget.bill(workFor(task), { id: turnId, model: end.model, usage: end.usage }));
   world.turns.delete(turnId);
   spans.adopt(handed.spans);
   const ms = clock.elapsed() - startedAt;
@@ -179,15 +190,6 @@ async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSi
   log.info("delegation ended", { from: caller.agentId, to, turnId, outcome: end.kind, code, ms: Math.round(ms) });
   events.emit("delegation.ended", { outcome: end.kind === "answered" ? "done" : "failed", ms });
   return end;
-}
-
-/** At once, and not with the end of the turn that asked: that one may be withdrawn, or too late for it. */
-async function writeDown(
-  { budget }: World,
-  { agent, caller }: Allowed,
-  { id, model, usage }: { readonly id: string; readonly model: string; readonly usage: Usage },
-): Promise<void> {
-  await budget?.record(budget.bill(workFor({ agent, caller }), { id, model, usage }));
 }
 
 /** For the same person, with no more rights than who asks has, and than the other agent gives anybody. */

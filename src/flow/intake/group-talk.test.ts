@@ -29,7 +29,7 @@ function world(first: Partial<GroupContextSettings> = {}) {
   return { clock, settings, talk, say, heard };
 }
 
-describe("what a group says without a mention", () => {
+describe("talk of a group without a mention", () => {
   test("is told to the next turn with its authors, oldest first, and again only when that turn is retried", () => {
     const w = world();
     w.say("one");

@@ -52,7 +52,8 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
     pairing,
     inbox: store.inbox,
     reactions: { events, messages: store.messages, reactions: store.outbox },
-    ...(groupTalk ? { groupTalk } : {}),
+    groupTalk: groupTalk ?? { note: () => undefined },
+    reactionWakes: { note: () => undefined },
   });
   return { clock, store, log, door, pairing, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
 }
@@ -183,15 +184,11 @@ describe("the door", () => {
 describe("the settings of a channel", () => {
   test("are read for its account, its groups and its guilds", () => {
     const telegram: ChannelAccessSettings = {
-      ...{
-        dmPolicy: "allowlist",
-        allowFrom: ["1", "telegram:user:2", "*"],
-        groups: { "-1": { allowFrom: ["3"], role: "guest" } },
-      },
-      ...{
-        guilds: { g1: { requireMention: false }, g2: { channels: ["c1"] } },
-        accounts: { second: { dmPolicy: "disabled" } },
-      },
+      dmPolicy: "allowlist",
+      allowFrom: ["1", "telegram:user:2", "*"],
+      groups: { "-1": { allowFrom: ["3"], role: "guest" } },
+      guilds: { g1: { requireMention: false }, g2: { channels: ["c1"] } },
+      accounts: { second: { dmPolicy: "disabled" } },
     };
     const policy = channelPolicy({ telegram }, "telegram", "main");
     expect(policy).toMatchObject({ dm: "allowlist", group: "allowlist", requireMention: true });

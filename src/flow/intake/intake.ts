@@ -1,4 +1,4 @@
-/** The way in for channels that bring people nobody signed in: who may come is decided before any work, and once more when it is stored. */
+/** Intake of platforms, whose people nobody signed in: access is checked before any work, and once more when a message is stored. */
 import type { ChatReceiver } from "../../contracts/channel.ts";
 import type { Pairing } from "../../contracts/channels/pairing.ts";
 import type { Arrival, MessageIntake } from "../../contracts/channels/platform.ts";
@@ -19,18 +19,16 @@ interface MessageIntakeDeps {
   readonly pairing: Pick<Pairing, "ask">;
   readonly inbox: Pick<InboxStore, "newestVersion">;
   readonly reactions: Omit<ReactionDeps, "clock">;
-  /** Without it no reaction begins a turn. */
-  readonly reactionWakes?: ReactionWakes;
-  /** Without it a group is not listened to. */
-  readonly groupTalk?: Pick<GroupTalk, "note">;
+  readonly reactionWakes: ReactionWakes;
+  readonly groupTalk: Pick<GroupTalk, "note">;
 }
 
-/** Who was rejected hears so once in this time. */
+/** A rejected person is told so once in this time. */
 export const TOLD_AGAIN_MS = 60 * 60 * 1_000;
 /** People whose last answer is remembered. While there are more, the rest hear nothing. */
 export const MAX_TOLD = 1_000;
 
-/** The one reason that is about the message and not about its sender: whoever gets it may speak there. */
+/** The one reason that is about the message: its sender may speak there. */
 const NOT_MENTIONED = "not_mentioned";
 
 export function createMessageIntake(deps: MessageIntakeDeps): MessageIntake {
@@ -50,10 +48,10 @@ export function createMessageIntake(deps: MessageIntakeDeps): MessageIntake {
         return (await changesSomething(deps, arrival))
           ? { kind: "come", role: verdict.role }
           : { kind: "stay", say: null };
-      if (verdict.because === NOT_MENTIONED) deps.groupTalk?.note(arrival);
+      if (verdict.because === NOT_MENTIONED) deps.groupTalk.note(arrival);
       const { channel, account } = arrival.address;
-      deps.log.debug("kept outside", { channel, account, kind: arrival.kind, because: verdict.because });
-      return { kind: "stay", say: await words(deps, arrival, verdict, mayTell) };
+      deps.log.debug("message without access", { channel, account, kind: arrival.kind, because: verdict.because });
+      return { kind: "stay", say: await answerTo(deps, arrival, verdict, mayTell) };
     },
     async receive(message, signal) {
       const receipt = await deps.receiver.receiveChat(message, signal);
@@ -68,7 +66,7 @@ export function createMessageIntake(deps: MessageIntakeDeps): MessageIntake {
       const verdict = deps.router.decide({ ...about, mentioned: true });
       if (verdict.kind !== "accept") return;
       const message = await keepReaction({ ...deps.reactions, clock: deps.clock }, reaction);
-      if (message) deps.reactionWakes?.note({ reaction, role: verdict.role, message });
+      if (message) deps.reactionWakes.note({ reaction, role: verdict.role, message });
     },
   };
 }
@@ -87,8 +85,8 @@ async function changesSomething({ inbox, log }: MessageIntakeDeps, { address, ed
   return false;
 }
 
-/** Only for words that somebody wrote to the gateway alone: in groups, and for buttons and edits, there is silence. */
-async function words(
+/** Only a message in a direct chat is answered: in groups, and for buttons and edits, there is silence. */
+async function answerTo(
   { pairing }: MessageIntakeDeps,
   { kind, scope, sender, address }: Arrival,
   verdict: Extract<Verdict, { kind: "refuse" }>,

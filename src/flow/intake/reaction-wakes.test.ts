@@ -70,6 +70,7 @@ async function world(settings: { readonly wakeOnReaction?: boolean }, chat: Part
       pairing: { ask: async () => null as never },
       reactions: { events, messages: store.messages, reactions: store.outbox },
       reactionWakes: wakes(),
+      groupTalk: { note: () => undefined },
     });
   for (const n of [1, 2]) {
     await store.inbox.accept(row(`in${n}`, "a", { address: TO }));

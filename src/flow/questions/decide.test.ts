@@ -83,14 +83,12 @@ const message = (more: Partial<InboundMessage> = {}): InboundMessage => ({
   address: HERE,
   scope: "dm",
   sender: { principal: ANN, name: "Ann" },
-  ...{
-    text: "words",
-    quoted: [],
-    attachments: [],
-    mentioned: false,
-    receivedAt: 1,
-    answering: { to: null, text: "words" },
-  },
+  text: "words",
+  quoted: [],
+  attachments: [],
+  mentioned: false,
+  receivedAt: 1,
+  answering: { to: null, text: "words" },
   ...more,
 });
 const reply = (to: string) => ({ answering: { to, text: "words" } });

@@ -75,19 +75,19 @@ export interface Listening extends Asked {
  * words do where words are wanted; in a group only where there is no other way to say which message is meant.
  */
 export function textFor(one: Listening, message: InboundMessage, role: Role): string | null {
-  const words = wordsIn(message, one.plain);
+  const said = answerIn(message, one.plain);
   const { principal } = message.sender;
-  if (!words || words.text.trim() === "" || !isSameChat(message.address, one.to)) return null;
-  if (words.to !== null) {
-    const isMeant = words.to === one.messageId && mayAnswer(one, { principal, role }) === "yes";
-    return isMeant ? words.text : null;
+  if (!said || said.text.trim() === "" || !isSameChat(message.address, one.to)) return null;
+  if (said.to !== null) {
+    const isMeant = said.to === one.messageId && mayAnswer(one, { principal, role }) === "yes";
+    return isMeant ? said.text : null;
   }
   if (!one.wantsText || principal !== one.principal) return null;
-  return message.scope === "dm" || (one.plain && message.mentioned) ? words.text : null;
+  return message.scope === "dm" || (one.plain && message.mentioned) ? said.text : null;
 }
 
 /** What comes with files is a message, and so is a forward, and what nobody said just now. */
-function wordsIn(message: InboundMessage, plain: boolean): AnsweringText | null {
+function answerIn(message: InboundMessage, plain: boolean): AnsweringText | null {
   if ((message.origin ?? "chat") !== "chat" || message.attachments.length > 0 || passesOn(message.quoted)) return null;
   return message.answering ?? (plain ? { to: null, text: message.text } : null);
 }
@@ -149,12 +149,12 @@ function chosen(options: readonly string[], given: GivenAnswer, raw: readonly st
 function indexIn(options: readonly string[], given: GivenAnswer): number {
   if (given.kind === "press") return given.at;
   if (given.kind === "value") return options.findIndex((option) => option === given.value);
-  const words = given.text.trim();
-  const exact = options.findIndex((option) => option.trim() === words);
+  const text = given.text.trim();
+  const exact = options.findIndex((option) => option.trim() === text);
   if (exact >= 0) return exact;
-  const close = options.findIndex((option) => option.trim().toLowerCase() === words.toLowerCase());
+  const close = options.findIndex((option) => option.trim().toLowerCase() === text.toLowerCase());
   if (close >= 0) return close;
-  return /^\d{1,3}[.)]?$/.test(words) ? Number.parseInt(words, 10) - 1 : -1;
+  return /^\d{1,3}[.)]?$/.test(text) ? Number.parseInt(text, 10) - 1 : -1;
 }
 
 /** `changed`: it is a text that its reader got written out, and sends back. */

@@ -31,10 +31,10 @@ export function createNotes({ ids, log, poster }: NotesDeps): Pick<Questions, "t
   return {
     async tell({ text, level }, caller) {
       const { turnId, sessionKey, origin } = caller;
-      const words = text.trim();
+      const note = text.trim();
       const cause = causeOf(caller);
-      if (words === "" || cause !== "chat" || isTooMany(turnId)) return log.debug("note not shown", { turnId, cause });
-      const cut = words.length > MAX_NOTE_CHARS ? `${words.slice(0, MAX_NOTE_CHARS).toWellFormed()}…` : words;
+      if (note === "" || cause !== "chat" || isTooMany(turnId)) return log.debug("note not shown", { turnId, cause });
+      const cut = note.length > MAX_NOTE_CHARS ? `${note.slice(0, MAX_NOTE_CHARS).toWellFormed()}…` : note;
       const message = { kind: "reply", text: `${PREFIX[level]}${cut}`, format: "plain" } as const;
       try {
         await poster.post({ turnId, sessionKey, to: origin, onceKey: ids.next("note"), message });

@@ -97,10 +97,10 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
     },
     hear(message, role) {
       for (const one of open.values()) {
-        const words = one.shown ? textFor(listening(one, one.shown), message, role) : null;
-        if (words === null) continue;
+        const text = one.shown ? textFor(listening(one, one.shown), message, role) : null;
+        if (text === null) continue;
         const { principal } = message.sender;
-        return give(one, { kind: "words", text: words }, { principal, role, at: message.address });
+        return give(one, { kind: "words", text }, { principal, role, at: message.address });
       }
       return null;
     },

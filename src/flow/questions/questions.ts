@@ -37,8 +37,8 @@ export function createQuestions(deps: QuestionsDeps, options: () => { readonly w
       using patience = timeoutMs === undefined ? null : deps.clock.deadline(timeoutMs, () => new Error("given up"));
       const until = patience ? AbortSignal.any([signal, patience.signal]) : signal;
       const began = deps.clock.elapsed();
-      using place = line.join(of.sessionKey);
-      const isNext = await orAborted(place.turn, until).then(
+      using spot = line.join(of.sessionKey);
+      const isNext = await orAborted(spot.isNext, until).then(
         () => true,
         () => false, // whoever asked has not waited
       );
@@ -58,16 +58,16 @@ function createLine() {
       here: counts.get(key) ?? 0,
       everywhere: counts.values().reduce((sum, count) => sum + count, 0),
     }),
-    join(key: SessionKey): Disposable & { readonly turn: Promise<void> } {
-      const turn = last.get(key) ?? Promise.resolve();
+    join(key: SessionKey): Disposable & { readonly isNext: Promise<void> } {
+      const isNext = last.get(key) ?? Promise.resolve();
       const done = deferred<void>();
       last.set(
         key,
-        turn.then(() => done.promise),
+        isNext.then(() => done.promise),
       );
       counts.set(key, (counts.get(key) ?? 0) + 1);
       return {
-        turn,
+        isNext,
         [Symbol.dispose]() {
           done.resolve();
           const left = (counts.get(key) ?? 1) - 1;

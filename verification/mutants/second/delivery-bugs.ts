@@ -73,7 +73,7 @@ export const SECOND_DELIVERY_BUGS: readonly SeededBug[] = [
   {
     what: "A turn whose end cannot be stored keeps its agent process from everybody else while the disk is full.",
     file: "src/flow/turn.ts",
-    in: "finishStubbornly",
+    in: "storeEnd",
     find: "await world.held.disposeAsync();",
     replace: "",
     tests: queue,

@@ -1,7 +1,7 @@
 /** What people read about a provider that asks to wait: while the turn waits, and when it has given up. Pure but for the zone of who asks. */
 import type { Batch } from "../../contracts/queue.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { createCalendar, type TurnContext } from "../turn-context.ts";
+import { createCalendar, type TurnContext } from "../prompt/turn-context.ts";
 
 /** A moment in the time of who asks: `14:03 (Europe/Berlin)`, with its day when that is another one. */
 export type TimeText = (at: number) => string;
@@ -21,9 +21,9 @@ export function timeText(
 
 export function waitSentence(
   { model, waitMs, until }: { readonly model: string; readonly waitMs: number; readonly until: number },
-  words: TimeText,
+  time: TimeText,
 ): string {
-  return `${providerOf(model)} asks to wait ${Math.ceil(waitMs / 1_000)} s; trying again at ${words(until)}.`;
+  return `${providerOf(model)} asks to wait ${Math.ceil(waitMs / 1_000)} s; trying again at ${time(until)}.`;
 }
 
 export function providerOf(model: string): string {

@@ -1,7 +1,7 @@
 /** Turns that nobody asked for may end without a word: nothing was left to tell, or a heartbeat found nothing. Pure decisions. */
 import type { ClaimedEvents } from "../../contracts/automation/system-event.ts";
 import type { Batch } from "../../contracts/queue.ts";
-import { type AgentEnding, type EndWithoutSize, NOTHING_USED } from "../turn-ending.ts";
+import { type AgentEnding, type EndWithoutSize, NOTHING_USED } from "./turn-ending.ts";
 
 const ACK_MAX_CHARS = 300;
 /** What arrives by these has words of its own. */

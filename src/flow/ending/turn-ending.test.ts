@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ERRORS } from "../contracts/errors.ts";
+import { ERRORS } from "../../contracts/errors.ts";
 import { type AgentEnding, endOf, isPost, MAX_ATTEMPTS, shouldRetry, providerSentence } from "./turn-ending.ts";
 
 const usage = { inputTokens: 1, outputTokens: 2, costUsd: 0 };

@@ -1,20 +1,20 @@
-/** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
-import type { PromptInput, StartedOver } from "../contracts/agent.ts";
-import type { ClaimedEvents, SystemEventStore } from "../contracts/automation/system-event.ts";
-import type { MediaRef, QuotedText } from "../contracts/chat.ts";
-import type { Commands } from "../contracts/command.ts";
-import type { AttachedFiles } from "../contracts/agent-files.ts";
-import type { Batch, BatchEntry } from "../contracts/queue.ts";
-import type { MediaStore, SessionStore } from "../contracts/store.ts";
-import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
-import type { Ids } from "../kit/ids.ts";
-import { eventText } from "./own/event-text.ts";
-import type { GroupTalk } from "./intake/group-talk.ts";
+/** The prompt of a turn: the text and the pictures of its messages, a summary of overflow, and before them what the agent should know about this turn. */
+import type { PromptInput, StartedOver } from "../../contracts/agent.ts";
+import type { ClaimedEvents, SystemEventStore } from "../../contracts/automation/system-event.ts";
+import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
+import type { Commands } from "../../contracts/command.ts";
+import type { AttachedFiles } from "../../contracts/agent-files.ts";
+import type { Batch, BatchEntry } from "../../contracts/queue.ts";
+import type { MediaStore, SessionStore } from "../../contracts/store.ts";
+import type { MessageStore, ReactionStore } from "../../contracts/store/messages.ts";
+import type { Ids } from "../../kit/ids.ts";
+import { eventText } from "./event-text.ts";
+import type { GroupTalk } from "../intake/group-talk.ts";
 import { type TurnContext, messageLines } from "./turn-context.ts";
-import { historyFor } from "./own/started-over.ts";
-import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
-import { wrapQuoted } from "../kit/marks/quoted.ts";
-import { wrapUntrusted } from "../kit/marks/untrusted.ts";
+import { historyFor } from "./started-over.ts";
+import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
+import { wrapQuoted } from "../../kit/marks/quoted.ts";
+import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
 
 /** Everything else is a file to them. */
 const MODELS_SEE: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -167,8 +167,8 @@ function markedText(ids: Ids, speaker: Pick<Batch, "entries" | "role">, pieces: 
   const parts: string[] = [];
   let own: Piece[] = [];
   const endOwn = (): void => {
-    const words = ownText(own);
-    if (words !== "") parts.push(inGoodHands(ids, speaker, words));
+    const text = ownText(own);
+    if (text !== "") parts.push(trustedOrWrapped(ids, speaker, text));
     own = [];
   };
   for (const piece of pieces) {
@@ -196,17 +196,17 @@ function noteFor(
   return `[media attached: ${about}, ${how === "" ? "you cannot open it" : how}]`;
 }
 
-/** A guest in a group speaks to people, and a hook brings somebody's text: to the agent it is something it overhears. */
-function inGoodHands(ids: Ids, { entries: [first], role }: Pick<Batch, "entries" | "role">, words: string): string {
+/** Text of a guest in a group, of an incoming webhook and of a reaction is untrusted: the agent reads it, and does not obey it. */
+function trustedOrWrapped(ids: Ids, { entries: [first], role }: Pick<Batch, "entries" | "role">, text: string): string {
   if (first?.message.origin === "webhook" && first.message.address.channel === "hook")
-    return wrapUntrusted(ids, { source: `hook ${first.message.sender.name}`, text: words });
+    return wrapUntrusted(ids, { source: `hook ${first.message.sender.name}`, text });
   if (first?.message.origin === "reaction") {
     const { principal: id, name } = first.message.sender;
-    return wrapUntrusted(ids, { source: "reaction", author: { id, name }, text: words });
+    return wrapUntrusted(ids, { source: "reaction", author: { id, name }, text });
   }
-  if (first?.message.scope !== "group" || role !== "guest") return withoutMarks(words);
+  if (first?.message.scope !== "group" || role !== "guest") return withoutMarks(text);
   const { principal, name } = first.message.sender;
-  return wrapUntrusted(ids, { source: "group member (guest)", author: { id: principal, name }, text: words });
+  return wrapUntrusted(ids, { source: "group member (guest)", author: { id: principal, name }, text });
 }
 
 /** The same words sent again while the session was busy are one message to the model; each still counts as answered. */
@@ -230,7 +230,7 @@ function overflowPieces(entries: readonly BatchEntry[], hidden: number): readonl
 }
 
 function overflowLine({ message, overflow }: BatchEntry): string {
-  const words = message.text.replaceAll(/\s+/g, " ").trim();
+  const text = message.text.replaceAll(/\s+/g, " ").trim();
   const notes = [
     ...(overflow && overflow.cutChars > 0 && !overflow.isCommand ? [`${overflow.cutChars} more characters`] : []),
     ...(overflow && overflow.attachments > 0 ? [`${overflow.attachments} attached, not shown`] : []),
@@ -238,5 +238,5 @@ function overflowLine({ message, overflow }: BatchEntry): string {
   ];
   const rest = notes.length > 0 ? `[${notes.join("; ")}]` : "";
   const name = message.sender.name.replaceAll(/\s+/g, " ").trim() || "Somebody";
-  return `- ${name}: ${[words, rest].filter((part) => part !== "").join(" ")}`;
+  return `- ${name}: ${[text, rest].filter((part) => part !== "").join(" ")}`;
 }

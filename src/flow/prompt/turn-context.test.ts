@@ -1,12 +1,12 @@
 /** When the model is told what changes, and what it is told. */
 import { describe, expect, test } from "bun:test";
-import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
-import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { Batch } from "../contracts/queue.ts";
-import { createFakeClock } from "../testing/fake-clock.ts";
-import { inbound } from "../testing/messages.ts";
-import { quietPrompt } from "../testing/worlds/quiet-turns.ts";
-import { createSeqIds } from "../testing/seq-ids.ts";
+import type { InboundMessage, MediaRef } from "../../contracts/chat.ts";
+import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { Batch } from "../../contracts/queue.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { inbound } from "../../testing/messages.ts";
+import { quietPrompt } from "../../testing/worlds/quiet-turns.ts";
+import { createSeqIds } from "../../testing/seq-ids.ts";
 import { createCalendar, createTurnContext, FACTS_AGAIN_MS, type FactsNow, shouldTell } from "./turn-context.ts";
 import { promptFor } from "./prompt.ts";
 
@@ -54,7 +54,7 @@ test.each<[string, Partial<FactsNow>, string]>([
   ["the clock went back", { at: 0 }, "later"],
   ["another day", { day: "2026-02-01" }, "later"],
   ["another chat or person", { where: "there" }, "elsewhere"],
-  ["the turn that was told is gone from the session file", { settledBytes: 100 }, "taken_back"],
+  ["the turn that was told is gone from the session file", { settledBytes: 100 }, "withdrawn"],
   ["a group", { group: true }, "group"],
   ["something is attached", { attachments: 1 }, "attachments"],
   ["the words look like a block", { lookalike: true }, "lookalike"],

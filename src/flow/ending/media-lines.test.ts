@@ -1,12 +1,12 @@
 /** Lines that send a file with the reply: calls of `send_media` like any other. */
 import { describe, expect, test } from "bun:test";
-import type { Caller } from "../contracts/agent.ts";
-import type { AgentId, MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { NewPost } from "../contracts/store/posts.ts";
-import type { Tool, ToolRefusalCode } from "../contracts/tools/tool.ts";
-import { deferred } from "../kit/deferred.ts";
-import { recordingLog } from "../testing/recording-log.ts";
-import { policy, says, toolWorld } from "../testing/tools/tool-world.ts";
+import type { Caller } from "../../contracts/agent.ts";
+import type { AgentId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { NewPost } from "../../contracts/store/posts.ts";
+import type { Tool, ToolRefusalCode } from "../../contracts/tools/tool.ts";
+import { deferred } from "../../kit/deferred.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { policy, says, toolWorld } from "../../testing/tools/tool-world.ts";
 import { MAX_MEDIA_LINES, sendMediaLines, splitMediaLines } from "./media-lines.ts";
 
 const NEVER = new AbortController().signal;

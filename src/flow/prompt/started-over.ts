@@ -6,7 +6,7 @@ import type { SessionStore } from "../../contracts/store.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
-import type { EndWithoutSize } from "../turn-ending.ts";
+import type { EndWithoutSize } from "../ending/turn-ending.ts";
 
 interface HistoryDeps {
   readonly ids: Ids;

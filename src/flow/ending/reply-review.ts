@@ -2,13 +2,13 @@
  * `message_sending`: replies pass the plugins before they are stored, so that what is shown and what is kept are the same. Fails closed: a
  * reply that a plugin could not check is held back, and the chat is told so.
  */
-import type { ReplyPart } from "../contracts/delivery.ts";
-import type { HookEntry, Hooks } from "../contracts/plugin-hooks.ts";
-import type { Batch } from "../contracts/queue.ts";
-import type { Clock } from "../kit/clock.ts";
-import { orAborted } from "../kit/deferred.ts";
-import type { Log } from "../kit/log.ts";
-import { misfitOf, type Shape } from "../kit/shape.ts";
+import type { ReplyPart } from "../../contracts/delivery.ts";
+import type { HookEntry, Hooks } from "../../contracts/plugin-hooks.ts";
+import type { Batch } from "../../contracts/queue.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { orAborted } from "../../kit/deferred.ts";
+import type { Log } from "../../kit/log.ts";
+import { misfitOf, type Shape } from "../../kit/shape.ts";
 
 interface ReplyReviewDeps {
   readonly clock: Clock;

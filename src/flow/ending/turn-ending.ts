@@ -1,10 +1,10 @@
 /** How a turn ends: pure decisions, from what the agent did to what the chat shows. Every ending shows something. */
-import type { AgentEvent } from "../contracts/agent.ts";
-import type { Usage } from "../contracts/chat.ts";
-import { ERRORS, type ErrorCode } from "../contracts/errors.ts";
-import type { ReplyPart } from "../contracts/delivery.ts";
-import { providerOf, type TimeText, withTime } from "./own/provider-wait.ts";
-import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../contracts/queue.ts";
+import type { AgentEvent } from "../../contracts/agent.ts";
+import type { Usage } from "../../contracts/chat.ts";
+import { ERRORS, type ErrorCode } from "../../contracts/errors.ts";
+import type { ReplyPart } from "../../contracts/delivery.ts";
+import { providerOf, type TimeText, withTime } from "./provider-wait.ts";
+import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../../contracts/queue.ts";
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
 export interface EndWithoutSize extends Omit<TurnEnd, "settledBytes" | "spent"> {
@@ -26,6 +26,12 @@ export function shouldRetry(ending: AgentEnding, attempt: number): boolean {
   return ending.type === "failed" && ending.again && attempt < MAX_ATTEMPTS;
 }
 
+/** An agent whose events stopped without a last one. */
+export function streamCutOff(again: boolean): AgentEnding {
+  const detail = "the stream ended without an ending";
+  return { type: "failed", code: "agent_exited", detail, again, text: "", usage: NOTHING_USED, model: "" };
+}
+
 const POSTING_TOOLS: readonly string[] = ["send_message", "send_media"];
 
 /** The chat has been shown something by a tool. */
@@ -38,7 +44,7 @@ export function endOf(
   ending: AgentEnding,
   stoppedBy: StopCause | "deadline",
   posted = false,
-  words?: TimeText,
+  time?: TimeText,
 ): EndWithoutSize {
   const { usage, model } = ending;
   if (ending.type === "done") {
@@ -48,7 +54,7 @@ export function endOf(
     return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
   }
   if (ending.type === "failed") {
-    const say = providerSentence(ending, words);
+    const say = providerSentence(ending, time);
     return failure(ending.code, ending.detail, { usage, model, text: ending.text, ...(say === null ? {} : { say }) });
   }
   if (stoppedBy === "deadline")
@@ -116,7 +122,7 @@ const MAX_QUOTED_CHARS = 300;
 /** What the provider said, in its own words, and what to do. One line. Null: the failure is not the provider's. */
 export function providerSentence(
   { code, detail, model, tryAt }: Pick<Extract<AgentEnding, { type: "failed" }>, "code" | "detail" | "model" | "tryAt">,
-  words?: TimeText,
+  time?: TimeText,
 ): string | null {
   if (!code.startsWith("provider_")) return null;
   const provider = providerOf(model);
@@ -127,7 +133,7 @@ export function providerSentence(
     .trim();
   const quoted = said.length > MAX_QUOTED_CHARS ? `${said.slice(0, MAX_QUOTED_CHARS).toWellFormed()}…` : said;
   const what = status === undefined ? `${provider} failed` : `${provider} answered with status ${status}`;
-  const advice = tryAt === undefined || !words ? ERRORS[code].say : withTime(ERRORS[code].say, words(tryAt));
+  const advice = tryAt === undefined || !time ? ERRORS[code].say : withTime(ERRORS[code].say, time(tryAt));
   return `${what}${quoted === "" ? "." : `: "${quoted}"`} ${advice}`;
 }
 
@@ -143,7 +149,7 @@ const STOPPED: Readonly<Record<StopCause, string>> = {
   interrupted: "Stopped, to answer your next message.",
 };
 
-/** Nobody wants yesterday's question answered without having asked again. */
+/** A message that waited too long is not answered: its sender may have given up on it, and can send it again. */
 export function expiredEnd({ entries, hidden }: Pick<Batch, "entries" | "hidden">, waitedMs: number): EndWithoutSize {
   const many = entries.length + hidden;
   const what = many === 1 ? "This message" : `These ${many} messages`;
@@ -153,7 +159,7 @@ export function expiredEnd({ entries, hidden }: Pick<Batch, "entries" | "hidden"
 }
 
 /** A waiting message that its sender withdrew. */
-export function takenBack(): UnbegunReply {
+export function withdrawnEnd(): UnbegunReply {
   return { outcome: "aborted", reply: parts(["notice", "Withdrawn before it was answered."]) };
 }
 

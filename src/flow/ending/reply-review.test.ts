@@ -1,11 +1,11 @@
 /** Replies pass the plugins that check them: an answer that cannot be read counts as a failed check. */
 import { expect, test } from "bun:test";
-import type { ReplyPart } from "../contracts/delivery.ts";
-import type { HookHandler } from "../contracts/plugin-hooks.ts";
-import type { Batch } from "../contracts/queue.ts";
-import { createHooks } from "../plugins/index.ts";
-import { createFakeClock } from "../testing/fake-clock.ts";
-import { recordingLog } from "../testing/recording-log.ts";
+import type { ReplyPart } from "../../contracts/delivery.ts";
+import type { HookHandler } from "../../contracts/plugin-hooks.ts";
+import type { Batch } from "../../contracts/queue.ts";
+import { createHooks } from "../../plugins/index.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
 import { reviewReply } from "./reply-review.ts";
 
 /** What the chat gets for the reply "the key is 1234" once a plugin has answered. */

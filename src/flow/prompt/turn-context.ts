@@ -3,12 +3,12 @@
  * short block in front of the words, because instructions that change would cost the provider's cache. All but the ids is told only when it is
  * new, because every line is paid for.
  */
-import type { Principal } from "../contracts/ids.ts";
-import type { Batch } from "../contracts/queue.ts";
-import { type Clock, hostZone } from "../kit/clock.ts";
-import type { Ids } from "../kit/ids.ts";
-import { block, hasMarks, oneLine } from "../kit/marks/markers.ts";
-import { withQuoted } from "../kit/marks/quoted.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { Batch } from "../../contracts/queue.ts";
+import { type Clock, hostZone } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import { block, hasMarks, oneLine } from "../../kit/marks/markers.ts";
+import { withQuoted } from "../../kit/marks/quoted.ts";
 
 export interface TurnContext {
   /** The block for this turn, or null when the model knows enough. `more`: lines that have to be told. */
@@ -36,7 +36,7 @@ export interface FactsNow extends Told {
 type Telling =
   | {
       readonly tell: true;
-      readonly because: "first" | "taken_back" | "group" | "elsewhere" | "attachments" | "lookalike" | "later";
+      readonly because: "first" | "withdrawn" | "group" | "elsewhere" | "attachments" | "lookalike" | "later";
     }
   | { readonly tell: false; readonly because: "known" };
 
@@ -93,7 +93,7 @@ export function createTurnContext(
 
 export function shouldTell(told: Told | null, now: FactsNow): Telling {
   if (!told) return { tell: true, because: "first" };
-  if (now.settledBytes <= told.settledBytes) return { tell: true, because: "taken_back" };
+  if (now.settledBytes <= told.settledBytes) return { tell: true, because: "withdrawn" };
   if (now.group) return { tell: true, because: "group" };
   if (now.where !== told.where) return { tell: true, because: "elsewhere" };
   if (now.attachments > 0) return { tell: true, because: "attachments" };

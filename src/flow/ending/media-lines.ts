@@ -2,12 +2,12 @@
  * Files in a reply: a line `MEDIA:<path>` of its own is a call of `send_media`, with the same policy, approval, hooks and audit row. A file
  * that is allowed at once goes with the reply. The reply does not wait for an approval: it says that the file may follow.
  */
-import type { Caller } from "../contracts/agent.ts";
-import type { MediaRef } from "../contracts/chat.ts";
-import type { ReplyPart } from "../contracts/delivery.ts";
-import type { ChatPoster } from "../contracts/store/posts.ts";
-import type { ToolGate, ToolOutcome, ToolRequest } from "../contracts/tools/tool.ts";
-import type { Log } from "../kit/log.ts";
+import type { Caller } from "../../contracts/agent.ts";
+import type { MediaRef } from "../../contracts/chat.ts";
+import type { ReplyPart } from "../../contracts/delivery.ts";
+import type { ChatPoster } from "../../contracts/store/posts.ts";
+import type { ToolGate, ToolOutcome, ToolRequest } from "../../contracts/tools/tool.ts";
+import type { Log } from "../../kit/log.ts";
 
 export const MAX_MEDIA_LINES = 10;
 const LINE = /^MEDIA:[ \t]*(\S.*?)[ \t]*$/;

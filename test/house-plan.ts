@@ -175,15 +175,13 @@ export const LIMITS = {
 export const EXCEPTIONS: readonly { readonly place: string; readonly because: string }[] = [];
 
 /** How often objects are still made in a way we do without, by folder. A number may only fall; a folder without one has none. */
-export const LITERAL_SPREADS: Readonly<Record<string, number>> = {
-  "src/channels": 5,
-};
+export const LITERAL_SPREADS: Readonly<Record<string, number>> = {};
 export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
   console: 8,
   src: 1,
   "src/agents": 2,
   "src/automation": 4,
-  "src/channels": 19,
+  "src/channels": 6,
   "src/config": 2,
   "src/delivery": 1,
   "src/http": 5,
@@ -209,6 +207,4 @@ export const SUBJECTLESS_TESTS: Readonly<Record<string, number>> = {
 export const OVERFULL_BAGS: readonly { readonly name: string; readonly because: string }[] = [];
 
 /** Words that the glossary replaces and that are still there, by folder. Numbers may only fall. */
-export const REPLACED_WORDS_LEFT: Readonly<Record<string, number>> = {
-  "src/channels": 53,
-};
+export const REPLACED_WORDS_LEFT: Readonly<Record<string, number>> = {};

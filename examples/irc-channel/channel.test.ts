@@ -187,7 +187,9 @@ test(
         shown: '{\n  "command": "rm"\n}',
       },
       ...{ sessionKey: "agent:default:irc:dm:ann" as never, turnId: "t1" as never, principal: "irc:user:x" as never },
-      ...{ askedAt: 0, expiresAt: 1 },
+      origin: { channel: "irc", account: "main", chat: "ann" },
+      askedAt: 0,
+      expiresAt: 1,
     };
     bench.questions.push(question);
     bench.deps.events.emit("approval", { ...question, decision: null });

@@ -209,7 +209,7 @@ describe("a plugin's channel", () => {
   const pigeon = (name: string, more: Partial<OpenChannel> = {}): OpenChannel =>
     account(name, { id: "pigeon", ...more });
 
-  async function guests(open: (deps: PlatformDeps, signal: AbortSignal) => Promise<readonly OpenChannel[]>) {
+  async function plugins(open: (deps: PlatformDeps, signal: AbortSignal) => Promise<readonly OpenChannel[]>) {
     const bench = await channelBench();
     const platforms = createPlatforms(bench.deps, []);
     platforms.add({ id: "pigeon", open });
@@ -221,7 +221,7 @@ describe("a plugin's channel", () => {
   test("with two accounts of one name is refused, and both are closed again", async () => {
     const closed: string[] = [];
     const close = { [Symbol.asyncDispose]: async () => void closed.push("one") };
-    const { platforms, bench } = await guests(async () => [pigeon("a", close), pigeon("a", close)]);
+    const { platforms, bench } = await plugins(async () => [pigeon("a", close), pigeon("a", close)]);
     expect([platforms.health()[0]?.detail, closed]).toEqual(["it opened two accounts of one name", ["one", "one"]]);
     await platforms[Symbol.asyncDispose]();
     await bench[Symbol.asyncDispose]();
@@ -229,7 +229,7 @@ describe("a plugin's channel", () => {
 
   test("is told by its signal that it is closed while it opens", async () => {
     let signal: AbortSignal = NEVER;
-    const { platforms, bench } = await guests(
+    const { platforms, bench } = await plugins(
       (_deps, until) => ((signal = until), new Promise<never>(() => undefined)),
     );
     await waitForEnd("the stop", Promise.resolve(platforms[Symbol.asyncDispose]()));
@@ -238,9 +238,9 @@ describe("a plugin's channel", () => {
   });
 
   test("tells reactions of its own people only", async () => {
-    const lent = Promise.withResolvers<PlatformDeps>();
-    const { platforms, bench } = await guests(async (deps) => (lent.resolve(deps), [pigeon("a")]));
-    const { door } = await lent.promise;
+    const given = Promise.withResolvers<PlatformDeps>();
+    const { platforms, bench } = await plugins(async (deps) => (given.resolve(deps), [pigeon("a")]));
+    const { door } = await given.promise;
     const reaction = (principal: string) =>
       ({
         address: { channel: "pigeon", account: "a", chat: "1" },

@@ -8,7 +8,7 @@ import type { OpenChannel, Platform, PlatformDeps, Webhook } from "../contracts/
 import type { Config } from "../config/index.ts";
 import { sameSettings } from "../config/index.ts";
 import { orAborted } from "../kit/deferred.ts";
-import { accessOf, checkGuest, fenced, type GuestPlatform } from "./guest.ts";
+import { accessOf, checkPlugin, fenced, type PluginPlatform } from "./plugin-platform.ts";
 import { type ChannelHealth, createSwitchboard, healthOf } from "./switchboard.ts";
 
 /** A platform as the gateway's list names it. Its code is loaded when it is opened. */
@@ -23,7 +23,7 @@ export interface Platforms extends AsyncDisposable {
   /** Closes what is off now, opens what is on, and replaces what changed; the rest goes on undisturbed. One at a time; never rejects. */
   apply(config: Config): Promise<void>;
   /** One that is not in the configuration: opened after the first `apply`, and closed when it is disposed. Throws when its id is taken. */
-  add(guest: GuestPlatform): AsyncDisposable;
+  add(platform: PluginPlatform): AsyncDisposable;
   /** Who may write to those that were added, by id. */
   access(): Readonly<Record<string, ChannelAccessSettings>>;
   /** Also while it is not open, as long as it is on: replies to it wait. */
@@ -52,14 +52,14 @@ const MAX_PAUSE_MS = 300_000;
 const MAX_DETAIL_CHARS = 200;
 const OPENING = "connecting";
 
-/** `isTaken`: for ids that no guest may have, besides those of the entries. */
+/** `isTaken`: for ids that no plugin may have, besides those of the entries. */
 export function createPlatforms(
   deps: PlatformDeps,
   entries: readonly PlatformEntry[],
   isTaken: (id: string) => boolean = () => false,
 ): Platforms {
   const standing = new Map<string, Standing>();
-  const guests = createGuests((id) => isTaken(id) || entries.some((entry) => entry.id === id));
+  const plugins = createPluginPlatforms((id) => isTaken(id) || entries.some((entry) => entry.id === id));
   let applied: Config | null = null;
   let ended = false;
   let queue: Promise<void> = Promise.resolve();
@@ -71,7 +71,7 @@ export function createPlatforms(
     standing.delete(id);
   };
   const applyNow = async (config: Config): Promise<void> => {
-    const wanted = [...entries, ...guests.entries()];
+    const wanted = [...entries, ...plugins.entries()];
     for (const id of standing.keys()) if (!wanted.some((entry) => entry.id === id)) await end(id);
     for (const entry of wanted) {
       const now = entry.settings(config);
@@ -98,8 +98,8 @@ export function createPlatforms(
 
   return {
     apply,
-    add(guest) {
-      const listed = guests.list(guest);
+    add(platform) {
+      const listed = plugins.list(platform);
       void applyAgain();
       return {
         async [Symbol.asyncDispose]() {
@@ -108,7 +108,7 @@ export function createPlatforms(
         },
       };
     },
-    access: guests.access,
+    access: plugins.access,
     channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
@@ -125,21 +125,21 @@ export function createPlatforms(
 }
 
 /** Those that are in no configuration, while what brought them is there. */
-function createGuests(isTaken: (id: string) => boolean) {
-  const guests = new Map<string, { readonly entry: PlatformEntry; readonly access: ChannelAccessSettings }>();
+function createPluginPlatforms(isTaken: (id: string) => boolean) {
+  const plugins = new Map<string, { readonly entry: PlatformEntry; readonly access: ChannelAccessSettings }>();
   let count = 0;
   return {
-    entries: (): readonly PlatformEntry[] => [...guests.values()].map(({ entry }) => entry),
-    access: () => Object.fromEntries([...guests].map(([id, { access }]) => [id, access])),
-    list(guest: GuestPlatform): Disposable {
-      const { id } = guest;
-      checkGuest(guest, (wanted) => isTaken(wanted) || guests.has(wanted));
+    entries: (): readonly PlatformEntry[] => [...plugins.values()].map(({ entry }) => entry),
+    access: () => Object.fromEntries([...plugins].map(([id, { access }]) => [id, access])),
+    list(platform: PluginPlatform): Disposable {
+      const { id } = platform;
+      checkPlugin(platform, (wanted) => isTaken(wanted) || plugins.has(wanted));
       const number = ++count; // as its settings: one that comes back is opened anew
-      const entry: PlatformEntry = { id, settings: () => number, load: async () => fenced(guest) };
-      guests.set(id, { entry, access: accessOf(guest) });
+      const entry: PlatformEntry = { id, settings: () => number, load: async () => fenced(platform) };
+      plugins.set(id, { entry, access: accessOf(platform) });
       return {
         [Symbol.dispose]() {
-          if (guests.get(id)?.entry === entry) guests.delete(id);
+          if (plugins.get(id)?.entry === entry) plugins.delete(id);
         },
       };
     },

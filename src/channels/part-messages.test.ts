@@ -5,7 +5,7 @@ import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.t
 import type { OutboxRow } from "../contracts/delivery.ts";
 import { silentLog } from "../kit/log.ts";
 import { createChannelRegistry } from "./channel-registry.ts";
-import { fenced } from "./guest.ts";
+import { fenced } from "./plugin-platform.ts";
 import { createSwitchboard } from "./switchboard.ts";
 
 const NEVER = new AbortController().signal;

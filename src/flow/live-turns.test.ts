@@ -20,6 +20,7 @@ const ASKED = {
   input: {},
   shown: "{}",
   principal: "operator" as Principal,
+  origin: { channel: "webchat", account: "default", chat: "1" },
   askedAt: 1,
   expiresAt: 2,
 };

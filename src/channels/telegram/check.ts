@@ -14,7 +14,7 @@ interface AccountCheck {
 const PRIVACY =
   "Its privacy mode is on: in groups it sees only what mentions it. Send /setprivacy to @BotFather, or set requireMention to true.";
 const NOT_OPEN =
-  'dmPolicy is open, but only with "*" in allowFrom everybody is let in. Add that, or choose another policy.';
+  'dmPolicy is open, but only "*" in allowFrom gives everybody access. Add that, or choose another policy.';
 /** More are not looked at. */
 const MAX_GROUPS = 20;
 

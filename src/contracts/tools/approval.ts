@@ -54,8 +54,8 @@ export interface PendingApproval {
   readonly sessionKey: SessionKey;
   readonly turnId: TurnId;
   readonly principal: Principal;
-  /** The chat its turn works for, as far as that is known. */
-  readonly origin?: ChatAddress;
+  /** The chat its turn works for. */
+  readonly origin: ChatAddress;
   readonly askedAt: number;
   readonly expiresAt: number;
 }

@@ -16,6 +16,7 @@ const OPEN: PendingApproval = {
   sessionKey: "agent:default:webchat:dm:1" as SessionKey,
   turnId: "t1" as TurnId,
   principal: "operator" as Principal,
+  origin: { channel: "webchat", account: "default", chat: "1" },
   askedAt: 1,
   expiresAt: 2,
 };

@@ -251,7 +251,7 @@ export function pressed({ state }: Pick<FakeDiscord, "state">, { channel, by, cu
     payload: interactionOf(
       state,
       { channel, by, id, under },
-      { type: 3, data: { custom_id: custom, component_type: 2 } },
+      { type: 3, data: { custom_id: custom, component_type: 2 }, message: { id: under ?? "0" } },
     ),
   };
 }

@@ -1,14 +1,14 @@
 /** Fresh list of channel bugs, all written before the first of them was tried: fences around plugins, stop, moves, albums, buttons, files. */
 import type { SeededBug } from "../seeded-bug.ts";
 
-const guest = ["src/channels/guest.test.ts"] as const;
+const guest = ["src/channels/plugin-platform.test.ts"] as const;
 const platforms = ["src/channels/open-platforms.test.ts", ...guest] as const;
 const telegramIn = ["src/channels/telegram/inbound", "src/channels/telegram/accounts.test.ts"] as const;
 
 export const FRESH_CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "A plugin's channel takes a webhook path of another channel whose name begins with its own.",
-    file: "src/channels/guest.ts",
+    file: "src/channels/plugin-platform.ts",
     in: "checkOpen",
     find: "!channel.webhook.path.startsWith(`/${id}/`)",
     replace: "!channel.webhook.path.startsWith(`/${id}`)",
@@ -16,15 +16,15 @@ export const FRESH_CHANNELS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A plugin's channel that did not open goes on listening to events.",
-    file: "src/channels/guest.ts",
+    file: "src/channels/plugin-platform.ts",
     in: "open",
-    find: "lent[Symbol.dispose](); if (Array",
+    find: "services[Symbol.dispose](); if (Array",
     replace: "if (Array",
     tests: guest,
   },
   {
     what: "The access settings of a plugin channel's accounts are not checked.",
-    file: "src/channels/guest.ts",
+    file: "src/channels/plugin-platform.ts",
     in: "accessOf",
     find: "for (const own of Object.values(all.accounts ?? {})) accessOf({ id, access: own, open: never });",
     replace: "",
@@ -58,17 +58,17 @@ export const FRESH_CHANNELS_BUGS: readonly SeededBug[] = [
     what: "A piece of an album that could not be stored counts as stored when it is brought again.",
     file: "src/channels/telegram/inbound/albums.ts",
     in: "keepPiece",
-    find: "shelf.kept = { ...shelf.kept, open: { ...shelf.kept.open, [key]: pieces } };",
+    find: "state.kept = { ...state.kept, open: { ...state.kept.open, [key]: pieces } };",
     replace: "",
     tests: telegramIn,
   },
   {
     what: "A button counts in another chat than the one it was shown in.",
-    file: "src/channels/telegram/inbound/questions.ts",
-    in: "isFor",
-    find: "chat === here.chat && (messageId === null ||",
-    replace: "chat !== '' && (messageId === null ||",
-    tests: telegramIn,
+    file: "src/channels/kit/approval-messages.ts",
+    in: "decide",
+    find: "posting?.to.chat === by.address.chat && (posting.messageId",
+    replace: "posting !== undefined && (posting.messageId",
+    tests: ["src/channels/kit"],
   },
   {
     what: "A message of the old group is changed in the new one, where its number is somebody else's message.",

@@ -1,7 +1,7 @@
 /** Second fresh list of channel bugs, all written before the first of them was tried: close, previews, redirections, catching up, files, repeats. */
 import type { SeededBug } from "../seeded-bug.ts";
 
-const platforms = ["src/channels/open-platforms.test.ts", "src/channels/guest.test.ts"] as const;
+const platforms = ["src/channels/open-platforms.test.ts", "src/channels/plugin-platform.test.ts"] as const;
 const telegram = ["src/channels/telegram"] as const;
 const discord = ["src/channels/discord"] as const;
 
@@ -96,9 +96,9 @@ export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A plugin's channel that was closed goes on listening to events.",
-    file: "src/channels/guest.ts",
+    file: "src/channels/plugin-platform.ts",
     in: "around",
-    find: "lent[Symbol.dispose](); await channel",
+    find: "services[Symbol.dispose](); await channel",
     replace: "await channel",
     tests: platforms,
   },

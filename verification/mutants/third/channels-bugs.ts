@@ -3,7 +3,7 @@ import type { SeededBug } from "../seeded-bug.ts";
 
 const telegram = ["src/channels/telegram"] as const;
 const discord = ["src/channels/discord"] as const;
-const platforms = ["src/channels/open-platforms.test.ts", "src/channels/guest.test.ts"] as const;
+const platforms = ["src/channels/open-platforms.test.ts", "src/channels/plugin-platform.test.ts"] as const;
 
 export const THIRD_CHANNELS_BUGS: readonly SeededBug[] = [
   {
@@ -50,8 +50,8 @@ export const THIRD_CHANNELS_BUGS: readonly SeededBug[] = [
     what: "A reply is sent into a chat that Telegram wants to be left alone.",
     file: "src/channels/telegram/outbound/send.ts",
     in: "sendPart",
-    find: "if (restMs > 0) throw",
-    replace: "if (restMs < 0) throw",
+    find: "if (cooldownMs > 0) throw",
+    replace: "if (cooldownMs < 0) throw",
     tests: telegram,
   },
   {
@@ -79,12 +79,12 @@ export const THIRD_CHANNELS_BUGS: readonly SeededBug[] = [
     tests: discord,
   },
   {
-    what: "Questions to owners go on listening after Discord was closed.",
-    file: "src/channels/discord/interactions/questions.ts",
-    in: "startQuestions",
-    find: "for (const one of listening) one[Symbol.dispose]();",
-    replace: "",
-    tests: discord,
+    what: "Approvals are posted after their channel was closed.",
+    file: "src/channels/kit/approval-messages.ts",
+    in: "startApprovalMessages",
+    find: "[Symbol.dispose]: () => listening[Symbol.dispose](),",
+    replace: "[Symbol.dispose]: () => undefined,",
+    tests: ["src/channels/kit"],
   },
   {
     what: "After some thousand messages nothing that is said on Discord is taken in any more.",

@@ -213,7 +213,7 @@ describe("a message", () => {
   );
 
   test(
-    "brings its files, once its sender is let in",
+    "brings its files, once its sender has access",
     async () => {
       world = await discordWorld();
       world.fake.rest.downloads.set("/files/a.txt", new Uint8Array([104, 105]));

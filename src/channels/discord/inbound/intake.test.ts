@@ -81,12 +81,10 @@ function world(over: Partial<IntakeDeps> & { receive?: IntakeDeps["door"]["recei
   let number = 0;
   const message = (content: string, channel = "1", more: object = {}): SaidMessage =>
     ({
-      ...{
-        id: String(BigInt(snowflakeAt(clock.now())) + BigInt(++number)),
-        channel_id: channel,
-        author: FRIEND,
-        content,
-      },
+      id: String(BigInt(snowflakeAt(clock.now())) + BigInt(++number)),
+      channel_id: channel,
+      author: FRIEND,
+      content,
       attachments: [],
       mentions: [],
       embeds: [],

@@ -30,7 +30,7 @@ export interface IntakeDeps extends Pick<PlatformDeps, "clock" | "log" | "door" 
   me(): string | null;
 }
 
-interface Intake extends AsyncDisposable {
+export interface Intake extends AsyncDisposable {
   said(message: SaidMessage): void;
   changed(message: SaidMessage): void;
   /** A new session has begun: what was missed comes before what is said from this moment on. */

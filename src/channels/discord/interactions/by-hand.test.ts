@@ -3,24 +3,16 @@ import { describe, expect, test } from "bun:test";
 import { DiscordAPIError } from "@discordjs/rest";
 import type { APIInteraction } from "discord-api-types/v10";
 import type { AccountState } from "../../kit/index.ts";
-import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
-import type { PendingApproval } from "../../../contracts/tools/approval.ts";
-import { orAborted } from "../../../kit/deferred.ts";
-import { createEvents } from "../../../observe/index.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
-import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
-import { waitForEnd } from "../../../testing/wait-for.ts";
 import { createPlaces } from "../inbound/threads.ts";
 import { snowflakeAt } from "../settings.ts";
-import { buttonsFor } from "./buttons.ts";
+import { approvalPlatform } from "./approvals.ts";
 import { createInteractions, type InteractionDeps } from "./interactions.ts";
 import { createQuestionMessages } from "./question-messages.ts";
-import { type QuestionDeps, startQuestions } from "./questions.ts";
 import { createReplays } from "./replays.ts";
 
 const NEVER = new AbortController().signal;
-const SILENT = new Promise<never>(() => undefined);
 const FRIEND = { id: "900000000000000002", username: "frida", global_name: "Frida" };
 
 function facts(kept = new Map<string, string>()): AccountState & { readonly kept: Map<string, string> } {
@@ -35,13 +27,11 @@ function facts(kept = new Map<string, string>()): AccountState & { readonly kept
 
 function world(over: Partial<InteractionDeps> = {}) {
   const clock = createFakeClock();
-  const log = recordingLog();
   const signals: AbortSignal[] = [];
   const said: string[] = [];
   const looked: unknown[] = [];
   const interactions = createInteractions({
     clock,
-    log,
     places: createPlaces(),
     replays: createReplays({ clock, facts: facts() }),
     applicationId: () => "77",
@@ -54,7 +44,7 @@ function world(over: Partial<InteractionDeps> = {}) {
         return { kind: "queued", id: "in_1", sessionKey: "s", position: 0 };
       },
     } as unknown as InteractionDeps["door"],
-    approvals: { decide: async () => "done" } as unknown as InteractionDeps["approvals"],
+    approvals: { decide: async () => "decided" },
     questions: { answer: () => ({ kind: "taken", say: "" }) },
     ...over,
   });
@@ -67,6 +57,7 @@ function world(over: Partial<InteractionDeps> = {}) {
       data,
       user: FRIEND,
       channel: { id: "1" },
+      message: { id: "5" },
     }) as unknown as APIInteraction;
   const command = (options: readonly object[] = []) => used(2, { type: 1, name: "ask", options });
   return { clock, interactions, signals, said, looked, used, command };
@@ -102,11 +93,8 @@ describe("discord interactions", () => {
   });
 
   test("that press a button of an approval are for owners, also when the gateway knows better who is one", async () => {
-    const [row] = buttonsFor("ask_12345678") ?? [];
-    const [button] = (row as unknown as { components: readonly { custom_id: string }[] }).components;
-    const decide = async () => "not_allowed" as const;
-    const at = world({ approvals: { decide } as unknown as InteractionDeps["approvals"] });
-    const answer = await at.interactions.handle(at.used(3, { custom_id: button?.custom_id ?? "" }), NEVER);
+    const at = world({ approvals: { decide: async () => "not_allowed" } });
+    const answer = await at.interactions.handle(at.used(3, { custom_id: "approval:once:ask_12345678" }), NEVER);
     expect(answer).toEqual({ kind: "whisper", text: "Only an owner can decide that." });
   });
 });
@@ -173,105 +161,12 @@ test("discord questions of a turn are shown with the signal of who asks, and clo
 });
 
 describe("discord approvals", () => {
-  const sessionKey = "agent:default:discord:dm:1" as SessionKey;
-  const question = (n: number) =>
-    ({ id: `ask_${n}`, tool: "bash", shown: "{}", sessionKey }) as unknown as PendingApproval;
-
-  function asking(create: (signal: AbortSignal) => Promise<unknown> = async () => ({ id: "m1" })) {
-    const clock = createFakeClock();
-    const log = recordingLog();
-    const events = createEvents({ log });
-    const pending: PendingApproval[] = [];
-    const calls: string[] = [];
-    const call =
-      (name: string) =>
-      (...given: readonly unknown[]) => {
-        calls.push(name);
-        return create((given.at(-1) as { signal: AbortSignal }).signal);
-      };
-    const channels = { createMessage: call("createMessage"), editMessage: call("editMessage") };
-    const questions = startQuestions({
-      clock,
-      log,
-      events,
-      api: { channels } as unknown as QuestionDeps["api"],
-      approvals: { pending: () => pending } as unknown as QuestionDeps["approvals"],
-      channelOf: () => "1",
-    });
-    const started = (n: number): void =>
-      events.emit("turn.started", { sessionKey, turnId: `turn_${n}` as TurnId, inboxIds: [], attempt: 1, waitedMs: 0 });
-    const ended = (n: number): void =>
-      events.emit("turn.ended", { sessionKey, turnId: `turn_${n}` as TurnId } as never);
-    const close = () => waitForEnd("the stop", Promise.resolve(questions[Symbol.asyncDispose]()));
-    return { clock, events, pending, calls, started, ended, close };
-  }
-
-  test("are shown once while a turn runs, and nobody looks for them when none does", async () => {
-    const at = asking();
-    at.started(1);
-    at.pending.push(question(1));
-    await at.clock.advance(5_000);
-    expect(at.calls).toEqual(["createMessage"]);
-    at.ended(1);
-    await at.clock.advance(1_000);
-    expect(at.clock.pending()).toBe(0);
-    await at.close();
-  });
-
-  test.each(["looks for them", "shows one"])("are over at once when the channel closes while it %s", async (where) => {
-    const at = asking(where === "shows one" ? (signal) => orAborted(SILENT, signal) : undefined);
-    if (where === "shows one") at.pending.push(question(1));
-    at.started(1);
-    await at.clock.advance(10);
-    await at.close();
-    const calls = at.calls.length;
-    at.pending.push(question(2));
-    at.started(2);
-    at.events.emit("approval", { ...question(2), decision: null } as never);
-    await at.clock.advance(5_000);
-    expect([at.calls.length, at.clock.pending()]).toEqual([calls, 0]);
-  });
-
-  test.each(["a turn that is running", "a turn from before a restart"])(
-    "of %s that could not be shown are shown as soon as Discord is reached, once",
-    async (which) => {
-      let failures = 2;
-      const at = asking(async () => {
-        if (failures-- > 0) throw new Error("ECONNREFUSED");
-        return { id: "m1" };
-      });
-      at.pending.push(question(1));
-      if (which === "a turn that is running") at.started(1);
-      else at.events.emit("approval", { ...question(1), decision: null } as never);
-      await at.clock.advance(10_000);
-      expect(at.calls).toEqual(["createMessage", "createMessage", "createMessage"]);
-      await at.close();
-    },
-  );
-
-  test("that Discord refuses are not sent again", async () => {
-    const refusal = new DiscordAPIError({ code: 50013, message: "" }, 50013, 403, "POST", "", {});
-    const at = asking(() => Promise.reject(refusal));
-    at.pending.push(question(1));
-    at.started(1);
-    await at.clock.advance(5_000);
-    expect(at.calls).toEqual(["createMessage"]);
-    await at.close();
-  });
-
-  test("that nobody answered leave nothing behind once that is told", async () => {
-    const at = asking();
-    const kept = await keptPerRound(async (round) => {
-      at.pending.push(question(1)); // the same one: how many are remembered has a limit of its own
-      at.started(round);
-      await at.clock.advance(10);
-      at.events.emit("approval", { ...question(1), decision: "expired", say: "Nobody answered." } as never);
-      at.pending.length = 0;
-      at.ended(round);
-      await at.clock.advance(1_000);
-      at.calls.length = 0;
-    });
-    expect(kept).toEqual({});
-    await at.close();
+  const refusal = new DiscordAPIError({ code: 50013, message: "" }, 50013, 403, "POST", "", {});
+  test.each([
+    ["again after a second when Discord was not reached, because it knows the nonce", new Error("ECONNREFUSED"), 1_000],
+    ["again after a second when its answer was lost", new Error("socket hang up"), 1_000],
+    ["never again when Discord refused them", refusal, null],
+  ])("are posted %s", (_when, error, pauseMs) => {
+    expect(approvalPlatform({} as never).retryAfterMs(error)).toBe(pauseMs);
   });
 });

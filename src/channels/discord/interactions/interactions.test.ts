@@ -2,6 +2,8 @@
 import { afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { OpenChannel } from "../../../contracts/channels/platform.ts";
 import type { AccountState } from "../../kit/index.ts";
+import type { ChatAddress } from "../../../contracts/chat.ts";
+import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import { writeOutJson } from "../../../kit/marks/written-out.ts";
@@ -11,7 +13,7 @@ import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { snowflakeAt } from "../settings.ts";
 import { createReplays } from "./replays.ts";
-import { buttonsFor, questionText, readButton } from "./buttons.ts";
+import { approvalText, readApprovalButton } from "./approvals.ts";
 import { verifyRequest } from "./signature.ts";
 import { menuOf } from "./menu.ts";
 
@@ -26,15 +28,17 @@ beforeAll(async () => {
 });
 afterEach(() => world?.[Symbol.asyncDispose]());
 
-const question = (id: string, sessionKey = `agent:default:discord:dm:${PLACES.dm}`) => ({
-  ...{
-    id,
-    tool: "run_it",
-    input: { what: "all" },
-    shown: '{ "what": "all" }',
-    sessionKey: sessionKey as SessionKey,
-    turnId: "t" as TurnId,
-  },
+const DM = { channel: "discord", account: "default", chat: PLACES.dm };
+const THREAD = { channel: "discord", account: "default", chat: PLACES.room, thread: PLACES.thread };
+const WEB = { channel: "webchat", account: "default", chat: "1" };
+const question = (id: string, origin: ChatAddress = DM): PendingApproval => ({
+  id,
+  tool: "run_it",
+  input: { what: "all" },
+  shown: '{ "what": "all" }',
+  sessionKey: "agent:default:main" as SessionKey,
+  turnId: "t" as TurnId,
+  origin,
   principal: "operator" as Principal,
   askedAt: 1,
   expiresAt: 2,
@@ -128,18 +132,27 @@ test("an interaction that is too old to be told from a repeat does not count, no
   expect(await replays.take("not-a-number")).toBe("again");
 });
 
+const shownIn = (channel: string) => world.fake.state.messages(channel).filter(({ author }) => author.id === BOT.id);
+/** An approval is asked for. Resolves with the message that shows it. */
+async function asked(question: PendingApproval): Promise<string> {
+  const { chat, thread = chat } = question.origin;
+  world.bench.questions.push(question);
+  world.bench.deps.events.emit("approval", { ...question, decision: null });
+  const find = () => shownIn(thread).find(({ components }) => JSON.stringify(components).includes(question.id));
+  await eventually("it is shown", () => find() !== undefined);
+  await fence(); // its id is known by now
+  return find()?.id ?? "";
+}
+
 describe("a question to owners", () => {
   test(
     "is shown with buttons where it comes from, decided by an owner, and closed then",
     async () => {
       world = await discordWorld();
-      world.fake.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "do it" });
-      await eventually("it is stored", () => world.bench.stored.length === 1);
-      world.bench.questions.push(question("q1"), question("q2", "agent:default:webchat:dm:1"));
-      const { sessionKey, turnId } = question("q1");
-      world.bench.deps.events.emit("turn.started", { sessionKey, turnId, inboxIds: [], attempt: 1, waitedMs: 0 });
-      const shown = () => world.fake.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
-      await eventually("it is shown", () => shown().length === 1);
+      world.bench.deps.events.emit("approval", { ...question("q2", WEB), decision: null });
+      const under = await asked(question("q1"));
+      const shown = () => shownIn(PLACES.dm);
+      expect(shown()).toHaveLength(1);
       expect(shown()[0]?.content).toContain('"what": "all"');
       const custom = "approval:once:q1";
       expect(JSON.stringify(shown()[0]?.components)).toContain(custom);
@@ -148,7 +161,7 @@ describe("a question to owners", () => {
       await world.bench.clock.advance(5_000);
       await fence();
       expect([shown().length, posts()]).toEqual([1, before]); // and Discord is not asked again either
-      happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom, under: shown()[0]?.id ?? "" }));
+      happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom, under }));
       await eventually("it is decided", () => world.bench.decided.length === 1);
       expect(world.bench.decided).toEqual([`q1 once discord:user:${PEOPLE.friend.id}`]);
       await eventually("its buttons are gone", () => JSON.stringify(shown()[0]?.components) === "[]");
@@ -161,13 +174,9 @@ describe("a question to owners", () => {
     "that nobody answered loses its buttons, and the chat reads how long it waited and what to do",
     async () => {
       world = await discordWorld();
-      const origin = { channel: "discord", account: "default", chat: PLACES.room, thread: PLACES.thread };
-      const { input: _input, shown: _shown, ...known } = { ...question("q1"), origin };
-      world.bench.questions.push({ ...question("q1"), origin });
-      world.bench.deps.events.emit("approval", { ...question("q1"), origin, decision: null });
-      const shown = () => world.fake.state.messages(PLACES.thread).filter(({ author }) => author.id === BOT.id);
-      await eventually("it is shown", () => shown().length === 1);
-      await fence();
+      const { input: _input, shown: _shown, ...known } = question("q1", THREAD);
+      await asked(question("q1", THREAD));
+      const shown = () => shownIn(PLACES.thread);
       world.bench.questions.length = 0;
       const say = "It was not run: nobody answered within 10 minutes. Ask again.";
       world.bench.deps.events.emit("approval", { ...known, decision: "expired", by: null, say });
@@ -184,19 +193,13 @@ describe("a question to owners", () => {
     "that a turn of a previous process asks, %s, is shown where it says, although nobody has written since",
     async (_when, early) => {
       world = await discordWorld();
-      const origin = { channel: "discord", account: "default", chat: PLACES.room, thread: PLACES.thread };
-      const asked = { ...question("q1"), origin };
       await world.close();
-      if (early) world.bench.questions.push(asked, question("q2", "agent:default:webchat:dm:1"));
+      if (early) world.bench.questions.push(question("q1", THREAD), question("q2", WEB));
       await world.reopen();
-      if (!early) {
-        world.bench.questions.push(asked);
-        world.bench.deps.events.emit("approval", { ...asked, decision: null });
-      }
-      const shown = () => world.fake.state.messages(PLACES.thread).filter(({ author }) => author.id === BOT.id);
-      await eventually("it is shown", () => shown().length === 1);
-      expect(JSON.stringify(shown()[0]?.components)).toContain("approval:once:q1");
-      expect(world.fake.state.messages(PLACES.dm)).toEqual([]);
+      if (!early) await asked(question("q1", THREAD));
+      await eventually("it is shown", () => shownIn(PLACES.thread).length === 1);
+      expect(JSON.stringify(shownIn(PLACES.thread)[0]?.components)).toContain("approval:once:q1");
+      expect(shownIn(PLACES.dm)).toEqual([]);
     },
     SLOW_MS,
   );
@@ -208,10 +211,12 @@ describe("a question to owners", () => {
     "is not decided by %s",
     async (_who, role, isStranger) => {
       world = await discordWorld();
+      const under = await asked(question("q1"));
+      world.bench.arrivals.length = 0;
+      world.bench.stored.length = 0;
       world.bench.role = role;
       if (isStranger) world.bench.strangers.set(`discord:user:${PEOPLE.other.id}` as Principal, null);
-      world.bench.questions.push(question("q1"));
-      happens(pressed(world.fake, { channel: PLACES.room, by: "other", custom: "approval:once:q1" }));
+      happens(pressed(world.fake, { channel: PLACES.dm, by: "other", custom: "approval:once:q1", under }));
       if (!isStranger) await eventually("it is answered", () => callbacks().length === 1);
       await eventually("the door was asked", () => world.bench.arrivals.length === 1);
       world.bench.strangers.clear();
@@ -227,11 +232,12 @@ describe("a question to owners", () => {
     "is decided once, however often the button is pressed or the press is told",
     async () => {
       world = await discordWorld();
-      world.bench.questions.push(question("q1"));
-      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:deny:q1" });
+      const under = await asked(question("q1"));
+      world.bench.stored.length = 0;
+      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:deny:q1", under });
       happens(press);
       happens(press);
-      happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1" }));
+      happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1", under }));
       await eventually("both presses are answered", () => callbacks().length === 2);
       await fence();
       expect(world.bench.decided).toEqual([`q1 deny discord:user:${PEOPLE.friend.id}`]);
@@ -244,8 +250,10 @@ describe("a question to owners", () => {
     "is not decided by a bot, whatever rights its id has",
     async () => {
       world = await discordWorld();
-      world.bench.questions.push(question("q1"));
-      const { event, payload } = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1" });
+      const under = await asked(question("q1"));
+      world.bench.stored.length = 0;
+      const press = { channel: PLACES.dm, by: "friend", custom: "approval:once:q1", under } as const;
+      const { event, payload } = pressed(world.fake, press);
       const { user, member, ...rest } = payload as Record<string, unknown>;
       const bot = { ...(user ?? (member as { user: object }).user), bot: true };
       happens({ event, payload: { ...rest, user: bot } });
@@ -256,13 +264,12 @@ describe("a question to owners", () => {
   );
 
   test("is shown whole, with nothing hidden in it, or not at all", () => {
-    const sly = questionText({ tool: "run", shown: writeOutJson({ a: "``` \u202E x" }) });
+    const sly = approvalText({ tool: "run", shown: writeOutJson({ a: "``` \u202E x" }) });
     expect(sly).toContain("\\u0060\\u0060\\u0060 \\u202e x");
-    expect(questionText({ tool: "run", shown: "x".repeat(5_000) })).toBeNull();
-    expect(buttonsFor("x".repeat(200))).toBeNull();
-    expect(readButton("approval:once:a:b")).toEqual({ approval: "a:b", decision: "once" });
+    expect(approvalText({ tool: "run", shown: "x".repeat(5_000) })).toBeNull();
+    expect(readApprovalButton("approval:once:a:b")).toEqual({ approval: "a:b", decision: "once" });
     for (const foreign of ["", "approval:maybe:a", "approval:once:", "other:once:a"])
-      expect(readButton(foreign)).toBeNull();
+      expect(readApprovalButton(foreign)).toBeNull();
   });
 });
 
@@ -352,8 +359,9 @@ describe("a request to the webhook", () => {
     "that is a press counts once, over the webhook and the gateway together",
     async () => {
       world = await discordWorld({ publicKey });
-      world.bench.questions.push(question("q1"));
-      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:session:q1" });
+      const under = await asked(question("q1"));
+      world.bench.stored.length = 0;
+      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:session:q1", under });
       expect(await post(world.channel, press.payload)).toMatchObject({ status: 200, json: { type: 7 } });
       happens(press);
       await fence();
@@ -367,8 +375,9 @@ describe("a request to the webhook", () => {
     async () => {
       world = await discordWorld({ publicKey });
       const { facts } = world.bench.deps;
-      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1" });
-      world.bench.questions.push(question("q1"));
+      const under = await asked(question("q1"));
+      world.bench.stored.length = 0;
+      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1", under });
       const { put } = facts;
       let storing = (): Promise<void> => Promise.reject(new Error("the disk is full"));
       using _spy = spyOn(facts, "put").mockImplementation((channel, account, key, value) =>

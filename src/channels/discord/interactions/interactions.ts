@@ -5,17 +5,18 @@
 import type { APIInteraction } from "discord-api-types/v10";
 import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
-import type { Answerer } from "../../../contracts/channels/question.ts";
 import type { Role } from "../../../contracts/ids.ts";
 import type { Places } from "../inbound/threads.ts";
 import { fingerprintOf, senderOf } from "../inbound/translate.ts";
 import type { Previews } from "../outbound/preview.ts";
-import { readButton, settledText } from "./buttons.ts";
+import type { ApprovalMessages } from "../../kit/index.ts";
+import { decidedText, readApprovalButton } from "./approvals.ts";
 import { ARGUMENT } from "./menu.ts";
-import { type PressedAnswer, readPress } from "./question-messages.ts";
+import { readQuestionButton } from "./question-messages.ts";
 import type { Replays } from "./replays.ts";
 
-export interface InteractionDeps extends Pick<PlatformDeps, "clock" | "log" | "door" | "approvals" | "questions"> {
+export interface InteractionDeps extends Pick<PlatformDeps, "clock" | "door" | "questions"> {
+  readonly approvals: Pick<ApprovalMessages, "decide">;
   readonly places: Places;
   readonly replays: Replays;
   readonly previews: Pick<Previews, "expect">;
@@ -42,6 +43,7 @@ export interface Interactions {
 const TYPE = { ping: 1, command: 2, component: 3 } as const;
 const CHAT_INPUT = 1;
 const ONLY_OWNERS = "Only an owner can decide that.";
+const OVER = "This question is not open any more: it was answered, or it waited too long.";
 const NOTHING: InteractionAnswer = { kind: "nothing" };
 
 export function createInteractions(deps: InteractionDeps): Interactions {
@@ -113,30 +115,23 @@ function commandText(interaction: APIInteraction): string | null {
 }
 
 async function press(
-  deps: InteractionDeps,
+  { approvals, questions }: InteractionDeps,
   { interaction, from }: Used<APIInteraction>,
   role: Role,
 ): Promise<InteractionAnswer> {
   if (interaction.type !== TYPE.component) return NOTHING;
-  const asked = readPress(interaction.data.custom_id);
-  if (asked) return answerAsked(deps, asked, { ...from.sender, role, at: from.address });
-  const pressed = readButton(interaction.data.custom_id);
-  if (!pressed) return NOTHING;
-  if (role !== "owner") return { kind: "whisper", text: ONLY_OWNERS };
-  const decided = await deps.approvals.decide(pressed.approval, pressed.decision, from.sender.principal, from);
-  if (decided === "not_allowed") return { kind: "whisper", text: ONLY_OWNERS };
-  if (decided === "unknown")
-    return { kind: "replace", text: "This question is not open any more: it was answered, or it waited too long." };
-  deps.log.info("approval decided from Discord", {
-    approval: pressed.approval,
-    decision: pressed.decision,
-    by: from.sender.principal,
-  });
-  return { kind: "replace", text: settledText(pressed.decision, from.sender.name) };
-}
-
-function answerAsked({ questions }: InteractionDeps, { id, at }: PressedAnswer, by: Answerer): InteractionAnswer {
-  const verdict = questions.answer(id, { kind: "press", at }, by);
-  if (verdict.kind === "taken") return { kind: "noted" };
-  return verdict.because === "over" ? { kind: "replace", text: verdict.say } : { kind: "whisper", text: verdict.say };
+  const { data, message } = interaction;
+  const { sender, address } = from;
+  const question = readQuestionButton(data.custom_id);
+  if (question) {
+    const by = { principal: sender.principal, role, at: address };
+    const verdict = questions.answer(question.id, { kind: "press", at: question.at }, by);
+    if (verdict.kind === "taken") return { kind: "noted" };
+    return { kind: verdict.because === "over" ? "replace" : "whisper", text: verdict.say };
+  }
+  const button = readApprovalButton(data.custom_id);
+  if (!button) return NOTHING;
+  const outcome = await approvals.decide({ ...button, messageId: message.id, by: from, role });
+  if (outcome === "not_allowed") return { kind: "whisper", text: ONLY_OWNERS };
+  return { kind: "replace", text: outcome === "over" ? OVER : decidedText(button.decision, sender.name) };
 }

@@ -6,10 +6,12 @@ import {
   type RESTPutAPIApplicationCommandsJSONBody,
 } from "discord-api-types/v10";
 import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { Log } from "../../../kit/log.ts";
 import type { AccountState } from "../../kit/index.ts";
 
 interface MenuDeps {
   readonly api: API;
+  readonly log: Log;
   readonly facts: AccountState;
   readonly commands: PlatformDeps["commands"];
 }
@@ -50,11 +52,11 @@ function optionOf(usage: string) {
 }
 
 /** Who may use which one is decided when it is used. */
-export async function registerMenu(deps: MenuDeps, applicationId: string, signal: AbortSignal): Promise<boolean> {
+export async function registerMenu(deps: MenuDeps, applicationId: string, signal: AbortSignal): Promise<void> {
   const menu = menuOf(deps.commands("owner"));
   const digest = new Bun.CryptoHasher("sha256").update(JSON.stringify([applicationId, menu])).digest("hex");
-  if ((await deps.facts.get(KEY)) === digest) return false;
+  if ((await deps.facts.get(KEY)) === digest) return;
   await deps.api.applicationCommands.bulkOverwriteGlobalCommands(applicationId, menu, { signal });
   await deps.facts.put(KEY, digest);
-  return true;
+  deps.log.info("Discord commands registered", { application: applicationId });
 }

@@ -10,6 +10,7 @@ import { type AccountState, previewKey, type StreamMode, type TurnView } from ".
 import { failureOf } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
 import { previewText } from "./preview-text.ts";
+import { replyField } from "./send.ts";
 
 export interface PreviewDeps {
   readonly clock: Clock;
@@ -136,9 +137,7 @@ async function show(deps: PreviewDeps, preview: LivePreview, content: string): P
       preview.begunAt = deps.clock.now();
       await notePreview(facts, turnId, { kind: "begun", channel, at: preview.begunAt, taken: false });
     }
-    const { replyTo } = preview;
-    const reference = replyTo === null ? {} : { message_reference: { message_id: replyTo, fail_if_not_exists: false } };
-    const body = { content, nonce, enforce_nonce: true, ...reference };
+    const body = { content, nonce, enforce_nonce: true, ...replyField(preview.replyTo) };
     const made = await api.channels.createMessage(channel, body, { signal });
     preview.message = made.id;
     await notePreview(facts, turnId, { kind: "shown", channel, message: made.id, taken: false });

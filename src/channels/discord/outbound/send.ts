@@ -23,13 +23,14 @@ interface SendDeps {
   readonly files: Pick<InboundFiles, "read">;
   readonly facts: AccountState;
   readonly previews: Pick<Previews, "take" | "putBack" | "drop" | "forget">;
+  /** Of one file, and of all files of one message. */
+  readonly maxFileBytes: number;
 }
 
 /** Discord promises "a few minutes" for a nonce; this is surely within them. */
 export const DEDUPE_MS = 120_000;
 const DOUBT = "the answer to the send of its preview was lost; the beginning of it may stand in the chat as well";
 const MAX_FILES = 10;
-const MIB = 1024 * 1024;
 
 interface File {
   readonly name: string;
@@ -46,15 +47,15 @@ export function channelOf({ chat, thread }: ChatAddress): string {
   return thread ?? chat;
 }
 
-export async function sendPart(
-  deps: SendDeps,
-  part: OutboxRow,
-  { maxMb }: { readonly maxMb: number },
-  signal: AbortSignal,
-): Promise<SendReceipt> {
+/** A reply to a message that is gone is sent without pointing at it. */
+export function replyField(messageId: string | null) {
+  return messageId === null ? {} : { message_reference: { message_id: messageId, fail_if_not_exists: false } };
+}
+
+export async function sendPart(deps: SendDeps, part: OutboxRow, signal: AbortSignal): Promise<SendReceipt> {
   const channel = channelOf(part.to);
   if (!isSnowflake(channel)) throw new SendError("permanent", "the address is not one of Discord's");
-  const pieces = await piecesOf(deps, part, maxMb * MIB);
+  const pieces = await piecesOf(deps, part);
   const key = keyOf(part);
   const done = await readDone(deps.facts, key);
   if (part.part < 0) await deps.previews.drop(part.turnId);
@@ -86,11 +87,11 @@ export async function sendPart(
 }
 
 /** How far a part has come, for those who decide whether a message may be repeated. */
-export function partMessages(deps: SendDeps, { maxMb }: { readonly maxMb: number }): PartMessages {
+export function partMessages(deps: SendDeps): PartMessages {
   return {
     delivered: async (part) => (await readDone(deps.facts, keyOf(part))).length,
     async skip(part) {
-      const pieces = await piecesOf(deps, part, maxMb * MIB);
+      const pieces = await piecesOf(deps, part);
       const done = [...(await readDone(deps.facts, keyOf(part))), SKIPPED];
       if (done.length >= pieces.length) return false;
       await deps.facts.put(keyOf(part), JSON.stringify(done));
@@ -142,7 +143,7 @@ async function create(deps: SendDeps, { channel, piece, part, at }: NewPiece, si
     content: from.content,
     nonce,
     enforce_nonce: true,
-    ...(reference === null ? {} : { message_reference: { message_id: reference, fail_if_not_exists: false } }),
+    ...replyField(reference),
     ...filesField(from.files),
   });
   const post = (from: Piece, nonce?: string) => deps.api.channels.createMessage(channel, body(from, nonce), { signal });
@@ -178,24 +179,24 @@ function withoutFiles({ content, files }: Piece): Piece {
 const missingLine = (name: string, because: string) => `(${name.slice(0, 100)} ${because})`;
 
 /** Text first, files with its last piece, and what is over that in messages of their own. */
-async function piecesOf(deps: SendDeps, { message }: OutboxRow, maxBytes: number): Promise<readonly Piece[]> {
-  const { files, notes } = await readFiles(deps, message.attachments ?? [], maxBytes);
+async function piecesOf(deps: SendDeps, { message }: OutboxRow): Promise<readonly Piece[]> {
+  const { files, notes } = await readFiles(deps, message.attachments ?? []);
   const text = [message.text, ...notes].filter((line) => line !== "").join("\n\n");
   const texts = renderMessage({ ...message, text });
-  const groups = groupFiles(files, maxBytes);
+  const groups = groupFiles(files, deps.maxFileBytes);
   const [first = [], ...more] = groups;
   const withText = texts.map((content, at): Piece => ({ content, files: at === texts.length - 1 ? first : [] }));
   const alone = (texts.length === 0 ? groups : more).map((group): Piece => ({ content: "", files: group }));
   return [...withText, ...alone];
 }
 
-async function readFiles({ files }: SendDeps, refs: readonly MediaRef[], maxBytes: number) {
+async function readFiles({ files, maxFileBytes }: SendDeps, refs: readonly MediaRef[]) {
   const read: File[] = [];
   const notes: string[] = [];
   for (const { mediaId, name, mimeType, bytes } of refs) {
-    const data = bytes > maxBytes ? null : await files.read(mediaId);
+    const data = bytes > maxFileBytes ? null : await files.read(mediaId);
     if (data) read.push({ name, data, contentType: mimeType });
-    else notes.push(missingLine(name, bytes > maxBytes ? "is too large for this chat" : "is not there any more"));
+    else notes.push(missingLine(name, bytes > maxFileBytes ? "is too large for this chat" : "is not there any more"));
   }
   return { files: read, notes };
 }

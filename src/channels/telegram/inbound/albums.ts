@@ -35,7 +35,7 @@ const WAIT_MS = 1_200;
 const RETRY_MS = 1_000;
 const REMEMBERED_IDS = 200;
 
-interface Shelf {
+interface State {
   readonly deps: { readonly clock: Clock; readonly log: Log; readonly facts: AccountState };
   readonly deliver: (pieces: readonly Update[], signal: AbortSignal) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -45,8 +45,8 @@ interface Shelf {
   readonly closing: Map<string, Promise<void>>;
 }
 
-export function createAlbums(deps: Shelf["deps"], deliver: Shelf["deliver"], signal: AbortSignal): Albums {
-  const shelf: Shelf = {
+export function createAlbums(deps: State["deps"], deliver: State["deliver"], signal: AbortSignal): Albums {
+  const state: State = {
     deps,
     deliver,
     signal,
@@ -58,34 +58,34 @@ export function createAlbums(deps: Shelf["deps"], deliver: Shelf["deliver"], sig
   return {
     async add(chat, album, update, last = false) {
       const key = JSON.stringify([chat, album]);
-      await shelf.closing.get(key); // too late for that one: it begins another
-      const pieces = await keepPiece(shelf, key, update);
-      if (pieces >= PIECES_MAX || (last && pieces > 0)) void close(shelf, key);
-      else if (pieces > 0) closeLater(shelf, key);
+      await state.closing.get(key); // too late for that one: it begins another
+      const pieces = await keepPiece(state, key, update);
+      if (pieces >= PIECES_MAX || (last && pieces > 0)) void close(state, key);
+      else if (pieces > 0) closeLater(state, key);
     },
     newest(chat, album) {
       const key = JSON.stringify([chat, album]);
-      return shelf.closing.has(key) ? null : (shelf.kept.open[key]?.at(-1) ?? null);
+      return state.closing.has(key) ? null : (state.kept.open[key]?.at(-1) ?? null);
     },
     async flush(chat) {
-      const keys = Object.keys(shelf.kept.open).filter((key) => (JSON.parse(key) as string[])[0] === chat);
-      for (const key of keys) await close(shelf, key);
+      const keys = Object.keys(state.kept.open).filter((key) => (JSON.parse(key) as string[])[0] === chat);
+      for (const key of keys) await close(state, key);
     },
     async resume() {
       const failed = (error: unknown, nextTryInMs: number): void =>
         deps.log.error("stored albums could not be read yet", { nextTryInMs, error });
       const stored = await untilDone({ clock: deps.clock, failed }, () => deps.facts.get(KEY), signal);
-      if (stored !== null) shelf.kept = readKept(shelf, stored);
-      for (const key of Object.keys(shelf.kept.open)) void close(shelf, key);
+      if (stored !== null) state.kept = readKept(state, stored);
+      for (const key of Object.keys(state.kept.open)) void close(state, key);
     },
     async settled() {
-      await Promise.all(shelf.closing.values());
+      await Promise.all(state.closing.values());
     },
   };
 }
 
 /** As it is written below. Pieces of a damaged note are lost; the account is not. */
-function readKept({ deps, kept }: Shelf, stored: string): Kept {
+function readKept({ deps, kept }: State, stored: string): Kept {
   try {
     return JSON.parse(stored) as Kept;
   } catch (error) {
@@ -94,67 +94,67 @@ function readKept({ deps, kept }: Shelf, stored: string): Kept {
   }
 }
 
-function save(shelf: Shelf): Promise<void> {
-  shelf.saving = shelf.saving
+function save(state: State): Promise<void> {
+  state.saving = state.saving
     .catch(() => undefined) // an earlier failure was told to its caller
-    .then(() => shelf.deps.facts.put(KEY, JSON.stringify(shelf.kept)));
-  return shelf.saving;
+    .then(() => state.deps.facts.put(KEY, JSON.stringify(state.kept)));
+  return state.saving;
 }
 
 /** How many there are now; 0: this one was here before. */
-async function keepPiece(shelf: Shelf, key: string, update: Update): Promise<number> {
-  const { open, done } = shelf.kept;
+async function keepPiece(state: State, key: string, update: Update): Promise<number> {
+  const { open, done } = state.kept;
   const pieces = open[key] ?? [];
   if (done.includes(update.update_id) || pieces.some((one) => one.update_id === update.update_id)) return 0;
   const now = [...pieces, update].toSorted((a, b) => a.update_id - b.update_id);
-  shelf.kept = { done, open: { ...open, [key]: now } };
+  state.kept = { done, open: { ...open, [key]: now } };
   try {
-    await save(shelf);
+    await save(state);
   } catch (error) {
-    shelf.kept = { ...shelf.kept, open: { ...shelf.kept.open, [key]: pieces } };
+    state.kept = { ...state.kept, open: { ...state.kept.open, [key]: pieces } };
     throw error;
   }
   return now.length;
 }
 
 /** Never rejects: what is not delivered is tried again. */
-function close(shelf: Shelf, key: string): Promise<void> {
-  const known = shelf.closing.get(key);
+function close(state: State, key: string): Promise<void> {
+  const known = state.closing.get(key);
   if (known) return known;
-  const work = closeNow(shelf, key).finally(() => shelf.closing.delete(key));
-  shelf.closing.set(key, work);
+  const work = closeNow(state, key).finally(() => state.closing.delete(key));
+  state.closing.set(key, work);
   return work;
 }
 
-async function closeNow(shelf: Shelf, key: string): Promise<void> {
-  const { deps, signal, timers } = shelf;
+async function closeNow(state: State, key: string): Promise<void> {
+  const { deps, signal, timers } = state;
   timers.get(key)?.abort();
   timers.delete(key);
   for (;;) {
-    const pieces = shelf.kept.open[key];
+    const pieces = state.kept.open[key];
     if (!pieces || signal.aborted) return;
-    const delivered = await shelf.deliver(pieces, signal).catch((error: unknown) => {
+    const delivered = await state.deliver(pieces, signal).catch((error: unknown) => {
       deps.log.error("album not stored yet", { error });
       return false;
     });
     if (delivered) {
-      const { [key]: _closed, ...open } = shelf.kept.open;
-      const done = [...shelf.kept.done, ...pieces.map((one) => one.update_id)].slice(-REMEMBERED_IDS);
-      shelf.kept = { open, done };
+      const { [key]: _closed, ...open } = state.kept.open;
+      const done = [...state.kept.done, ...pieces.map((one) => one.update_id)].slice(-REMEMBERED_IDS);
+      state.kept = { open, done };
       // delivered twice it is recognised by its id, so a failed note does no harm
-      return void (await save(shelf).catch((error: unknown) => deps.log.warn("album not noted", { error })));
+      return void (await save(state).catch((error: unknown) => deps.log.warn("album not noted", { error })));
     }
     await deps.clock.sleep(RETRY_MS, signal).catch(() => undefined); // stopping is the normal end
   }
 }
 
-function closeLater(shelf: Shelf, key: string): void {
-  const { deps, signal, timers } = shelf;
+function closeLater(state: State, key: string): void {
+  const { deps, signal, timers } = state;
   timers.get(key)?.abort();
   const timer = new AbortController();
   timers.set(key, timer);
   deps.clock.sleep(WAIT_MS, AbortSignal.any([signal, timer.signal])).then(
-    () => close(shelf, key),
+    () => close(state, key),
     () => undefined, // another piece came, or we are stopping
   );
 }

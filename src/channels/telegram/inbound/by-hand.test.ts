@@ -2,19 +2,17 @@
 import { describe, expect, test } from "bun:test";
 import type { Update } from "grammy/types";
 import type { Receipt } from "../../../contracts/channel.ts";
-import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
-import { createSeqIds } from "../../../testing/seq-ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, type FaultInfo } from "../api/faults.ts";
-import type { AccountState } from "../../kit/index.ts";
 import type { Albums } from "./albums.ts";
 import type { Arrived } from "./arrived.ts";
+import { approvalPlatform } from "./approvals.ts";
 import { createEarlyEdits } from "./early-edits.ts";
 import { createIntake, type IntakeDeps } from "./intake.ts";
 import { createQuestionMessages } from "./question-messages.ts";
-import { createQuestions, type QuestionDeps } from "./questions.ts";
+import { takePress } from "./presses.ts";
 import { createWebhook } from "./webhook.ts";
 import { createUpdateWindow } from "./window.ts";
 
@@ -132,99 +130,40 @@ describe("telegram intake", () => {
 });
 
 describe("telegram approvals", () => {
-  const to = { channel: "telegram", account: "default", chat: "11" };
-  const question = (id: string) => ({ id, tool: "bash", shown: "{}" }) as unknown as PendingApproval;
-
-  function asking(life: AbortSignal = NEVER) {
-    const kept = new Map<string, string>();
-    const disk = { failing: false };
-    const facts = {
-      get: async (key: string) => kept.get(key) ?? null,
-      async put(key: string, value: string) {
-        if (disk.failing) throw new Error("disk full");
-        kept.set(key, value);
-      },
-      forget: async (key: string) => void kept.delete(key),
-    } as unknown as AccountState;
-    const calls: { readonly method: string; readonly signal: AbortSignal }[] = [];
-    const failing = new Map<string, FaultInfo>();
-    const api = {
-      async call(method: string, _fields: object, signal: AbortSignal) {
-        calls.push({ method, signal });
-        const info = failing.get(method);
-        if (info) throw new Fault(info);
-        return { message_id: calls.length };
-      },
-    } as unknown as BotApi;
-    const approvals = { decide: async () => "done" } as unknown as QuestionDeps["approvals"];
-    const answers = { answer: () => ({ kind: "taken", say: "" }) } as unknown as QuestionDeps["questions"];
-    const questions = createQuestions({ api, facts, approvals, ids: createSeqIds(), questions: answers }, life);
-    const names = () => calls.map(({ method }) => method);
-    return { kept, disk, calls, failing, questions, names };
-  }
-
-  test.each(["unreached", "down"] as const)(
-    "that could not be shown because Telegram was %s are shown at the next look, and leave no button behind",
-    async (kind) => {
-      const at = asking();
-      at.failing.set("sendMessage", { kind, detail: "" });
-      await expect(at.questions.approval(question("a1"), to)).rejects.toThrow();
-      expect(at.kept.size).toBe(0);
-      at.failing.clear();
-      await at.questions.approval(question("a1"), to);
-      await at.questions.approval(question("a1"), to);
-      expect([at.names(), at.kept.size]).toEqual([["sendMessage", "sendMessage"], 1]);
-    },
-  );
-
-  test("are shown after it is written down what their buttons mean, and not at all when that fails", async () => {
-    const at = asking();
-    at.disk.failing = true;
-    await expect(at.questions.approval(question("a1"), to)).rejects.toThrow("disk full");
-    expect(at.names()).toEqual([]);
-  });
-
-  test("of which nobody knows whether they are shown are not shown twice, and their buttons count", async () => {
-    const at = asking();
-    at.failing.set("sendMessage", { kind: "lost", detail: "" });
-    await expect(at.questions.approval(question("a1"), to)).rejects.toThrow();
-    at.failing.clear();
-    await at.questions.approval(question("a1"), to).catch(() => undefined);
-    expect([at.names(), at.kept.size]).toEqual([["sendMessage"], 1]);
-  });
-
-  test("that are refused are not tried again each second", async () => {
-    const at = asking();
-    at.failing.set("sendMessage", { kind: "refused", code: 403, detail: "blocked" });
-    for (let looks = 0; looks < 3; looks++) await at.questions.approval(question("a1"), to).catch(() => undefined);
-    expect([at.names(), at.kept.size]).toEqual([["sendMessage"], 0]);
-  });
-
-  test("are remembered up to a number; the oldest is forgotten first", async () => {
-    const at = asking();
-    for (let n = 0; n <= 1_000; n++) await at.questions.approval(question(`a${n}`), to);
-    await at.questions.approval(question("a1"), to);
-    expect(at.calls).toHaveLength(1_001);
-    await at.questions.approval(question("a0"), to);
-    expect(at.calls).toHaveLength(1_002);
+  test.each([
+    [{ kind: "unreached", detail: "" }, 1_000],
+    [{ kind: "down", detail: "" }, 1_000],
+    [{ kind: "limited", retryAfterMs: 7_000 }, 7_000],
+    [{ kind: "lost", detail: "" }, null],
+    [{ kind: "refused", code: 403, detail: "blocked" }, null],
+  ] as const)("that failed with %p are posted again after %p ms", (info: FaultInfo, pauseMs) => {
+    const platform = approvalPlatform({} as BotApi, "telegram", "default");
+    expect(platform.retryAfterMs(new Fault(info))).toBe(pauseMs);
   });
 
   test("are decided by a press although Telegram takes neither the answer nor the end of the buttons", async () => {
-    const at = asking();
-    await at.questions.approval(question("a1"), to);
-    const name = [...at.kept.keys()][0]?.slice("ask:".length) ?? "";
-    for (const method of ["answerCallbackQuery", "editMessageReplyMarkup"])
-      at.failing.set(method, { kind: "refused", code: 400, detail: "too old" });
-    const { signal } = new AbortController();
+    const calls: (readonly [string, AbortSignal])[] = [];
+    const api = {
+      async call(method: string, _fields: object, signal: AbortSignal) {
+        calls.push([method, signal]);
+        throw new Fault({ kind: "refused", code: 400, detail: "too old" });
+      },
+    } as unknown as BotApi;
+    const decided: unknown[] = [];
+    const approvals = { decide: async (press: unknown) => (decided.push(press), "decided" as const) };
     const arrived = {
-      address: to,
+      address: { channel: "telegram", account: "default", chat: "11" },
       messageId: 1,
       sender: { principal: "telegram:user:11", name: "" },
-      press: { callbackId: "c", data: `q:${name}:0` },
+      press: { callbackId: "c", data: "q:ask_12345:0" },
     } as unknown as Arrived;
-    await at.questions.press(arrived, "owner", signal);
-    expect(at.names().slice(1)).toEqual(["answerCallbackQuery", "editMessageReplyMarkup"]);
-    expect([at.kept.size, at.calls.slice(1).every((one) => one.signal === signal)]).toEqual([0, true]);
+    const { signal } = new AbortController();
+    await takePress({ api, approvals, questions: { answer: () => SILENT as never } }, arrived, "owner", signal);
+    expect(calls).toEqual([
+      ["answerCallbackQuery", signal],
+      ["editMessageReplyMarkup", signal],
+    ]);
+    expect(decided).toMatchObject([{ approval: "ask_12345", decision: "once", messageId: "1", role: "owner" }]);
   });
 });
 
@@ -237,10 +176,7 @@ test("a telegram question of a turn is shown with the signal of who asks and clo
     ),
   } as unknown as BotApi;
   const [life, asks] = [new AbortController().signal, new AbortController().signal];
-  const board = createQuestionMessages(
-    { log: recordingLog(), api, questions: { answer: () => SILENT } } as never,
-    life,
-  );
+  const board = createQuestionMessages({ log: recordingLog(), api }, life);
   const to = { channel: "telegram", account: "default", chat: "11" };
   const ask = (text: string) => board.show({ id: "question-1", to, text, labels: ["yes"] } as never, asks);
   await (await ask("Really?")).close({ answered: true, words: "Answered." });
@@ -249,12 +185,7 @@ test("a telegram question of a turn is shown with the signal of who asks and clo
     ...["sendMessage", "editMessageText"],
     ...["sendMessage", "editMessageReplyMarkup"],
   ]);
-  expect(calls.map(([, signal]) => (signal === asks ? "asks" : signal === life ? "life" : "other"))).toEqual([
-    "asks",
-    "life",
-    "asks",
-    "life",
-  ]);
+  expect(calls.map(([, signal]) => (signal === life ? "life" : "asks"))).toEqual(["asks", "life", "asks", "life"]);
 });
 
 test("what is said to a telegram bot in private is meant for it, and a long name is cut", async () => {

@@ -3,7 +3,7 @@
  * is nothing to store, so Telegram may forget it. False: not now.
  */
 import type { Update } from "grammy/types";
-import type { InboundMessage, MediaRef } from "../../../contracts/chat.ts";
+import type { ChatAddress, InboundMessage, MediaRef } from "../../../contracts/chat.ts";
 import type { Receipt } from "../../../contracts/channel.ts";
 import type { MessageIntake, InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { InboxId, Role } from "../../../contracts/ids.ts";
@@ -27,7 +27,7 @@ export interface IntakeDeps {
   readonly albums: () => Albums;
   readonly here: () => Here;
   /** One plain sentence to a chat; never rejects. */
-  say(arrived: Pick<Arrived, "address" | "messageId">, text: string): Promise<void>;
+  say(to: ChatAddress, text: string): Promise<void>;
   /** It is stored, under this id. */
   accepted(arrived: Arrived, id: InboxId, role: Role): void;
   press(arrived: Arrived, role: Role, signal: AbortSignal): Promise<void>;
@@ -37,7 +37,7 @@ export interface IntakeDeps {
 
 interface Intake {
   take(update: Update, signal: AbortSignal): Promise<boolean>;
-  /** The pieces of an album, which were let in one by one. */
+  /** The pieces of an album, each of which passed the access check. */
   takeAlbum(pieces: readonly Update[], signal: AbortSignal): Promise<boolean>;
 }
 
@@ -76,7 +76,7 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
       const answer = await look(deps, { ...arrived, mentioned: arrived.mentioned || next });
       if (answer.kind === "stay") {
         if (arrived.edits !== null) early.note(arrived);
-        if (answer.say !== null) await deps.say(arrived, answer.say);
+        if (answer.say !== null) await deps.say(arrived.address, answer.say);
         return true;
       }
       if (arrived.press) {
@@ -176,7 +176,8 @@ async function store(deps: IntakeDeps, storing: Storing, signal: AbortSignal): P
   const receipt = await deps.door.receive(message, signal);
   if (receipt.kind === "answered") return true;
   if (receipt.kind !== "refused") {
-    if (receipt.kind === "queued") for (const { tell } of kept) if (tell !== null) await deps.say(arrived, tell);
+    if (receipt.kind === "queued")
+      for (const { tell } of kept) if (tell !== null) await deps.say(arrived.address, tell);
     deps.accepted(arrived, receipt.id, role);
     return true;
   }
@@ -189,7 +190,7 @@ async function refused(
   { because, say }: Extract<Receipt, { kind: "refused" }>,
 ): Promise<boolean> {
   if (LATER.includes(because)) return false;
-  if (because !== "ignored" && say !== "") await deps.say(arrived, say);
+  if (because !== "ignored" && say !== "") await deps.say(arrived.address, say);
   return true;
 }
 

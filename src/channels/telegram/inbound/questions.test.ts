@@ -1,12 +1,11 @@
 /** Buttons: who may press them, what a press does, and that a copied, repeated or foreign press does nothing. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AskedQuestion } from "../../../contracts/channels/question.ts";
-import type { InboxId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { writeOutJson } from "../../../kit/marks/written-out.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { changed, FRIEND, OTHER, type Person, pressed, said } from "../../../testing/telegram/people.ts";
-import { waitFor } from "../../../testing/wait-for.ts";
 import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
 
 setDefaultTimeout(30_000); // real connections on a busy machine
@@ -17,17 +16,16 @@ const turnId = "turn_q" as TurnId;
 const friend = `telegram:user:${FRIEND.id}` as Principal;
 
 const question = (input: unknown = { path: "a.txt" }): PendingApproval => ({
-  ...{
-    id: "approval_1",
-    tool: "write_file",
-    input,
-    shown: writeOutJson(input),
-    sessionKey,
-    turnId,
-    principal: friend,
-    askedAt: 1,
-    expiresAt: 2,
-  },
+  id: "approval_1",
+  tool: "write_file",
+  input,
+  shown: writeOutJson(input),
+  sessionKey,
+  turnId,
+  principal: friend,
+  origin: { channel: "telegram", account: "default", chat: String(FRIEND.id) },
+  askedAt: 1,
+  expiresAt: 2,
   callId: "call_1",
   because: "it writes files",
 });
@@ -35,16 +33,8 @@ const question = (input: unknown = { path: "a.txt" }): PendingApproval => ({
 /** A turn of this chat waits for an owner. */
 async function asking(world: TelegramWorld, asked = question()): Promise<void> {
   const { bench } = world;
-  world.happens(said({ by: FRIEND, text: "please", messageId: 5 }));
-  await eventually("it is taken in", () => world.api.waiting(TOKEN).length === 0);
   bench.questions.push(asked);
-  bench.deps.events.emit("turn.started", {
-    sessionKey,
-    turnId,
-    inboxIds: ["in_1" as InboxId],
-    attempt: 1,
-    waitedMs: 0,
-  });
+  bench.deps.events.emit("approval", { ...asked, decision: null });
   await eventually("the question is shown", () => buttonsOf(world).length > 0);
 }
 const withButtons = ({ room }: TelegramWorld) => room.messages.find(({ buttons }) => buttons.length > 0);
@@ -80,7 +70,7 @@ describe("a call that waits for an owner", () => {
     const shown = world.room.messages.map(({ text }) => text).join("\n");
     expect(shown).toContain("begin long");
     expect(shown).toContain("long  end");
-    expect(buttonsOf(world).map(({ text }) => text)).toEqual(["Allow once", "Allow in this conversation", "Deny"]);
+    expect(buttonsOf(world).map(({ text }) => text)).toEqual(["Allow once", "Allow in this session", "Deny"]);
     const once = dataOf(world, "Allow once");
     const messageId = withButtons(world)?.id ?? 0;
     expect(await press(world, FRIEND, once, { messageId })).toBe("Allowed once.");
@@ -88,18 +78,12 @@ describe("a call that waits for an owner", () => {
     await eventually("the buttons are gone", () => buttonsOf(world).length === 0);
     expect(await press(world, FRIEND, once, { messageId })).toBe("This question is no longer open.");
     expect(world.bench.decided).toHaveLength(1);
-    expect(await world.bench.deps.facts.list("telegram", "default", "ask:")).toEqual([]);
   });
 
   test.each([
     ["a member", "member", (data: string) => ({ data }), "Only an owner can decide this."],
     ["a guest", "guest", (data: string) => ({ data }), "Only an owner can decide this."],
-    [
-      "an owner with a made-up button",
-      "owner",
-      () => ({ data: "q:AAAAAAAAAAAAAAAA:0" }),
-      "This question is no longer open.",
-    ],
+    ["an owner with a made-up button", "owner", () => ({ data: "q:approval_2:0" }), "This question is no longer open."],
     [
       "an owner with no such answer",
       "owner",
@@ -166,30 +150,6 @@ describe("a call that waits for an owner", () => {
     const data = dataOf(world, "Deny");
     world.bench.questions.length = 0;
     expect(await press(world, FRIEND, data)).toBe("This question is no longer open.");
-  });
-
-  test.each(["once", "expired"] as const)(
-    "that ended elsewhere (%s) leaves nothing stored, without a press",
-    async (decision) => {
-      await using world = await telegramWorld();
-      const { facts, events } = world.bench.deps;
-      const stored = () => facts.list("telegram", "default", "ask:");
-      await asking(world);
-      await waitFor("what its buttons mean is stored", stored, ({ length }) => length === 1);
-      const { input: _input, shown: _shown, ...known } = question();
-      world.bench.questions.length = 0;
-      events.emit("approval", { ...known, decision, by: null });
-      await waitFor("nothing is stored", stored, ({ length }) => length === 0);
-    },
-  );
-
-  test("of the process before leaves nothing stored once the account is connected", async () => {
-    await using world = await telegramWorld();
-    const { facts } = world.bench.deps;
-    await facts.put("telegram", "default", "ask:old", JSON.stringify({ chat: "11", messageId: "5", approval: "gone" }));
-    await world.reopen();
-    const stored = () => facts.list("telegram", "default", "ask:");
-    await waitFor("nothing is stored", stored, ({ length }) => length === 0);
   });
 });
 

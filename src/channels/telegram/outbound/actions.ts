@@ -3,6 +3,7 @@ import type { ActionResult, Channel, MessageTarget } from "../../../contracts/ch
 import type { BotApi } from "../api/bot-api.ts";
 import { faultOf, isRefused } from "../api/faults.ts";
 import { renderCaption, renderText } from "../render/render.ts";
+import { captionFields, editText, messageAt } from "./message-calls.ts";
 import { UNCHANGED } from "./send.ts";
 
 type Abilities = Required<Pick<Channel, "react" | "edit" | "delete" | "pin">>;
@@ -13,8 +14,6 @@ const DONE: ActionResult = { kind: "done" };
 const refused = (because: string): ActionResult => ({ kind: "refused", because });
 const TOO_LONG = refused("The new text is longer than one message on Telegram can be.");
 const NO_TEXT = refused("That message has no text that could be edited.");
-/** Telegram would fetch whatever address the model wrote. */
-const NO_PREVIEW = { is_disabled: true } as const;
 const NOT_OURS = refused("There is no message of yours with that id in this chat, or it is too old to be changed.");
 
 export function actionsOf(api: BotApi): Abilities {
@@ -22,16 +21,17 @@ export function actionsOf(api: BotApi): Abilities {
     const [chunk, ...more] = renderText({ text });
     if (!chunk) return refused("A message cannot be changed to nothing. Delete it instead.");
     if (more.length > 0) return TOO_LONG;
-    const words = { text: chunk.text, entities: [...chunk.entities] as never[], link_preview_options: NO_PREVIEW };
-    const edited = await attempt(() => api.call("editMessageText", { ...where(target), ...words }, signal));
+    const edited = await attempt(() =>
+      editText(api, { chat: target.to.chat, messageId: target.messageId }, chunk, signal),
+    );
     return edited === NO_TEXT ? captioned(target, text, signal) : edited;
   };
   /** The words under a file are a caption, and edited as one. */
   const captioned = async (target: MessageTarget, text: string, signal: AbortSignal): Promise<ActionResult> => {
     const caption = renderCaption({ text });
     if (!caption) return TOO_LONG;
-    const words = { caption: caption.text, caption_entities: [...caption.entities] as never[] };
-    return attempt(() => api.call("editMessageCaption", { ...where(target), ...words }, signal));
+    const edited = { chat_id: target.to.chat, message_id: Number(target.messageId), ...captionFields(caption) };
+    return attempt(() => api.call("editMessageCaption", edited, signal));
   };
   return {
     edit: (target, text, signal) => known(target, () => changed(target, text, signal)),
@@ -55,7 +55,7 @@ export function actionsOf(api: BotApi): Abilities {
   };
 }
 
-const where = ({ to, messageId }: MessageTarget) => ({ chat_id: to.chat, message_id: Number(messageId) });
+const where = ({ to, messageId }: MessageTarget) => messageAt(to.chat, messageId);
 
 async function known({ messageId }: MessageTarget, act: () => Promise<ActionResult>): Promise<ActionResult> {
   return /^[1-9][0-9]{0,14}$/.test(messageId) ? act() : NOT_OURS;

@@ -5,6 +5,7 @@ import type { BotApi } from "../api/bot-api.ts";
 import { isRefused } from "../api/faults.ts";
 import type { Chunk } from "../render/split.ts";
 import { BAD_FILE, type FileJob, NOT_THE_FILE, sendFile, UPLOAD_MS } from "./file.ts";
+import { captionFields, replyTarget } from "./message-calls.ts";
 import { shownAs } from "./plan.ts";
 
 type AlbumJob = Omit<FileJob, "media"> & { readonly media: readonly MediaRef[] };
@@ -48,18 +49,17 @@ function withLines(caption: Chunk | null, lines: readonly string[]): Chunk | nul
 
 async function upload(
   api: BotApi,
-  { caption, place, reply }: AlbumJob,
+  { caption, to, replyTo }: AlbumJob,
   { read, as }: { readonly read: readonly ReadFile[]; readonly as: "pictures" | "documents" },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const words = caption ? { caption: caption.text, caption_entities: [...caption.entities] as never[] } : {};
   const media = read.map(({ media: file, bytes }, at) => ({
     type:
       as === "documents" ? ("document" as const) : shownAs(file) === "video" ? ("video" as const) : ("photo" as const),
     media: api.upload(bytes, file.name),
-    ...(at === 0 ? words : {}),
+    ...(at === 0 && caption ? captionFields(caption) : {}),
   }));
-  const payload = { ...place.target, ...reply, media: media as never };
+  const payload = { ...replyTarget(to, replyTo), media: media as never };
   const sent = await api.slowCall("sendMediaGroup", payload, signal, UPLOAD_MS);
   return sent.map(({ message_id: id }) => String(id));
 }

@@ -1,17 +1,17 @@
 /** Sends one file the way it is shown best; as a document when Telegram does not like it that way, and as a note when it cannot be sent at all. */
-import type { MediaRef } from "../../../contracts/chat.ts";
+import type { ChatAddress, MediaRef } from "../../../contracts/chat.ts";
 import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { BotApi, Upload } from "../api/bot-api.ts";
 import { isRefused } from "../api/faults.ts";
 import type { Chunk } from "../render/split.ts";
-import type { Place } from "./send-target.ts";
+import { captionFields, replyTarget, sendText } from "./message-calls.ts";
 import { shownAs, UPLOAD_MAX_BYTES } from "./plan.ts";
 
 export interface FileJob {
   readonly media: MediaRef;
   readonly caption: Chunk | null;
-  readonly place: Place;
-  readonly reply: object;
+  readonly to: ChatAddress;
+  readonly replyTo: number | null;
 }
 
 /** Below the outbox's own limit for a send. */
@@ -39,13 +39,12 @@ export async function sendFile(
 
 async function upload(
   api: BotApi,
-  { media, caption, place, reply }: FileJob,
+  { media, caption, to, replyTo }: FileJob,
   { kind, bytes }: { readonly kind: ReturnType<typeof shownAs>; readonly bytes: Uint8Array },
   signal: AbortSignal,
 ): Promise<string> {
   const file: Upload = api.upload(bytes, media.name);
-  const words = caption ? { caption: caption.text, caption_entities: [...caption.entities] as never[] } : {};
-  const rest = { ...place.target, ...reply, ...words };
+  const rest = { ...replyTarget(to, replyTo), ...(caption ? captionFields(caption) : {}) };
   const send = async () => {
     if (kind === "photo") return api.slowCall("sendPhoto", { ...rest, photo: file }, signal, UPLOAD_MS);
     if (kind === "video") return api.slowCall("sendVideo", { ...rest, video: file }, signal, UPLOAD_MS);
@@ -57,9 +56,8 @@ async function upload(
 }
 
 async function sayMissing({ api }: { readonly api: BotApi }, job: FileJob, signal: AbortSignal): Promise<string> {
-  const { media, caption, place, reply } = job;
+  const { media, caption, to, replyTo } = job;
   const why = media.bytes > UPLOAD_MAX_BYTES ? "is larger than Telegram takes" : "is no longer there";
   const text = [caption?.text, `(The file ${media.name} ${why}.)`].filter(Boolean).join("\n");
-  const sent = await api.call("sendMessage", { ...place.target, ...reply, text }, signal);
-  return String(sent.message_id);
+  return sendText(api, { to, chunk: { text, entities: [] }, replyTo }, signal);
 }

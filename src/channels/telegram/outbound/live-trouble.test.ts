@@ -45,7 +45,6 @@ function world(stored: Readonly<Record<string, string>> = {}) {
     },
   } as unknown as BotApi;
   const stop = new AbortController();
-  const ticks: TurnId[] = [];
   const same = { now: (chat: string) => chat, first: (chat: string) => chat };
   const live = startLive(
     {
@@ -54,11 +53,10 @@ function world(stored: Readonly<Record<string, string>> = {}) {
       log,
       events,
       api,
-      rests: createChatCooldowns({ clock }),
+      cooldowns: createChatCooldowns({ clock }),
       facts,
       moved: same,
       owes: () => false,
-      tick: (turnId) => void ticks.push(turnId),
     },
     "partial",
     stop.signal,
@@ -82,7 +80,7 @@ function world(stored: Readonly<Record<string, string>> = {}) {
     await waitForEnd("the stop", live.settled());
   };
   const count = (method: string): number => calls.filter((one) => one.method === method).length;
-  return { clock, log, kept, disk, calls, answers, ticks, live, begin, say, end, close, count };
+  return { clock, log, kept, disk, calls, answers, live, begin, say, end, close, count };
 }
 
 describe("telegram previews: a disk that fails", () => {
@@ -189,13 +187,12 @@ test("telegram previews: the end of the account waits for a message that is bein
 });
 
 describe("telegram previews: pace", () => {
-  test("typing is shown every four and a half seconds until there is a preview, and the turn is ticked each second", async () => {
+  test("typing is shown every four and a half seconds until there is a preview", async () => {
     const at = world();
     at.begin(1);
     await at.clock.advance(10_000);
     const typed = at.calls.filter(({ method }) => method === "sendChatAction").map(({ at: when }) => when);
     expect(typed).toEqual([0, 5_000, 10_000]);
-    expect(at.ticks.length).toBe(11);
     at.say(1, "Hello");
     await at.clock.advance(10_000);
     expect(at.count("sendChatAction")).toBeLessThanOrEqual(4);
@@ -289,7 +286,7 @@ test("telegram previews: nothing is kept of turns whose reply was sent", async (
     await at.live.finish(turn(round), "11");
     await at.live.forget(turn(round));
     await at.clock.advance(120_000);
-    for (const list of [at.calls, at.ticks, at.log.lines]) (list as unknown[]).length = 0;
+    for (const list of [at.calls, at.log.lines]) (list as unknown[]).length = 0;
   });
   expect([kept, at.kept.size]).toEqual([{}, 0]);
   await at.close();

@@ -25,9 +25,9 @@ import {
 } from "../../kit/index.ts";
 import type { Chunk } from "../render/split.ts";
 import { BEGUN, previewInDoubt, previewRemoval, TAKEN } from "./left-previews.ts";
-import { placeOf } from "./send-target.ts";
+import { editText, sendText, targetOf } from "./message-calls.ts";
 import { PREVIEW_CHARS, previewOf } from "./preview-text.ts";
-import { chunkKey, GONE, type Previews, replyParameters, UNCHANGED } from "./send.ts";
+import { chunkKey, GONE, type Previews, UNCHANGED } from "./send.ts";
 
 export interface LiveDeps {
   readonly account: string;
@@ -35,13 +35,11 @@ export interface LiveDeps {
   readonly log: Log;
   readonly events: Pick<Events, "on">;
   readonly api: BotApi;
-  readonly rests: ChatCooldowns;
+  readonly cooldowns: ChatCooldowns;
   readonly facts: AccountState;
   readonly moved: Pick<MovedChats, "now" | "first">;
   /** Something said earlier in this chat is still to be delivered. */
   owes(to: ChatAddress): boolean;
-  /** Called now and then while a turn of this account runs. */
-  tick(turnId: TurnId, to: ChatAddress): void;
 }
 
 interface Live extends Previews, Disposable {
@@ -210,7 +208,7 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
       () => false, // the turn is over
     );
   let pauseMs = FIRST_MS;
-  while (await goOn(Math.max(pauseMs, deps.rests.leftMs(one.to.chat)))) {
+  while (await goOn(Math.max(pauseMs, deps.cooldowns.leftMs(one.to.chat)))) {
     if (one.where !== deps.moved.now(one.to.chat)) one.messageId = null; // it has no number where the group is now
     const early = one.messageId === null && deps.owes(one.to);
     pauseMs = early ? OWED_MS : one.gapMs;
@@ -219,7 +217,7 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     // A call that was begun is waited for: the message it makes must be known, or the reply would stand beside it.
     const failed = await showOnce(deps, one, chunk).then(
       () => null,
-      (error: unknown) => deps.rests.note(one.to.chat, error),
+      (error: unknown) => deps.cooldowns.note(one.to.chat, error),
     );
     one.shown = chunkKey(chunk);
     one.confirmed = failed === null || isRefused(failed, UNCHANGED) ? one.shown : null;
@@ -234,36 +232,25 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
 }
 
 async function showOnce({ api, facts, moved }: LiveDeps, one: Watching, chunk: Chunk): Promise<void> {
-  const said = {
-    text: chunk.text,
-    entities: [...chunk.entities] as never[],
-    link_preview_options: { is_disabled: true },
-  };
-  const place = placeOf(one.to);
   const signal = new AbortController().signal; // ended by the call's own limit
   if (one.messageId !== null) {
-    await api.call("editMessageText", { chat_id: place.chat, message_id: Number(one.messageId), ...said }, signal);
-    return;
+    return editText(api, { chat: one.to.chat, messageId: one.messageId }, chunk, signal);
   }
   await facts.put(previewKey(one.turnId), BEGUN);
-  const target = { ...place.target, ...replyParameters(one.replyTo) };
-  const sent = await api.call("sendMessage", { ...target, ...said, disable_notification: true }, signal);
-  one.messageId = String(sent.message_id);
-  one.where = moved.now(place.chat);
+  one.messageId = await sendText(api, { to: one.to, chunk, replyTo: one.replyTo, silent: true }, signal);
+  one.where = moved.now(one.to.chat);
   await facts.put(previewKey(one.turnId), `${one.messageId}@${one.where}`);
 }
 
 async function showTyping(deps: LiveDeps, one: Watching, until: AbortSignal): Promise<void> {
   let typedAt = -Infinity;
   while (!until.aborted) {
-    deps.tick(one.turnId, one.to);
     const now = deps.clock.elapsed();
-    if (one.messageId === null && now - typedAt >= TYPING_MS && deps.rests.leftMs(one.to.chat) === 0) {
+    if (one.messageId === null && now - typedAt >= TYPING_MS && deps.cooldowns.leftMs(one.to.chat) === 0) {
       typedAt = now;
-      const { target } = placeOf(one.to);
       await deps.api
-        .call("sendChatAction", { ...target, action: "typing" }, until)
-        .catch((error: unknown) => note(deps)(deps.rests.note(one.to.chat, error)));
+        .call("sendChatAction", { ...targetOf(one.to), action: "typing" }, until)
+        .catch((error: unknown) => note(deps)(deps.cooldowns.note(one.to.chat, error)));
     }
     await deps.clock.sleep(TICK_MS, until).catch(() => undefined); // the turn is over
   }

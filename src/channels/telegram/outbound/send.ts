@@ -14,11 +14,11 @@ import type { Chunk } from "../render/split.ts";
 import { sendAlbum } from "./album.ts";
 import { sendFile } from "./file.ts";
 import { type Step, stepsOf } from "./plan.ts";
-import { type Place, placeOf } from "./send-target.ts";
+import { editText, sendText } from "./message-calls.ts";
 
 interface SenderDeps {
   readonly api: BotApi;
-  readonly rests: ChatCooldowns;
+  readonly cooldowns: ChatCooldowns;
   readonly facts: AccountState;
   readonly files: Pick<InboundFiles, "read">;
   readonly previews: Previews;
@@ -59,21 +59,21 @@ export const GONE = /upgraded to a supergroup|message to edit not found|message 
 export const UNCHANGED = /message is not modified/i;
 
 export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<SendReceipt> {
-  const place = placeOf(part.to);
-  const restMs = deps.rests.leftMs(place.chat);
-  if (restMs > 0) throw new SendError("limited", "this chat is at rest", { retryAfterMs: restMs });
+  const { chat } = part.to;
+  const cooldownMs = deps.cooldowns.leftMs(chat);
+  if (cooldownMs > 0) throw new SendError("limited", "Telegram has paused this chat", { retryAfterMs: cooldownMs });
   const key = keyOf(part);
   let progress = (await readProgress(deps, key)) ?? (await begin(deps, part, signal));
   const steps = stepsOf(part.message, progress.preview !== null);
   try {
     for (const [at, step] of steps.entries()) {
       if (at < progress.sent.length) continue;
-      const id = await runStep(deps, { place, step, part, progress }, signal);
+      const id = await runStep(deps, { step, part, progress }, signal);
       progress = { ...progress, sent: [...progress.sent, id] };
       if (at + 1 < steps.length) await deps.facts.put(key, JSON.stringify(progress));
     }
   } catch (error) {
-    const failure = toSendError(deps.rests.note(place.chat, error));
+    const failure = toSendError(deps.cooldowns.note(chat, error));
     if (failure.kind === "permanent") await tidyUp(deps, part, key);
     throw failure;
   }
@@ -119,57 +119,42 @@ async function begin({ previews }: SenderDeps, part: OutboxRow, signal: AbortSig
 }
 
 interface Doing {
-  readonly place: Place;
   readonly step: Step;
   readonly part: OutboxRow;
   readonly progress: Progress;
 }
 
 async function runStep(deps: SenderDeps, doing: Doing, signal: AbortSignal): Promise<string> {
-  const { place, step, part, progress } = doing;
+  const { step, part, progress } = doing;
   const first = progress.sent.length === 0;
-  const reply = first ? replyParameters(Number(part.message.replyTo)) : {};
-  if (step.kind === "file") return sendFile(deps, { ...step, place, reply }, signal);
-  if (step.kind === "album") return (await sendAlbum(deps, { ...step, place, reply }, signal)).join(BETWEEN_IDS);
+  const replyTo = first ? Number(part.message.replyTo) : null;
+  if (step.kind === "file") return sendFile(deps, { ...step, to: part.to, replyTo }, signal);
+  if (step.kind === "album")
+    return (await sendAlbum(deps, { ...step, to: part.to, replyTo }, signal)).join(BETWEEN_IDS);
   if (first && progress.preview !== null) {
     const written = await writeInto(deps, doing, progress.preview, signal);
     if (written) return progress.preview;
   }
-  const sent = await deps.api.call("sendMessage", { ...place.target, ...reply, ...said(step) }, signal);
-  return String(sent.message_id);
+  return sendText(deps.api, { to: part.to, chunk: step.chunk, replyTo }, signal);
 }
 
 /** False: the preview is not there any more, so the text needs a message of its own. */
 async function writeInto(
-  { api, rests }: SenderDeps,
-  { place, step, progress }: Doing,
+  { api, cooldowns }: SenderDeps,
+  { part, step, progress }: Doing,
   messageId: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (step.kind !== "text") return false;
   if (progress.shown === chunkKey(step.chunk)) return true; // Telegram answers 400 to an edit that changes nothing
   try {
-    const message = { chat_id: place.target.chat_id, message_id: Number(messageId) };
-    await api.call("editMessageText", { ...message, ...said(step) }, signal);
+    await editText(api, { chat: part.to.chat, messageId }, step.chunk, signal);
     return true;
   } catch (error) {
     if (isRefused(error, UNCHANGED)) return true;
     if (isRefused(error, GONE)) return false;
-    throw toSendError(rests.note(place.chat, error), true);
+    throw toSendError(cooldowns.note(part.to.chat, error), true);
   }
-}
-
-/** No preview of addresses: Telegram would fetch whatever the model wrote, without anybody having pressed it. */
-function said({ chunk }: Extract<Step, { kind: "text" }>) {
-  return { text: chunk.text, entities: [...chunk.entities] as never[], link_preview_options: { is_disabled: true } };
-}
-
-/** Nothing for what is no number of a message. One that is gone is answered without pointing at it. */
-export function replyParameters(messageId: number | null): {
-  reply_parameters?: { message_id: number; allow_sending_without_reply: true };
-} {
-  if (messageId === null || !Number.isSafeInteger(messageId) || messageId <= 0) return {};
-  return { reply_parameters: { message_id: messageId, allow_sending_without_reply: true } };
 }
 
 async function readProgress({ facts }: SenderDeps, key: string): Promise<Progress | null> {

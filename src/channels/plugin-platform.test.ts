@@ -8,7 +8,7 @@ import type { AskedQuestion } from "../contracts/channels/question.ts";
 import type { Principal, SessionKey } from "../contracts/ids.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
 import { inbound } from "../testing/messages.ts";
-import type { GuestPlatform } from "./guest.ts";
+import type { PluginPlatform } from "./plugin-platform.ts";
 import { createPlatforms, OPEN_MS } from "./open-platforms.ts";
 
 const NEVER = new AbortController().signal;
@@ -29,7 +29,7 @@ function pigeon(more: Partial<OpenChannel> = {}): OpenChannel {
   };
 }
 
-const guest = (more: Partial<GuestPlatform> = {}): GuestPlatform => ({
+const pluginPlatform = (more: Partial<PluginPlatform> = {}): PluginPlatform => ({
   id: "pigeon",
   open: async () => [pigeon()],
   ...more,
@@ -43,11 +43,11 @@ async function world() {
     (id) => id === "webchat",
   );
   const settle = () => bench.clock.advance(0);
-  /** What it is lent, once it is open. */
-  const lentTo = async (more: Partial<GuestPlatform> = {}): Promise<PlatformDeps> => {
+  /** The services of the platform, once it is open. */
+  const openedWith = async (more: Partial<PluginPlatform> = {}): Promise<PlatformDeps> => {
     const opened = Promise.withResolvers<PlatformDeps>();
     platforms.add(
-      guest({
+      pluginPlatform({
         async open(deps) {
           opened.resolve(deps);
           return [pigeon()];
@@ -62,7 +62,7 @@ async function world() {
     bench,
     platforms,
     settle,
-    lentTo,
+    openedWith,
     async [Symbol.asyncDispose]() {
       await platforms[Symbol.asyncDispose]();
       await bench[Symbol.asyncDispose]();
@@ -80,7 +80,7 @@ describe("a plugin's channel", () => {
     const opened: string[] = [];
     const channel = pigeon({ [Symbol.asyncDispose]: async () => void closed.push("pigeon") });
     const added = w.platforms.add(
-      guest({
+      pluginPlatform({
         async open() {
           opened.push("pigeon");
           return [channel];
@@ -96,7 +96,7 @@ describe("a plugin's channel", () => {
     await added[Symbol.asyncDispose]();
     expect(closed).toEqual(["pigeon"]);
     expect(w.platforms.channel("pigeon")).toBeUndefined();
-    w.platforms.add(guest());
+    w.platforms.add(pluginPlatform());
     await w.settle();
     expect(w.platforms.channel("pigeon")?.ready(HERE)).toBe(true);
   });
@@ -104,17 +104,17 @@ describe("a plugin's channel", () => {
   test("cannot take the name of another, and none that is no name", async () => {
     await using w = await world();
     for (const id of ["telegram", "webchat"])
-      expect(() => w.platforms.add(guest({ id }))).toThrow(`There is a channel called ${id} already.`);
+      expect(() => w.platforms.add(pluginPlatform({ id }))).toThrow(`There is a channel called ${id} already.`);
     for (const id of ["Pigeon", "a b", "", "a:user"])
-      expect(() => w.platforms.add(guest({ id }))).toThrow("is no id for a channel");
-    w.platforms.add(guest());
-    expect(() => w.platforms.add(guest())).toThrow("already");
+      expect(() => w.platforms.add(pluginPlatform({ id }))).toThrow("is no id for a channel");
+    w.platforms.add(pluginPlatform());
+    expect(() => w.platforms.add(pluginPlatform())).toThrow("already");
   });
 
   test("gives strangers a code and opens no group, unless it says otherwise in words that can be read", async () => {
     await using w = await world();
-    w.platforms.add(guest());
-    w.platforms.add(guest({ id: "owl", access: { groups: { forest: { allowFrom: ["owl:user:1"] } } } }));
+    w.platforms.add(pluginPlatform());
+    w.platforms.add(pluginPlatform({ id: "owl", access: { groups: { forest: { allowFrom: ["owl:user:1"] } } } }));
     expect(w.platforms.access()["pigeon"]).toEqual({ dmPolicy: "pairing", groupPolicy: "allowlist" });
     expect(w.platforms.access()["owl"]).toMatchObject({ dmPolicy: "pairing", groups: { forest: {} } });
     const unreadable: readonly object[] = [
@@ -125,7 +125,7 @@ describe("a plugin's channel", () => {
       { accounts: { b: { dmPolicy: 1 } } },
     ];
     for (const access of unreadable)
-      expect(() => w.platforms.add(guest({ id: "crow", access }))).toThrow("cannot be read");
+      expect(() => w.platforms.add(pluginPlatform({ id: "crow", access }))).toThrow("cannot be read");
   });
 
   test.each<[string, unknown]>([
@@ -135,14 +135,14 @@ describe("a plugin's channel", () => {
     ["an unknown kind", [{ how: "spoken", author: { id: null, name: "" }, text: "x" }]],
   ])("that says %s about whose words a message holds cannot hand it in", async (_what, quoted) => {
     await using w = await world();
-    const { door } = await w.lentTo();
+    const { door } = await w.openedWith();
     const message = { ...said(), quoted } as unknown as InboundMessage;
     await expect(door.receive(message, NEVER)).rejects.toMatchObject({ code: "plugin_invalid" });
   });
 
   test("speaks for its own people in its own chats, and for nobody else", async () => {
     await using w = await world();
-    const { door, facts } = await w.lentTo();
+    const { door, facts } = await w.openedWith();
     expect((await door.receive(said(), NEVER)).kind).toBe("queued");
     const forged = [
       said({ address: { ...HERE, channel: "telegram" } }),
@@ -182,7 +182,7 @@ describe("a plugin's channel", () => {
       },
     });
     letters.set(made, new Map());
-    w.platforms.add(guest({ open: async () => [made] }));
+    w.platforms.add(pluginPlatform({ open: async () => [made] }));
     await w.platforms.apply(CONFIG);
     await w.settle();
     const channel = w.platforms.channel("pigeon");
@@ -209,7 +209,7 @@ describe("a plugin's channel", () => {
       },
     };
     const open = async (deps: PlatformDeps) => ((given = deps), [pigeon({ questions: board })]);
-    w.platforms.add(guest({ open }));
+    w.platforms.add(pluginPlatform({ open }));
     await w.platforms.apply(CONFIG);
     await w.settle();
     const questions = w.platforms.channel("pigeon")?.questions;
@@ -233,7 +233,7 @@ describe("a plugin's channel", () => {
     await using w = await world();
     const heard: string[] = [];
     const added = w.platforms.add(
-      guest({
+      pluginPlatform({
         async open({ events }) {
           events.on("status", ({ what }) => heard.push(what));
           return [pigeon()];
@@ -252,7 +252,7 @@ describe("a plugin's channel", () => {
 });
 
 describe("a plugin's channel that misbehaves", () => {
-  const bad: readonly (readonly [string, GuestPlatform["open"], string])[] = [
+  const bad: readonly (readonly [string, PluginPlatform["open"], string])[] = [
     ["throws", () => Promise.reject(new Error("no wings")), "no wings"],
     [
       "throws at once",
@@ -277,7 +277,7 @@ describe("a plugin's channel that misbehaves", () => {
   ];
   test.each(bad)("%s: its health says so, and the others go on", async (_how, open, detail) => {
     await using w = await world();
-    w.platforms.add(guest({ open }));
+    w.platforms.add(pluginPlatform({ open }));
     w.platforms.add({ id: "owl", open: async () => [pigeon({ id: "owl" })] });
     await w.platforms.apply(CONFIG);
     await w.settle();
@@ -289,11 +289,11 @@ describe("a plugin's channel that misbehaves", () => {
   test("by failing to open hears nothing any more", async () => {
     await using w = await world();
     const heard: string[] = [];
-    const open: GuestPlatform["open"] = async ({ events }) => {
+    const open: PluginPlatform["open"] = async ({ events }) => {
       events.on("status", ({ what }) => heard.push(what));
       throw new Error("no wings");
     };
-    w.platforms.add(guest({ open }));
+    w.platforms.add(pluginPlatform({ open }));
     await w.platforms.apply(CONFIG);
     await w.settle();
     expect(w.platforms.health()).toMatchObject([{ id: "pigeon", ok: false, detail: "no wings" }]);
@@ -307,7 +307,7 @@ describe("a plugin's channel that misbehaves", () => {
     let opened = 0;
     const open = async () => (opened++, [pigeon({ id: "owl" })]);
     w.platforms.add({ id: "owl", open });
-    const added = w.platforms.add(guest());
+    const added = w.platforms.add(pluginPlatform());
     await w.platforms.apply(CONFIG);
     await w.settle();
     await w.platforms[Symbol.asyncDispose]();
@@ -318,7 +318,7 @@ describe("a plugin's channel that misbehaves", () => {
 
   test("by hanging is given up and tried again; it keeps nobody waiting", async () => {
     await using w = await world();
-    w.platforms.add(guest({ open: () => new Promise(() => undefined) }));
+    w.platforms.add(pluginPlatform({ open: () => new Promise(() => undefined) }));
     w.platforms.add({ id: "owl", open: async () => [pigeon({ id: "owl" })] });
     await w.platforms.apply(CONFIG);
     await w.bench.clock.advance(OPEN_MS);
@@ -332,7 +332,7 @@ describe("a plugin's channel that misbehaves", () => {
       throw new Error("peck");
     };
     const added = w.platforms.add(
-      guest({ open: async () => [pigeon({ ready: angry, health: angry, [Symbol.asyncDispose]: angry })] }),
+      pluginPlatform({ open: async () => [pigeon({ ready: angry, health: angry, [Symbol.asyncDispose]: angry })] }),
     );
     await w.platforms.apply(CONFIG);
     await w.settle();
@@ -348,7 +348,7 @@ describe("a plugin's channel that misbehaves", () => {
     const failure = Object.assign(new Error("wait a bit"), { name: "SendError", kind: "limited", retryAfterMs: 5 });
     const wrong = Object.assign(new Error("odd"), { name: "SendError", kind: "whatever" });
     let next: Error = failure;
-    w.platforms.add(guest({ open: async () => [pigeon({ send: () => Promise.reject(next) })] }));
+    w.platforms.add(pluginPlatform({ open: async () => [pigeon({ send: () => Promise.reject(next) })] }));
     await w.platforms.apply(CONFIG);
     await w.settle();
     const [part] = await w.bench.reply(HERE, ["coo"]);

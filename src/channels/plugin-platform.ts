@@ -9,7 +9,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";
 import { isQuotedList } from "../kit/marks/quoted.ts";
 
-export interface GuestPlatform extends Platform {
+export interface PluginPlatform extends Platform {
   readonly access?: ChannelAccessSettings;
 }
 
@@ -24,7 +24,7 @@ const ABILITIES = ["react", "edit", "delete", "pin"] as const;
 const METHODS = ["send", "ready", "health", Symbol.asyncDispose] as const;
 
 /** Throws with a sentence for whoever wrote the plugin. `taken`: ids that are somebody else's. */
-export function checkGuest({ id, open }: Platform, isTaken: (id: string) => boolean): void {
+export function checkPlugin({ id, open }: Platform, isTaken: (id: string) => boolean): void {
   if (!ID.test(id))
     throw invalid(`"${String(id).slice(0, 40)}" is no id for a channel: small letters, digits, dashes.`);
   if (isTaken(id)) throw invalid(`There is a channel called ${id} already. Give this one another name.`);
@@ -32,7 +32,7 @@ export function checkGuest({ id, open }: Platform, isTaken: (id: string) => bool
 }
 
 /** Fails closed: settings that cannot be read open nothing. */
-export function accessOf({ id, access = {} }: GuestPlatform): ChannelAccessSettings {
+export function accessOf({ id, access = {} }: PluginPlatform): ChannelAccessSettings {
   const all: ChannelAccessSettings = { ...USUAL, ...access };
   const { groups = {}, allowFrom = [], requireMention = true } = all;
   const rules = [{ allowFrom, requireMention }, ...Object.values({ ...groups, ...all.guilds })];
@@ -57,19 +57,19 @@ const isFlag = (value: unknown): boolean => value === undefined || typeof value 
 const roleIn = (rule: object): unknown => ("role" in rule ? rule.role : undefined);
 
 /** Opens it behind the fence. What is not a channel is an error, not half a channel. */
-export function fenced(guest: Platform): Platform {
-  const { id } = guest;
+export function fenced(platform: Platform): Platform {
+  const { id } = platform;
   return {
     id,
     async open(deps, signal) {
-      const lent = lend(deps, id);
+      const services = servicesFor(deps, id);
       let open: readonly OpenChannel[] = [];
       try {
-        open = await guest.open(lent.deps, signal);
+        open = await platform.open(services.deps, signal);
         checkOpen(id, open);
-        return open.map((channel) => around(channel, lent));
+        return open.map((channel) => around(channel, services));
       } catch (error) {
-        lent[Symbol.dispose]();
+        services[Symbol.dispose]();
         if (Array.isArray(open)) await Promise.allSettled(open.map(async (one) => one[Symbol.asyncDispose]()));
         throw error;
       }
@@ -82,7 +82,7 @@ interface PluginServices extends Disposable {
 }
 
 /** The same things, as far as they are this channel's own. Disposing ends what it listens to. */
-function lend(deps: PlatformDeps, id: string): PluginServices {
+function servicesFor(deps: PlatformDeps, id: string): PluginServices {
   const listening = new Set<Disposable>();
   const own = ({ address, sender }: Pick<Arrival, "address" | "sender">): void => {
     if (address.channel === id && sender.principal.startsWith(`${id}:user:`)) return;
@@ -160,7 +160,7 @@ function checkOpen(id: string, open: readonly OpenChannel[]): void {
 }
 
 /** Abilities are what exists, `questions` among them. Each is called on the channel itself, which may be of any make. */
-function around(channel: OpenChannel, lent: PluginServices): OpenChannel {
+function around(channel: OpenChannel, services: PluginServices): OpenChannel {
   const { id, account, canRefuse, repeat, dedupeMs, whenLost, messages, questions, webhook } = channel;
   const abilities = ABILITIES.flatMap((name): readonly (readonly [string, unknown])[] => {
     const ability: unknown = Reflect.get(channel, name);
@@ -208,7 +208,7 @@ function around(channel: OpenChannel, lent: PluginServices): OpenChannel {
     },
     health: () => channel.health(),
     async [Symbol.asyncDispose]() {
-      lent[Symbol.dispose]();
+      services[Symbol.dispose]();
       await channel[Symbol.asyncDispose]();
     },
   };

@@ -1,0 +1,183 @@
+/** What approvals have in common on every platform: shown once where their turn works, decided by an owner there, closed when nobody answers. */
+import { describe, expect, test } from "bun:test";
+import type { ChatAddress } from "../../contracts/chat.ts";
+import type { Principal, Role } from "../../contracts/ids.ts";
+import type { PendingApproval } from "../../contracts/tools/approval.ts";
+import { orAborted } from "../../kit/deferred.ts";
+import { createEvents } from "../../observe/index.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { keptPerRound } from "../../testing/memory-growth.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
+import { POST_AGAIN_MS, startApprovalMessages } from "./approval-messages.ts";
+
+const SILENT = new Promise<never>(() => undefined);
+const HERE: ChatAddress = { channel: "parlour", account: "main", chat: "1" };
+const approval = (n: number, origin = HERE) => ({ id: `ask_${n}`, tool: "bash", origin }) as unknown as PendingApproval;
+
+function world(post: (signal: AbortSignal) => Promise<string> = async () => "m1") {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const events = createEvents({ log });
+  const pending: PendingApproval[] = [];
+  const calls: string[] = [];
+  const decided: string[] = [];
+  const state = { verdict: "done" as "done" | "unknown" | "not_allowed" };
+  const stop = new AbortController();
+  const approvals = {
+    ask: () => SILENT,
+    pending: () => pending,
+    async decide(id: string, decision: string, by: Principal) {
+      decided.push(`${id} ${decision} ${by}`);
+      return state.verdict;
+    },
+  };
+  const messages = startApprovalMessages(
+    { clock, log, events, approvals },
+    {
+      channel: "parlour",
+      account: "main",
+      async post({ id }, signal) {
+        calls.push(`post ${id}`);
+        return post(signal);
+      },
+      removeButtons: async (_to, messageId) => void calls.push(`remove ${messageId}`),
+      reply: async (_to, messageId, text) => void calls.push(`reply ${messageId} ${text}`),
+      retryAfterMs: (error) => (error instanceof Error && error.message === "offline" ? POST_AGAIN_MS : null),
+    },
+    stop.signal,
+  );
+  const ask = (n: number, origin = HERE): void => {
+    pending.push(approval(n, origin));
+    events.emit("approval", { ...approval(n, origin), decision: null });
+  };
+  const expire = (n: number, say?: string): void => {
+    pending.length = 0;
+    events.emit("approval", { ...approval(n), decision: "expired", by: null, say } as never);
+  };
+  const press = (n: number, how: { role?: Role; chat?: string; messageId?: string } = {}) => {
+    const { role = "owner", chat = HERE.chat, messageId = "m1" } = how;
+    const sender = { principal: "parlour:user:1" as Principal, name: "" };
+    const by = { address: { ...HERE, chat }, scope: "dm", sender } as const;
+    return messages.decide({ approval: `ask_${n}`, decision: "once", messageId, by, role });
+  };
+  return { clock, log, events, pending, calls, decided, state, stop, messages, ask, expire, press };
+}
+
+describe("an approval in a chat", () => {
+  test("is posted once: one that waits already when the account opens, and each new one", async () => {
+    const at = world();
+    at.ask(1); // before the account can send
+    await at.clock.advance(0);
+    expect(at.calls).toEqual([]);
+    at.messages.open();
+    at.ask(2);
+    at.events.emit("approval", { ...approval(2), decision: null });
+    at.messages.open();
+    await at.clock.advance(10_000);
+    expect(at.calls).toEqual(["post ask_1", "post ask_2"]);
+  });
+
+  test.each([
+    ["another channel", { ...HERE, channel: "webchat" }],
+    ["another account", { ...HERE, account: "second" }],
+  ])("is not posted for a turn of %s", async (_where, origin) => {
+    const at = world();
+    at.messages.open();
+    at.ask(1, origin);
+    await at.clock.advance(10);
+    expect([at.calls, await at.press(1), at.decided]).toEqual([[], "over", []]);
+  });
+
+  test("is posted again after the pause that the platform names, until it is there or over", async () => {
+    let failures = 2;
+    const at = world(async () => {
+      if (failures-- > 0) throw new Error("offline");
+      return "m1";
+    });
+    at.messages.open();
+    at.ask(1);
+    await at.clock.advance(10_000);
+    expect(at.calls).toHaveLength(3);
+    failures = Infinity;
+    at.ask(2);
+    await at.clock.advance(1);
+    at.pending.length = 0; // decided elsewhere
+    await at.clock.advance(10_000);
+    expect([at.calls.slice(3), at.clock.pending()]).toEqual([["post ask_2"], 0]);
+  });
+
+  test("is not posted again when it may be shown or would be refused again, and a press of it counts", async () => {
+    const at = world(() => Promise.reject(new Error("no answer")));
+    at.messages.open();
+    at.ask(1);
+    at.messages.open();
+    await at.clock.advance(10_000);
+    expect([at.calls, await at.press(1, { messageId: "whatever" })]).toEqual([["post ask_1"], "decided"]);
+  });
+
+  test("that nobody answered loses its buttons, and its chat is told once", async () => {
+    const posting = Promise.withResolvers<string>();
+    const at = world(() => posting.promise);
+    at.messages.open();
+    at.ask(1);
+    at.expire(1, "Nobody answered.");
+    posting.resolve("m7");
+    await at.clock.advance(10);
+    at.expire(1, "Nobody answered.");
+    await at.clock.advance(10);
+    expect(at.calls).toEqual(["post ask_1", "remove m7", "reply m7 Nobody answered."]);
+    expect(await at.press(1, { messageId: "m7" })).toBe("over");
+  });
+
+  test.each([
+    ["an owner", {}, "decided", 1],
+    ["a member", { role: "member" }, "not_allowed", 0],
+    ["an owner in another chat", { chat: "2" }, "over", 0],
+    ["an owner below another message", { messageId: "m2" }, "over", 0],
+  ] as const)("pressed by %s is %p", async (_who, how, outcome, decisions) => {
+    const at = world();
+    at.messages.open();
+    at.ask(1);
+    await at.clock.advance(10);
+    expect([await at.press(1, how), at.decided.length]).toEqual([outcome, decisions]);
+  });
+
+  test.each([
+    ["unknown", "over"],
+    ["not_allowed", "not_allowed"],
+  ] as const)("whose decision is %s to the gateway is %p to the person", async (verdict, outcome) => {
+    const at = world();
+    at.messages.open();
+    at.ask(1);
+    await at.clock.advance(10);
+    at.state.verdict = verdict;
+    expect(await at.press(1)).toBe(outcome);
+  });
+
+  test("is given up at once when the channel closes", async () => {
+    const at = world((signal) => orAborted(SILENT, signal));
+    at.messages.open();
+    at.ask(1);
+    await at.clock.advance(10);
+    at.messages[Symbol.dispose]();
+    at.ask(2);
+    at.stop.abort(new Error("closing"));
+    await waitForEnd("the stop", at.messages.settled());
+    await at.clock.advance(10_000);
+    expect([at.calls, at.clock.pending()]).toEqual([["post ask_1"], 0]);
+  });
+
+  test("leaves nothing behind once its chat was told that nobody answered", async () => {
+    const at = world();
+    at.messages.open();
+    const kept = await keptPerRound(async () => {
+      at.ask(1);
+      await at.clock.advance(10);
+      at.expire(1, "Nobody answered.");
+      await at.clock.advance(10);
+      at.calls.length = 0;
+    });
+    expect(kept).toEqual({});
+  });
+});

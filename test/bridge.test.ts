@@ -139,7 +139,7 @@ describe("the bridge", () => {
   test("AC-3: a call that does not fit the schema is refused by the gateway, in a turn and without the agent", async () => {
     script = once("probe_echo", { wrong: 1 });
     const { body } = await gateway.chat("try", { session: "ac3" });
-    expect(lastResult(provider.requests.at(-1) as ProviderRequest)).toContain("text: is missing; it must be a string");
+    expect(lastResult(provider.requests.at(-1) as ProviderRequest)).toContain("text: is missing; it must be text");
     expect(body.content).toBe("done");
     const { token, close } = await openTurn("ac3");
     const refused = await asAgent(token, "/api/tools/call", { tool: "probe_echo", params: { wrong: 1 } });

@@ -106,21 +106,17 @@ const blocked = (tool: string, ...words: readonly string[]) => ({ status: "block
 
 describe("a call that cannot run or fails is the same envelope in a turn and over HTTP", () => {
   test.each([
-    [
-      "a missing parameter",
-      { name: "set_lamp", input: {} },
-      error("set_lamp", "device: is missing; it must be a string"),
-    ],
+    ["a missing parameter", { name: "set_lamp", input: {} }, error("set_lamp", "device: is missing; it must be text.")],
     [
       "null for a required parameter",
       { name: "set_lamp", input: { device: null } },
-      error("set_lamp", "must be a string, not null"),
+      error("set_lamp", "device: is null; it must be text."),
     ],
     ["an empty required text", { name: "set_lamp", input: { device: "" } }, error("set_lamp", "device: is missing")],
     [
       "true for a number",
       { name: "set_lamp", input: { device: "a", level: true } },
-      error("set_lamp", "must be a whole number, not a boolean"),
+      error("set_lamp", "level: is true; it must be a whole number"),
     ],
     [
       "an unknown parameter",

@@ -1,7 +1,7 @@
 /** What changed between two configurations and what that means for a running gateway. Compares secrets without showing them. */
+import { joinPath } from "../kit/schema/problem.ts";
 import { isSecret } from "../kit/secret.ts";
 import { coversEverything, type Reach, reachOf } from "./check/address.ts";
-import { joinPath } from "./check/problem.ts";
 import type { Config } from "./schema.ts";
 
 export interface ConfigDiff {

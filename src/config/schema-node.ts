@@ -1,7 +1,7 @@
 /** The schema as plain data: the few JSON Schema words this module uses, plus our own marks. Knows no keys by name. */
 import { ConfigSchema } from "./schema.ts";
 
-export interface SchemaNode {
+export type SchemaNode = {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
@@ -28,7 +28,7 @@ export interface SchemaNode {
   readonly free?: boolean;
   /** What a pattern means, in words that fit after "it must be". */
   readonly expects?: string;
-}
+};
 
 /** TypeBox schemas are JSON Schema; its types say more than this module needs to know. */
 export const asSchemaNode = (schema: object): SchemaNode => schema as SchemaNode;

@@ -218,11 +218,40 @@ describe("a manifest", () => {
   test("says what settings the plugin takes", () => {
     const config = { type: "object", properties: { n: { type: "integer", default: 3 } }, additionalProperties: false };
     expect(checkPluginConfig({ id: "one", config }, {})).toEqual({ ok: true, config: { n: 3 } });
-    expect(checkPluginConfig({ id: "one", config }, { n: "x" })).toMatchObject({
-      ok: false,
-      why: expect.stringContaining("plugins.config.one.n"),
-    });
     expect(checkPluginConfig({ id: "one" }, { n: 1 })).toMatchObject({ ok: false });
+  });
+
+  test.each<[given: Record<string, unknown>, path: string[], say: string]>([
+    [{ n: "x" }, ["n"], "plugins.config.one.n is text; it must be a whole number of at most 3."],
+    [{ n: 4 }, ["n"], "plugins.config.one.n is 4; it must be a whole number of at most 3."],
+    [{ id: "long" }, ["id"], "plugins.config.one.id must be text of at most 2 characters."],
+    [{ nmae: "x" }, ["nmae"], "plugins.config.one.nmae is not a setting of this plugin. Did you mean name?"],
+    [{ either: 5 }, ["either"], "plugins.config.one.either is 5; it must be text or null."],
+    [{ rows: [{}] }, ["rows", "0", "kind"], 'plugins.config.one.rows.0.kind is missing; it must be "a" or "b".'],
+    [
+      { rows: [{ kind: "c" }] },
+      ["rows", "0", "kind"],
+      'plugins.config.one.rows.0.kind is text; it must be "a" or "b".',
+    ],
+    [{ same: true }, ["same"], "plugins.config.one.same is true; it must be a whole number of at most 3."],
+  ])("refuses the settings %j, with the path and what is expected there", (given, path, say) => {
+    const row = { type: "object", properties: { kind: { enum: ["a", "b"] } }, required: ["kind"] };
+    const config = {
+      type: "object",
+      $defs: { small: { type: "integer", maximum: 3 } },
+      properties: {
+        n: { type: "integer", maximum: 3 },
+        id: { type: "string", maxLength: 2 },
+        name: { type: "string" },
+        either: { anyOf: [{ type: "string" }, { type: "null" }] },
+        rows: { type: "array", items: row },
+        same: { $ref: "#/$defs/small" },
+      },
+      additionalProperties: false,
+    };
+    const checked = checkPluginConfig({ id: "one", config }, given);
+    expect(checked).toMatchObject({ ok: false, why: say });
+    expect(checked.ok ? [] : checked.problems[0]?.path).toEqual(path);
   });
 });
 

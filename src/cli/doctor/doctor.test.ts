@@ -297,8 +297,10 @@ describe("config", () => {
     ];
     await Bun.write(join(fx.home, "pi-gateway.jsonc"), lines.join("\n"));
     expect(await fx.run("config", "check")).toBe(78);
-    expect(fx.out()).toMatch(/pi-gateway\.jsonc:5:19 plugins\.config\.greeter\.greeting must be string/);
-    expect(fx.out()).toMatch(/pi-gateway\.jsonc:6:16 plugins\.config\.greeter\.times must be <= 3/);
+    expect(fx.out()).toMatch(/pi-gateway\.jsonc:5:19 plugins\.config\.greeter\.greeting is 5; it must be text\./);
+    expect(fx.out()).toMatch(
+      /pi-gateway\.jsonc:6:16 plugins\.config\.greeter\.times is 9; it must be a whole number of at most 3\./,
+    );
     expect(fx.out()).toMatch(/pi-gateway\.jsonc:3:16 absent: It is in plugins\.enabled, but there is no such plugin/);
     await Bun.write(join(fx.home, "pi-gateway.jsonc"), lines.join("\n").replace("5,", '"hi",').replace("9", "2"));
     expect(await fx.run("config", "check")).toBe(0);

@@ -21,7 +21,7 @@ describe("agent.tools", () => {
       'agent.tools is "ful"; it must be "chat", "workspace", "full", or a list of tool names in [ ]. Did you mean "full"?',
     ],
     [true, 'agent.tools is true; it must be "chat", "workspace", "full", or a list of tool names in [ ].'],
-    [{}, 'agent.tools is a group; it must be "chat", "workspace", "full", or a list of tool names in [ ].'],
+    [{}, 'agent.tools is an object; it must be "chat", "workspace", "full", or a list of tool names in [ ].'],
     [["rm -rf"], 'agent.tools[0] is "rm -rf"; it must be the name of a tool.'],
     [["--tools"], 'agent.tools[0] is "--tools"; it must be the name of a tool.'],
     [[1], "agent.tools[0] is 1; it must be the name of a tool."],

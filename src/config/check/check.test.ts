@@ -114,12 +114,12 @@ describe("a wrong value is reported with its place and what it must be", () => {
       '{"agent": {"timeoutMs": "25d"}}',
       '1:25 agent.timeoutMs is "25d"; it must be a whole number of milliseconds from 1000 to 2073600000, or text such as "30s", "5m" or "2h".',
     ],
-    ["group", '{"queue": [1]}', "1:11 queue is a list; it must be a group of settings in { }."],
-    ["null", '{"queue": null}', "1:11 queue is null; it must be a group of settings in { }."],
+    ["group", '{"queue": [1]}', "1:11 queue is a list of 1 item; it must be an object in { }."],
+    ["null", '{"queue": null}', "1:11 queue is null; it must be an object in { }."],
     [
       "list",
       '{"gateway": {"allowedHosts": "a.example"}}',
-      '1:30 gateway.allowedHosts is "a.example"; it must be a list in [ ] with at most 32 entries.',
+      '1:30 gateway.allowedHosts is "a.example"; it must be a list in [ ] of at most 32 items, each text of 1 to 255 characters.',
     ],
     [
       "entry of a list",
@@ -134,7 +134,7 @@ describe("a wrong value is reported with its place and what it must be", () => {
     [
       "empty list",
       '{"models": {"providers": {"x": {"baseUrl": "http://h", "models": []}}}}',
-      "1:66 models.providers.x.models is an empty list; it must be a list in [ ] with 1 to 200 entries.",
+      "1:66 models.providers.x.models is an empty list; it must be a list in [ ] of 1 to 200 items, each an object in { }.",
     ],
     [
       "name",

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { checkConfigText } from "../index.ts";
 import { recordOf, rootSchema, type SchemaNode } from "../schema-node.ts";
-import { joinPath } from "./problem.ts";
+import { joinPath } from "../../kit/schema/problem.ts";
 
 interface Place {
   /** As a problem names it. */

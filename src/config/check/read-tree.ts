@@ -5,9 +5,10 @@
  */
 import { secret } from "../../kit/secret.ts";
 import { parseDuration } from "../../kit/duration.ts";
-import { expectation } from "./expectation.ts";
 import { nearest } from "../../kit/nearest.ts";
-import { HIDDEN, joinPath, showText } from "./problem.ts";
+import { expectation } from "../../kit/schema/expectation.ts";
+import { foundValue, joinPath, missingValue, unknownKey, wrongValue } from "../../kit/schema/problem.ts";
+import { HIDDEN, showText } from "./problem.ts";
 import { type allKeys, alternativeFor, choicesOf, holdsSecret, recordOf, type SchemaNode } from "../schema-node.ts";
 import { substitute } from "./substitute.ts";
 import type { Entry, ObjectTree, Tree } from "./tree.ts";
@@ -66,8 +67,8 @@ function readValue(reading: Reading, spot: Spot, tree: Tree): unknown {
       ? tree.value
       : wrong(reading, spot, { offset: tree.offset, shown: String(tree.value) });
   }
-  const shown = { null: "null", array: "a list", object: "a group" }[tree.kind];
-  return wrong(reading, spot, { offset: tree.offset, shown });
+  const value = { null: null, array: tree.kind === "array" ? tree.items : [], object: {} }[tree.kind];
+  return wrong(reading, spot, { offset: tree.offset, shown: foundValue(value) });
 }
 
 /** Taken as it is, variables filled in: whose it is checks it. */
@@ -102,7 +103,7 @@ function absentValue(reading: Reading, spot: Spot, parentOffset: number): unknow
     return readObject(reading, spot, { kind: "object", offset: parentOffset, entries: new Map() });
   }
   if (schema.default !== undefined) return structuredClone(schema.default);
-  const message = `${path} is missing; it must be ${expectation(schema)}.`;
+  const message = `${path} ${missingValue(expectation(schema))}`;
   reading.report({ severity: "problem", path, offset: parentOffset, message });
   return BROKEN;
 }
@@ -126,10 +127,8 @@ function readRecord(reading: Reading, spot: Spot, tree: ObjectTree): unknown {
 function readArray(reading: Reading, spot: Spot, items: readonly Tree[], offset: number): unknown {
   const { schema, path, strict } = spot;
   const { items: below, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  if (items.length < minItems || items.length > maxItems) {
-    const shown = items.length === 0 ? "an empty list" : `a list with ${items.length} entries`;
-    return wrong(reading, spot, { offset, shown });
-  }
+  if (items.length < minItems || items.length > maxItems)
+    return wrong(reading, spot, { offset, shown: foundValue(items) });
   return items.map((item, index) =>
     below ? readValue(reading, { schema: below, path: `${path}[${index}]`, strict }, item) : BROKEN,
   );
@@ -194,12 +193,11 @@ interface Written {
 function wrong(reading: Reading, spot: Spot, { offset, shown, suggestion = null }: Written): symbol {
   const { schema, path } = spot;
   const value = shown !== EMPTY && holdsSecret(schema) ? HIDDEN : shown;
-  const hint = suggestion === null ? "" : ` Did you mean ${JSON.stringify(suggestion)}?`;
   reading.report({
     severity: "problem",
     path,
     offset,
-    message: `${path} is ${value}; it must be ${expectation(schema)}.${hint}`,
+    message: `${path} ${wrongValue(value, expectation(schema), suggestion)}`,
     value,
     ...(suggestion === null ? {} : { suggestion }),
   });
@@ -213,13 +211,12 @@ function reportUnknown(reading: Reading, spot: Spot, key: string, entry: Entry):
   const [section = ""] = suggestion?.split(".") ?? [];
   const misspeltSecurity = spot.path === "" && reading.root.properties?.[section]?.security === true;
   const severity = spot.strict || misspeltSecurity ? "problem" : "warning";
-  const hint = suggestion === null ? "" : ` Did you mean ${suggestion}?`;
   const ignored = severity === "warning" ? " It was ignored." : "";
   reading.report({
     severity,
     path,
     offset: entry.keyOffset,
-    message: `${path} is not a setting.${hint}${ignored}`,
+    message: `${path} ${unknownKey("not a setting", suggestion)}${ignored}`,
     ...(suggestion === null ? {} : { suggestion }),
     ...(spot.path === "" ? { unknownSection: true } : {}),
   });

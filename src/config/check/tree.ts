@@ -1,6 +1,7 @@
 /** Configuration text → a tree that remembers where everything stood. Size, depth and double keys are refused here; meaning is not known. */
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type ConfigProblem, joinPath } from "./problem.ts";
+import { joinPath } from "../../kit/schema/problem.ts";
+import type { ConfigProblem } from "./problem.ts";
 
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 const MAX_CONFIG_DEPTH = 32;

@@ -1,13 +1,13 @@
 /** How much may be spent: in a day and in a month, in all, by an agent, a person or an origin, and by what begins by itself. */
 import { Type } from "typebox";
 import { USAGE_ORIGINS } from "../../contracts/store/usage.ts";
-import { closed } from "./kinds.ts";
+import { closed, named, wholeNumber } from "./kinds.ts";
 
 const MAX_USD = 1_000_000;
 const MAX_TOKENS = 1_000_000_000_000;
 
 const usd = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: MAX_USD, description }));
-const tokens = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_TOKENS, description }));
+const tokens = (description: string) => Type.Optional(wholeNumber({ minimum: 0, maximum: MAX_TOKENS }, description));
 
 const four = (who: string) => ({
   dailyUsd: usd(`US dollars a day${who}.`),
@@ -39,17 +39,11 @@ export const BudgetSection = Type.Object(
       description:
         "What begins by itself stops at this share of every limit of the gateway, an agent or a person, and leaves the rest to people.",
     }),
-    agents: Type.Record(Type.String({ pattern: "^[a-z0-9-]{1,64}$" }), limits(" for this agent"), {
-      default: {},
-      description: "Limits for an agent, by its id.",
-    }),
-    principals: Type.Record(
-      Type.String({ pattern: "^(\\*|operator|[a-z][a-z0-9-]*:user:[^\\s:]{1,190})$" }),
+    agents: named("^[a-z0-9-]{1,64}$", limits(" for this agent"), "Limits for an agent, by its id."),
+    principals: named(
+      "^(\\*|operator|[a-z][a-z0-9-]*:user:[^\\s:]{1,190})$",
       limits(" for this person"),
-      {
-        default: {},
-        description: 'Limits for a person, by id such as "telegram:user:1". "*" is everybody who has no entry, each.',
-      },
+      'Limits for a person, by id such as "telegram:user:1". "*" is everybody who has no entry, each.',
     ),
     origins: Type.Object(origins, { ...closed, description: "Limits for where turns have their beginning." }),
   },

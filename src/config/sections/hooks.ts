@@ -1,90 +1,72 @@
 /** Requests of other programs that begin something, and places that words are posted to. */
 import { Type } from "typebox";
-import { closed, namedSecrets, secretText } from "./kinds.ts";
+import { choice, closed, flag, named, namedSecrets, secretText, text, webAddress, wholeNumber } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
 
 const MAX_TEMPLATE_CHARS = 8_000;
 const MAX_PER_MINUTE = 6_000;
 const NAME = { pattern: "^[a-z0-9][a-z0-9-]{0,63}$", expects: "1 to 64 small letters, digits and dashes" } as const;
 
-export const targetName = (description: string) => Type.String({ ...NAME, description });
-
-const words = <T extends string>(names: readonly T[], byDefault: T, description: string) =>
-  Type.Unsafe<T>({ anyOf: names.map((name) => ({ const: name })), default: byDefault, description });
+export const targetName = (description: string) => text(NAME, description);
 
 const Mapping = Type.Object(
   {
-    message: Type.String({
-      minLength: 1,
-      maxLength: MAX_TEMPLATE_CHARS,
-      description:
-        "What the agent gets, with {{path.to.value}} for values of the JSON that was sent and {{.}} for all of it. Marked as text from outside.",
-    }),
+    message: text(
+      { minLength: 1, maxLength: MAX_TEMPLATE_CHARS },
+      "What the agent gets, with {{path.to.value}} for values of the JSON that was sent and {{.}} for all of it. Marked as text from outside.",
+    ),
     task: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: MAX_TEMPLATE_CHARS,
-        description: "What the agent is to do with it, in your own words. No values: this part is trusted.",
-      }),
+      text(
+        { minLength: 1, maxLength: MAX_TEMPLATE_CHARS },
+        "What the agent is to do with it, in your own words. No values: this part is trusted.",
+      ),
     ),
     agent: Type.Optional(agentId("The agent that does it. Default: `default`.")),
-    session: Type.String({
-      default: "hook",
-      minLength: 1,
-      maxLength: 512,
-      description:
-        "hook: one conversation for all requests of this hook. request: a fresh one for each. main: told in the main session, and answered there. The key of a conversation: told there, and answered there.",
-    }),
-    delivery: words(
-      ["announce", "direct", "silent"],
-      "announce",
+    session: text(
+      { default: "hook", minLength: 1, maxLength: 512 },
+      "hook: one conversation for all requests of this hook. request: a fresh one for each. main: told in the main session, and answered there. The key of a conversation: told there, and answered there.",
+    ),
+    delivery: choice(
+      { of: ["announce", "direct", "silent"], default: "announce" },
       "announce: the answer is retold in the main session. direct: it is sent as it is. silent: it stays in the session of the hook.",
     ),
     to: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        description: "The conversation the words go to, by its key. Default: where an owner was active last.",
-      }),
+      text(
+        { minLength: 1, maxLength: 512 },
+        "The conversation the words go to, by its key. Default: where an owner was active last.",
+      ),
     ),
     webhook: Type.Optional(targetName("A place of hooks.targets that the answer is posted to as well.")),
     role: role("With whose rights the agent works. Default: hooks.role."),
-    signed: Type.Boolean({
-      default: true,
-      description: "false: the token alone is enough, for senders that cannot sign. Such a request can be repeated.",
-    }),
+    signed: flag(
+      { default: true },
+      "false: the token alone is enough, for senders that cannot sign. Such a request can be repeated.",
+    ),
     secret: secretText("A secret for this hook alone, instead of hooks.secret and hooks.keys. At least 22 characters."),
     keys: namedSecrets(
       NAME.pattern,
       "Secrets for this hook alone, by their key ids: as hooks.keys, and instead of hooks.secret and hooks.keys.",
     ),
-    perMinute: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_PER_MINUTE, description: "Default: hooks.perMinute." }),
-    ),
+    perMinute: Type.Optional(wholeNumber({ minimum: 1, maximum: MAX_PER_MINUTE }, "Default: hooks.perMinute.")),
   },
   { additionalProperties: false },
 );
 
 const Target = Type.Object(
   {
-    url: Type.String({
-      pattern: "^https?://",
-      expects: "an address that begins with http:// or https://",
-      maxLength: 2048,
-      description: "Where the words are posted to.",
-    }),
+    url: webAddress({}, "Where the words are posted to."),
     secret: secretText("Signs what is posted, in the way requests to hooks are signed. At least 22 characters."),
-    privateNetwork: Type.Boolean({
-      default: false,
-      description: "The place is on this machine or in a private network, or has an unusual port, and that is right.",
-    }),
+    privateNetwork: flag(
+      { default: false },
+      "The place is on this machine or in a private network, or has an unusual port, and that is right.",
+    ),
   },
   { additionalProperties: false },
 );
 
 export const HooksSection = Type.Object(
   {
-    enabled: Type.Boolean({ default: false, description: "POST /hooks/… is answered." }),
+    enabled: flag({ default: false }, "POST /hooks/… is answered."),
     token: secretText(
       "What senders put into the Authorization header. At least 22 characters, and another one than the gateway's.",
     ),
@@ -96,24 +78,16 @@ export const HooksSection = Type.Object(
       NAME.pattern,
       "More secrets to sign with, by their key ids; up to eight. A sender names its own in the header X-Pi-Key-Id.",
     ),
-    role: Type.Union([Type.Literal("owner"), Type.Literal("member"), Type.Literal("guest")], {
-      default: "guest",
-      description: "With whose rights agents work on what hooks send. What is sent is somebody else's text.",
-    }),
-    perMinute: Type.Integer({
-      default: 60,
-      minimum: 1,
-      maximum: MAX_PER_MINUTE,
-      description: "Requests that one hook takes in a minute. What is more is told to come back later.",
-    }),
-    mappings: Type.Record(Type.String({ pattern: NAME.pattern }), Mapping, {
-      default: {},
-      description: "Hooks of your own, by name: POST /hooks/{name}.",
-    }),
-    targets: Type.Record(Type.String({ pattern: NAME.pattern }), Target, {
-      default: {},
-      description: "Places that jobs and hooks can post their words to, by name.",
-    }),
+    role: choice(
+      { of: ["owner", "member", "guest"], default: "guest" },
+      "With whose rights agents work on what hooks send. What is sent is somebody else's text.",
+    ),
+    perMinute: wholeNumber(
+      { default: 60, minimum: 1, maximum: MAX_PER_MINUTE },
+      "Requests that one hook takes in a minute. What is more is told to come back later.",
+    ),
+    mappings: named(NAME.pattern, Mapping, "Hooks of your own, by name: POST /hooks/{name}."),
+    targets: named(NAME.pattern, Target, "Places that jobs and hooks can post their words to, by name."),
   },
   {
     ...closed,

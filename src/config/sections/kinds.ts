@@ -1,65 +1,94 @@
-/** Kinds of values that several sections share. */
-import { Type } from "typebox";
+/**
+ * Kinds of values that several sections share. Each takes what is checked, then the description. With a `default` a setting is always there
+ * once loaded; one that may be missing is wrapped in `Type.Optional`.
+ */
+import { type Static, type TSchema, Type } from "typebox";
 import type { Secret } from "../../kit/secret.ts";
+
+interface Default<T> {
+  readonly default?: T;
+}
+
+interface Range extends Default<number> {
+  readonly minimum: number;
+  readonly maximum?: number;
+}
+
+interface TextLimits extends Default<string> {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  /** What the pattern means, in words that fit after "it must be". */
+  readonly expects?: string;
+}
+
+export const flag = (options: Default<boolean>, description: string) => Type.Boolean({ ...options, description });
+
+export const wholeNumber = (range: Range, description: string) => Type.Integer({ ...range, description });
+
+export const text = (limits: TextLimits, description: string) => Type.String({ ...limits, description });
+
+export const choice = <const T extends string>(
+  { of, ...byDefault }: { readonly of: readonly T[] } & Default<NoInfer<T>>,
+  description: string,
+) => Type.Unsafe<T>({ anyOf: of.map((one) => ({ const: one, type: "string" })), ...byDefault, description });
+
+/** Any number of them up to a limit; none when left out. */
+export const list = <S extends TSchema>(entry: S, maxItems: number, description: string) =>
+  Type.Array(entry, { default: [], maxItems, description });
+
+/** Entries by names that the file's author chooses; none when left out. */
+export const named = <S extends TSchema>(namePattern: string, entry: S, description: string) =>
+  Type.Unsafe<Record<string, Static<S>>>(
+    Type.Record(Type.String({ pattern: namePattern }), entry, { default: {}, description }),
+  );
+
+export const webAddress = (options: Default<string>, description: string) =>
+  text(
+    { ...options, pattern: "^https?://", expects: "an address that begins with http:// or https://", maxLength: 2048 },
+    description,
+  );
 
 const SECRET = { type: "string", minLength: 1, secret: true };
 
 /** A value that never prints: a `Secret` once loaded. */
 export const secretText = (description: string) => Type.Optional(Type.Unsafe<Secret>({ ...SECRET, description }));
 
-/** Several of them, by names that the file's author chooses. */
 export const namedSecrets = (namePattern: string, description: string) =>
-  Type.Record(Type.String({ pattern: namePattern }), Type.Unsafe<Secret>(SECRET), { default: {}, description });
+  named(namePattern, Type.Unsafe<Secret>(SECRET), description);
 
 /** Timers overflow a little above this, and would then fire at once. */
-export const MAX_DURATION_MS = 24 * 86_400_000;
+const MAX_DURATION_MS = 24 * 86_400_000;
 
 /** Milliseconds, or text such as "30s", "5m", "2h", "1d". A number once loaded. */
-export const duration = (byDefault: number, minimum: number, description: string) =>
+export const duration = ({ minimum, ...byDefault }: Range, description: string) =>
   Type.Unsafe<number>({
     anyOf: [
       { type: "integer", minimum, maximum: MAX_DURATION_MS },
       { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
     ],
     duration: true,
-    default: byDefault,
+    ...byDefault,
     minimum,
     maximum: MAX_DURATION_MS,
+    expects: `a whole number of milliseconds from ${minimum} to ${MAX_DURATION_MS}, or text such as "30s", "5m" or "2h"`,
     description,
   });
 
-/** The same where it may be left out. */
-export const ownDuration = (minimum: number, description: string) =>
-  Type.Optional(
-    Type.Unsafe<number>({
-      anyOf: [
-        { type: "integer", minimum, maximum: MAX_DURATION_MS },
-        { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
-      ],
-      duration: true,
-      minimum,
-      maximum: MAX_DURATION_MS,
-      description,
-    }),
-  );
+/** A file or folder; `~` is the home of the gateway's user, and what is relative starts where the gateway was started. */
+export const path = (description: string) => Type.Optional(text({ maxLength: 4096 }, description));
 
-/** Files and folders; `~` is the home of the gateway's user, and what is relative starts where the gateway was started. */
-export const pathList = (description: string) =>
-  Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64, default: [], description });
-
-export const ownPathList = (description: string) =>
-  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64, description }));
-
-const FLAG_OR_TEXT = {
-  anyOf: [{ type: "boolean" }, { type: "string", minLength: 1, maxLength: 20_000 }],
-  expects: "true, false, or text of at most 20000 characters",
-};
+export const pathList = (options: Default<string[]>, description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64, ...options, description });
 
 /** On, off, or words of one's own. */
-export const flagOrText = (description: string) =>
-  Type.Unsafe<boolean | string>({ ...FLAG_OR_TEXT, default: true, description });
+export const flagOrText = (options: Default<boolean>, description: string) =>
+  Type.Unsafe<boolean | string>({
+    anyOf: [{ type: "boolean" }, { type: "string", minLength: 1, maxLength: 20_000 }],
+    expects: "true, false, or text of at most 20000 characters",
+    ...options,
+    description,
+  });
 
-export const ownFlagOrText = (description: string) =>
-  Type.Optional(Type.Unsafe<boolean | string>({ ...FLAG_OR_TEXT, description }));
-
+/** A group of settings with defaults: it may be left out as a whole. */
 export const closed = { additionalProperties: false, default: {} } as const;

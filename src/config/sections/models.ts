@@ -1,24 +1,23 @@
 /** Model endpoints besides those pi knows. */
 import { Type } from "typebox";
-import { closed, secretText } from "./kinds.ts";
+import { choice, closed, flag, named, secretText, text, webAddress, wholeNumber } from "./kinds.ts";
 
 const price = (description: string) => Type.Number({ default: 0, minimum: 0, description });
 
 const ProviderModel = Type.Object(
   {
-    id: Type.String({ minLength: 1, maxLength: 200, description: "What the endpoint calls the model." }),
-    name: Type.Optional(Type.String({ maxLength: 200, description: "What people see. Default: the id." })),
-    reasoning: Type.Boolean({ default: false, description: "The model can think before it answers." }),
+    id: text({ minLength: 1, maxLength: 200 }, "What the endpoint calls the model."),
+    name: Type.Optional(text({ maxLength: 200 }, "What people see. Default: the id.")),
+    reasoning: flag({ default: false }, "The model can think before it answers."),
     input: Type.Array(Type.Union([Type.Literal("text"), Type.Literal("image")]), {
       default: ["text"],
       description: 'What it can read: "text", "image".',
     }),
-    contextWindow: Type.Integer({
-      default: 32_000,
-      minimum: 1_000,
-      description: "Tokens it can keep in mind; older parts of a long chat are summarised before that.",
-    }),
-    maxTokens: Type.Integer({ default: 4_096, minimum: 1, description: "Tokens in one answer at most." }),
+    contextWindow: wholeNumber(
+      { default: 32_000, minimum: 1_000 },
+      "Tokens it can keep in mind; older parts of a long chat are summarised before that.",
+    ),
+    maxTokens: wholeNumber({ default: 4_096, minimum: 1 }, "Tokens in one answer at most."),
     cost: Type.Object(
       {
         input: price("Dollars per million tokens sent."),
@@ -34,21 +33,17 @@ const ProviderModel = Type.Object(
 
 export const ModelsSection = Type.Object(
   {
-    providers: Type.Record(
-      Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
+    providers: named(
+      "^[a-z0-9][a-z0-9_-]{0,63}$",
       Type.Object(
         {
-          baseUrl: Type.String({
-            pattern: "^https?://",
-            expects: "an address that begins with http:// or https://",
-            maxLength: 2048,
-            description: "Where it answers, for example http://127.0.0.1:11434/v1",
-          }),
-          api: Type.Union(
-            (["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai"] as const).map(
-              (api) => Type.Literal(api),
-            ),
-            { default: "openai-completions", description: "The protocol the endpoint speaks." },
+          baseUrl: webAddress({}, "Where it answers, for example http://127.0.0.1:11434/v1"),
+          api: choice(
+            {
+              of: ["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai"],
+              default: "openai-completions",
+            },
+            "The protocol the endpoint speaks.",
           ),
           apiKey: secretText("The provider's key; most local servers take any text. Reaches only the agent processes."),
           models: Type.Array(ProviderModel, {
@@ -59,7 +54,7 @@ export const ModelsSection = Type.Object(
         },
         { additionalProperties: false },
       ),
-      { default: {}, description: "OpenAI-compatible and other endpoints of your own, by name." },
+      "OpenAI-compatible and other endpoints of your own, by name.",
     ),
   },
   { ...closed, description: "Model endpoints besides those pi knows." },

@@ -1,27 +1,25 @@
 /** The part of the schema that says who speaks to which agent in which conversation. Ids only: names of people are never matched. */
 import { Type } from "typebox";
-import { modelName, toolsSetting, workspace } from "./capabilities.ts";
+import { modelName, tools } from "./capabilities.ts";
+import { choice, closed, list, named, path, text } from "./kinds.ts";
 
 /** A person on a platform. Names are for display only and are never matched. */
 const principal = (description: string) =>
-  Type.String({
-    pattern: "^[a-z][a-z0-9-]*:user:[^\\s:]+$",
-    expects: 'a person\'s id such as "telegram:user:123456"',
-    maxLength: 200,
+  text(
+    {
+      pattern: "^[a-z][a-z0-9-]*:user:[^\\s:]+$",
+      expects: 'a person\'s id such as "telegram:user:123456"',
+      maxLength: 200,
+    },
     description,
-  });
+  );
 
-export const role = (description: string) =>
-  Type.Optional(Type.Union([Type.Literal("owner"), Type.Literal("member"), Type.Literal("guest")], { description }));
+export const role = (description: string) => Type.Optional(choice({ of: ["owner", "member", "guest"] }, description));
 
 export const agentId = (description: string) =>
-  Type.String({
-    pattern: "^[a-z0-9-]{1,64}$",
-    expects: "1 to 64 small letters, digits and dashes",
-    description,
-  });
+  text({ pattern: "^[a-z0-9-]{1,64}$", expects: "1 to 64 small letters, digits and dashes" }, description);
 
-const id = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+const id = (description: string) => Type.Optional(text({ minLength: 1, maxLength: 200 }, description));
 
 export const BindingsSection = Type.Array(
   Type.Object(
@@ -31,12 +29,14 @@ export const BindingsSection = Type.Array(
       account: id("Only for this account (bot) of the channel. Needs channel."),
       chat: id("Only in this chat. Needs channel."),
       peer: Type.Optional(
-        Type.String({
-          pattern: "^(operator|[a-z][a-z0-9-]*:user:[^\\s:]+)$",
-          expects: 'a person\'s id such as "telegram:user:123456", or "operator"',
-          maxLength: 200,
-          description: "Only for this person.",
-        }),
+        text(
+          {
+            pattern: "^(operator|[a-z][a-z0-9-]*:user:[^\\s:]+)$",
+            expects: 'a person\'s id such as "telegram:user:123456", or "operator"',
+            maxLength: 200,
+          },
+          "Only for this person.",
+        ),
       ),
       role: role("Only for people with this role."),
     },
@@ -55,8 +55,10 @@ const roleProfile = (who: string) =>
   Type.Optional(
     Type.Object(
       {
-        workspace: workspace(`The working folder of processes that serve ${who}, whichever agent they talk to.`),
-        tools: toolsSetting(`The tools that agents have for ${who}; pi's own included, if you say so here.`),
+        workspace: path(`The working folder of processes that serve ${who}, whichever agent they talk to.`),
+        tools: Type.Optional(
+          tools({}, `The tools that agents have for ${who}; pi's own included, if you say so here.`),
+        ),
         model: modelName(`The model that answers ${who}, as "provider/model".`),
       },
       { additionalProperties: false, description: `What is different for ${who}.` },
@@ -65,50 +67,31 @@ const roleProfile = (who: string) =>
 
 export const RolesSection = Type.Object(
   {
-    owners: Type.Array(principal("A person's id."), {
-      default: [],
-      maxItems: 1_000,
-      description:
-        "People who may do everything. Whoever signs in to the web console or holds the token is one already.",
-    }),
-    members: Type.Array(principal("A person's id."), {
-      default: [],
-      maxItems: 10_000,
-      description: "People who may talk to the agents.",
-    }),
+    owners: list(
+      principal("A person's id."),
+      1_000,
+      "People who may do everything. Whoever signs in to the web console or holds the token is one already.",
+    ),
+    members: list(principal("A person's id."), 10_000, "People who may talk to the agents."),
     profiles: Type.Object(
       { owner: roleProfile("owners"), member: roleProfile("members"), guest: roleProfile("guests") },
-      { additionalProperties: false, default: {} },
+      closed,
     ),
   },
-  {
-    additionalProperties: false,
-    default: {},
-    security: true,
-    description: "Who is who, by id. An empty list is nobody.",
-  },
+  { ...closed, security: true, description: "Who is who, by id. An empty list is nobody." },
 );
 
 export const SessionSection = Type.Object(
   {
-    dmScope: Type.Union(
-      [
-        Type.Literal("main"),
-        Type.Literal("per-peer"),
-        Type.Literal("per-channel-peer"),
-        Type.Literal("per-account-channel-peer"),
-      ],
-      {
-        default: "per-channel-peer",
-        description:
-          "Which direct messages share a conversation: all of them but those of guests (main), those of one person, those of one person on one channel, or those of one person with one account of a channel.",
-      },
+    dmScope: choice(
+      { of: ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"], default: "per-channel-peer" },
+      "Which direct messages share a conversation: all of them but those of guests (main), those of one person, those of one person on one channel, or those of one person with one account of a channel.",
     ),
-    identityLinks: Type.Record(
-      Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
+    identityLinks: named(
+      "^[a-z0-9][a-z0-9_-]{0,63}$",
       Type.Array(principal("A person's id."), { minItems: 1, maxItems: 100, description: "The ids of this person." }),
-      { default: {}, description: "Ids on several platforms that are one person, by a name of your choice." },
+      "Ids on several platforms that are one person, by a name of your choice.",
     ),
   },
-  { additionalProperties: false, default: {}, description: "How conversations are told apart." },
+  { ...closed, description: "How conversations are told apart." },
 );

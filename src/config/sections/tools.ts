@@ -1,6 +1,6 @@
 /** Which tools may be used by whom and from where, how often, and what is kept about it. */
 import { Type } from "typebox";
-import { closed, duration, MAX_DURATION_MS, secretText } from "./kinds.ts";
+import { choice, closed, duration, flag, list, named, secretText, webAddress, wholeNumber } from "./kinds.ts";
 
 const MAX_NAMES = 1_000;
 
@@ -41,18 +41,9 @@ const ORIGINS = {
 
 const limit = Type.Object(
   {
-    calls: Type.Integer({ minimum: 1, maximum: 100_000, description: "Calls of one person within perMs." }),
-    perMs: Type.Unsafe<number>({
-      anyOf: [
-        { type: "integer", minimum: 1_000, maximum: MAX_DURATION_MS },
-        { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
-      ],
-      duration: true,
-      minimum: 1_000,
-      maximum: MAX_DURATION_MS,
-      description: "The time that is looked at.",
-    }),
-    durable: Type.Optional(Type.Boolean({ description: "Counted across restarts. Default: as the tool itself says." })),
+    calls: wholeNumber({ minimum: 1, maximum: 100_000 }, "Calls of one person within perMs."),
+    perMs: duration({ minimum: 1_000 }, "The time that is looked at."),
+    durable: Type.Optional(flag({}, "Counted across restarts. Default: as the tool itself says.")),
   },
   { additionalProperties: false },
 );
@@ -60,20 +51,17 @@ const limit = Type.Object(
 const WebSearch = Type.Object(
   {
     provider: Type.Optional(
-      Type.Union(
-        (["brave", "serpapi", "tavily", "searxng"] as const).map((name) => Type.Literal(name)),
-        { description: "Who searches. Without it there is no tool `web_search`." },
+      choice(
+        { of: ["brave", "serpapi", "tavily", "searxng"] },
+        "Who searches. Without it there is no tool `web_search`.",
       ),
     ),
     apiKey: secretText("The provider's key. SearXNG needs none."),
     baseUrl: Type.Optional(
-      Type.String({
-        pattern: "^https?://",
-        expects: "an address that begins with http:// or https://",
-        maxLength: 2048,
-        description:
-          "Where the provider answers, when it is not its usual address; required for SearXNG. May be on a private network: you chose it.",
-      }),
+      webAddress(
+        {},
+        "Where the provider answers, when it is not its usual address; required for SearXNG. May be on a private network: you chose it.",
+      ),
     ),
   },
   { ...closed, description: "The tool `web_search`." },
@@ -90,31 +78,23 @@ const hosts = (description: string, byDefault: readonly string[]) =>
 
 const WebFetch = Type.Object(
   {
-    enabled: Type.Optional(
-      Type.Boolean({ description: "Whether there is a tool `web_fetch`. Default: when there is `web_search`." }),
-    ),
+    enabled: Type.Optional(flag({}, "Whether there is a tool `web_fetch`. Default: when there is `web_search`.")),
     allow: hosts("Hosts whose pages may be opened, each with everything below it.", ["*"]),
     deny: hosts("Hosts whose pages may not be opened, whatever else is allowed.", []),
-    maxKb: Type.Integer({
-      default: 2_048,
-      minimum: 16,
-      maximum: 16_384,
-      description: "Of one page, in KB as it is sent.",
-    }),
-    maxChars: Type.Integer({
-      default: 20_000,
-      minimum: 1_000,
-      maximum: 200_000,
-      description: "Characters of one answer; an agent reads on with another call.",
-    }),
-    cacheMs: duration(900_000, 0, "How long a page is kept instead of fetched again."),
-    privateOrigins: Type.Array(
+    maxKb: wholeNumber({ default: 2_048, minimum: 16, maximum: 16_384 }, "Of one page, in KB as it is sent."),
+    maxChars: wholeNumber(
+      { default: 20_000, minimum: 1_000, maximum: 200_000 },
+      "Characters of one answer; an agent reads on with another call.",
+    ),
+    cacheMs: duration({ default: 900_000, minimum: 0 }, "How long a page is kept instead of fetched again."),
+    privateOrigins: list(
       Type.String({
         pattern: "^https?://[^/\\s]+$",
         expects: "an origin such as http://10.0.0.5:8080",
         maxLength: 300,
       }),
-      { default: [], maxItems: 100, description: "Places on a private network that may be opened all the same." },
+      100,
+      "Places on a private network that may be opened all the same.",
     ),
   },
   { ...closed, description: "The tool `web_fetch`." },
@@ -128,33 +108,33 @@ export const ToolsSection = Type.Object(
     deny: names("Tools that may not be used, whatever else is allowed.", []),
     roles: Type.Object(ROLES, { ...closed, description: "Narrower lists for a role." }),
     origins: Type.Object(ORIGINS, { ...closed, description: "Narrower lists for where a call has its beginning." }),
-    agents: Type.Record(
-      Type.String({ pattern: "^[a-z0-9-]{1,64}$" }),
+    agents: named(
+      "^[a-z0-9-]{1,64}$",
       Type.Object(
         { allow: ownNames("Only these may be used by this agent."), deny: ownNames("These may not.") },
         { additionalProperties: false },
       ),
-      { default: {}, description: "Narrower lists for an agent, by its id." },
+      "Narrower lists for an agent, by its id.",
     ),
-    principals: Type.Record(
-      Type.String({ pattern: "^(operator|[a-z][a-z0-9-]*:user:[^\\s:]{1,190})$" }),
+    principals: named(
+      "^(operator|[a-z][a-z0-9-]*:user:[^\\s:]{1,190})$",
       Type.Object(
         { allow: ownNames("Only these may be used by this person."), deny: ownNames("These may not.") },
         { additionalProperties: false },
       ),
-      { default: {}, description: 'Narrower lists for a person, by id such as "telegram:user:1".' },
+      'Narrower lists for a person, by id such as "telegram:user:1".',
     ),
-    limits: Type.Record(Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }), limit, {
-      default: {},
-      description: "How often one person may call a tool, by its name; instead of the tool's own limit.",
-    }),
+    limits: named(
+      "^[A-Za-z0-9_-]{1,64}$",
+      limit,
+      "How often one person may call a tool, by its name; instead of the tool's own limit.",
+    ),
     approvals: Type.Object(
       {
         ask: names("Tools that ask the owner before they run, besides those that always do.", []),
         never: names("Tools that would ask and need not: you answer for them.", []),
         waitMs: duration(
-          600_000,
-          1_000,
+          { default: 600_000, minimum: 1_000 },
           "How long a call waits for the owner's word before it is refused. The time of its turn (agent.timeoutMs) goes on meanwhile.",
         ),
       },
@@ -163,8 +143,7 @@ export const ToolsSection = Type.Object(
     questions: Type.Object(
       {
         waitMs: duration(
-          300_000,
-          1_000,
+          { default: 300_000, minimum: 1_000 },
           "How long a question of an agent's extension waits for the person it is for; a shorter time that the extension sets counts instead. The time of its turn (agent.timeoutMs) goes on meanwhile.",
         ),
       },
@@ -172,37 +151,35 @@ export const ToolsSection = Type.Object(
     ),
     execution: Type.Object(
       {
-        cleanupMs: duration(250, 0, "What a tool gets to end by itself once it was cancelled or took too long."),
-        backgroundMs: duration(30_000, 1_000, "After this time a background tool goes on alone, and its turn with it."),
-        maxOutputChars: Type.Integer({
-          default: 262_144,
-          minimum: 1_000,
-          maximum: 262_144,
-          description: "Characters of text in one result; the rest is cut, and marked there.",
-        }),
-        maxImages: Type.Integer({ default: 8, minimum: 0, maximum: 32, description: "Images in one result." }),
-        maxImageMb: Type.Integer({ default: 5, minimum: 1, maximum: 20, description: "Of one image, in MiB." }),
+        cleanupMs: duration(
+          { default: 250, minimum: 0 },
+          "What a tool gets to end by itself once it was cancelled or took too long.",
+        ),
+        backgroundMs: duration(
+          { default: 30_000, minimum: 1_000 },
+          "After this time a background tool goes on alone, and its turn with it.",
+        ),
+        maxOutputChars: wholeNumber(
+          { default: 262_144, minimum: 1_000, maximum: 262_144 },
+          "Characters of text in one result; the rest is cut, and marked there.",
+        ),
+        maxImages: wholeNumber({ default: 8, minimum: 0, maximum: 32 }, "Images in one result."),
+        maxImageMb: wholeNumber({ default: 5, minimum: 1, maximum: 20 }, "Of one image, in MiB."),
       },
       { ...closed, description: "Limits of each tool call." },
     ),
-    maxPerSession: Type.Integer({
-      default: 16,
-      minimum: 1,
-      maximum: 1_000,
-      description: "Tools of one conversation that run at the same time. More wait for their turn.",
-    }),
-    maxTotal: Type.Integer({
-      default: 128,
-      minimum: 1,
-      maximum: 10_000,
-      description: "Tools that run at the same time in the whole gateway.",
-    }),
-    keepDays: Type.Integer({
-      default: 365,
-      minimum: 0,
-      maximum: 36_500,
-      description: "Days for which tool calls are kept in the record. 0 keeps them for ever.",
-    }),
+    maxPerSession: wholeNumber(
+      { default: 16, minimum: 1, maximum: 1_000 },
+      "Tools of one conversation that run at the same time. More wait for their turn.",
+    ),
+    maxTotal: wholeNumber(
+      { default: 128, minimum: 1, maximum: 10_000 },
+      "Tools that run at the same time in the whole gateway.",
+    ),
+    keepDays: wholeNumber(
+      { default: 365, minimum: 0, maximum: 36_500 },
+      "Days for which tool calls are kept in the record. 0 keeps them for ever.",
+    ),
   },
   { ...closed, security: true, description: "Which tools may be used by whom and from where." },
 );

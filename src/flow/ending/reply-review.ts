@@ -8,7 +8,7 @@ import type { Batch } from "../../contracts/queue.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
-import { misfitOf, type Shape } from "../../kit/shape.ts";
+import { misfitOf, type Shape } from "../../kit/schema/shape.ts";
 
 interface ReplyReviewDeps {
   readonly clock: Clock;
@@ -19,7 +19,7 @@ interface ReplyReviewDeps {
 /** A plugin that checks replies is waited for this long. */
 const REVIEW_MS = 15_000;
 /** Any other answer may be a misspelt wish to change the reply, so it counts as a failed check. */
-const ANSWER: Shape = { kind: "group", keys: { text: { shape: { kind: "text" }, optional: true } } };
+const ANSWER: Shape = { type: "object", keys: { text: { shape: { type: "string" }, optional: true } } };
 
 type Reviewed = Pick<Batch, "sessionKey" | "entries">;
 

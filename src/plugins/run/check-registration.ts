@@ -1,7 +1,7 @@
 /** Holds what a plugin registers against its description, before anything is done with it. Pure. */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { GatewayPluginApi, PluginTool } from "../../contracts/plugin.ts";
-import { misfitOf, type Shape } from "../../kit/shape.ts";
+import { misfitOf, type Shape } from "../../kit/schema/shape.ts";
 import { SHAPES } from "./shapes.ts";
 
 type Verb = Extract<keyof GatewayPluginApi, `register${string}`>;

@@ -10,17 +10,17 @@ import type { Role } from "../../contracts/ids.ts";
 import type { HookName } from "../../contracts/plugin-hooks.ts";
 import type { PluginChannel, PluginRoute, PluginService, PluginSkill, PluginTool } from "../../contracts/plugin.ts";
 import type { ToolFlags, ToolLimit, ToolOrigin } from "../../contracts/tools/tool.ts";
-import type { KeysOf, Shape } from "../../kit/shape.ts";
+import type { KeysOf, Shape } from "../../kit/schema/shape.ts";
 
-const text = { shape: { kind: "text" } } as const;
-const func = { shape: { kind: "function" } } as const;
+const text = { shape: { type: "string" } } as const;
+const func = { shape: { type: "function" } } as const;
 const maybe = <S extends Shape>(shape: S) => ({ shape, optional: true }) as const;
-const group = <T>(keys: KeysOf<T>): Shape => ({ kind: "group", keys });
+const group = <T>(keys: KeysOf<T>): Shape => ({ type: "object", keys });
 /** All members of a union: one that is added to the type does not compile until it is here. */
-const choice = <T extends string>(all: Readonly<Record<T, true>>): Shape => ({ kind: "choice", of: Object.keys(all) });
+const choice = <T extends string>(all: Readonly<Record<T, true>>): Shape => ({ enum: Object.keys(all) });
 
-const flag = maybe({ kind: "flag" });
-const words = maybe({ kind: "list", of: { kind: "text" } });
+const flag = maybe({ type: "boolean" });
+const texts = maybe({ type: "array", items: { type: "string" } });
 const role = choice<Role>({ owner: true, member: true, guest: true });
 const origin = choice<ToolOrigin>({
   chat: true,
@@ -35,9 +35,9 @@ const origin = choice<ToolOrigin>({
 
 const TOOL = group<PluginTool>({
   name: text,
-  label: maybe({ kind: "text" }),
+  label: maybe({ type: "string" }),
   description: text,
-  parameters: { shape: { kind: "object" } },
+  parameters: { shape: { type: "object" } },
   flags: maybe(
     group<Partial<ToolFlags>>({
       idempotent: flag,
@@ -52,49 +52,49 @@ const TOOL = group<PluginTool>({
       elevated: flag,
     }),
   ),
-  origins: maybe({ kind: "list", of: origin }),
+  origins: maybe({ type: "array", items: origin }),
   limit: maybe(
     group<ToolLimit>({
-      calls: { shape: { kind: "number", whole: true } },
-      perMs: { shape: { kind: "number" } },
+      calls: { shape: { type: "integer", exclusiveMinimum: 0 } },
+      perMs: { shape: { type: "number", exclusiveMinimum: 0 } },
       durable: flag,
     }),
   ),
-  timeoutMs: maybe({ kind: "number" }),
+  timeoutMs: maybe({ type: "number", exclusiveMinimum: 0 }),
   approval: flag,
   execute: func,
 });
 
 const COMMAND = group<Command>({
   name: text,
-  help: { shape: { kind: "text" } },
-  usage: maybe({ kind: "text" }),
-  roles: { shape: { kind: "list", of: role, min: 1 } },
+  help: { shape: { type: "string" } },
+  usage: maybe({ type: "string" }),
+  roles: { shape: { type: "array", items: role, minItems: 1 } },
   stopsTurn: flag,
   needsAgent: flag,
   run: func,
-  refused: maybe({ kind: "function" }),
+  refused: maybe({ type: "function" }),
 });
 
-const count: Shape = { kind: "number", whole: true };
+const count: Shape = { type: "integer", exclusiveMinimum: 0 };
 const groupKeys: KeysOf<GroupSettings> = {
   requireMention: flag,
   contextMessages: maybe(count),
-  allowFrom: words,
+  allowFrom: texts,
   role: maybe(role),
 };
 const ACCESS: Shape = group<ChannelAccessSettings>({
   dmPolicy: maybe(choice({ pairing: true, allowlist: true, open: true, disabled: true })),
-  allowFrom: words,
+  allowFrom: texts,
   groupPolicy: maybe(choice({ allowlist: true, open: true, disabled: true })),
   requireMention: flag,
   groupContext: maybe(
     group<GroupContextSettings>({ messages: { shape: count }, minutes: { shape: count }, chars: { shape: count } }),
   ),
   wakeOnReaction: flag,
-  groups: maybe({ kind: "map", of: group<GroupSettings>(groupKeys) }),
-  guilds: maybe({ kind: "map", of: group<GuildSettings>({ ...groupKeys, channels: words }) }),
-  accounts: maybe({ kind: "map", of: () => ACCESS }),
+  groups: maybe({ type: "object", entries: group<GroupSettings>(groupKeys) }),
+  guilds: maybe({ type: "object", entries: group<GuildSettings>({ ...groupKeys, channels: texts }) }),
+  accounts: maybe({ type: "object", entries: () => ACCESS }),
 });
 
 export const SHAPES = {
@@ -125,6 +125,6 @@ export const SHAPES = {
     gateway_start: true,
     gateway_stop: true,
   }),
-  handler: { kind: "function" },
+  handler: { type: "function" },
   wakeMode: choice({ now: true, "next-heartbeat": true }),
 } as const satisfies Readonly<Record<string, Shape>>;

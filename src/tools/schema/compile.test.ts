@@ -178,7 +178,7 @@ describe("a schema is quarantined, with a reason an operator understands,", () =
     const deep = nested(31, (inner) => ({ properties: { x: inner } }));
     const wide = many(SCHEMA_LIMITS.maxProperties - 32, () => ({ type: "string" }));
     expect(says(object({ deep, ...wide }, { additionalProperties: false }), { p0: "a", p1: 1 })).toEqual([
-      "p1: must be a string, not a number",
+      "p1: is 1; it must be text.",
     ]);
     const forms = Array.from({ length: 2_990 }, (_, index) => ({ const: index }));
     expect(compiled(object({ a: { anyOf: forms } })).check({ a: 2_989 })).toEqual({ ok: true });
@@ -298,8 +298,8 @@ describe("a usable schema", () => {
     expect(says(schema, { next: { next: { next: {} } }, other: 1, named: null })).toEqual([]);
     expect(says(schema, { next: { next: { nxt: {} } }, other: "1", named: 1 })).toEqual([
       "next.next.nxt: is not a known parameter. Did you mean next?",
-      "other: must be a whole number, not a string",
-      "named: must be null, not a number",
+      "other: is text; it must be a whole number.",
+      "named: is 1; it must be null.",
     ]);
   });
 
@@ -361,59 +361,58 @@ describe("a wrong value is described so that a model can act", () => {
     { required: ["text"], additionalProperties: false },
   );
   const cases: readonly [name: string, value: unknown, said: string[]][] = [
-    ["missing", {}, ["text: is missing; it must be a string of 1 to 20 characters"]],
-    ["not an object", null, [": must be an object, not null"]],
-    ["nothing", undefined, [": must be an object, not nothing"]],
+    ["missing", {}, ["text: is missing; it must be text of 1 to 20 characters."]],
+    ["not an object", null, [": is null; it must be an object in { }."]],
+    ["nothing", undefined, [": is nothing; it must be an object in { }."]],
     [
       "misspelt",
       { txt: "a" },
-      [
-        "text: is missing; it must be a string of 1 to 20 characters",
-        "txt: is not a known parameter. Did you mean text?",
-      ],
+      ["text: is missing; it must be text of 1 to 20 characters.", "txt: is not a known parameter. Did you mean text?"],
     ],
     [
       "unknown",
       { text: "a", zzzzzz: 1 },
-      ["zzzzzz: is not a known parameter. Known: text, count, order, when, tags, who, shape, labels, range, odd name."],
+      [
+        "zzzzzz: is not a known parameter. Known here: text, count, order, when, tags, who, shape, labels, range, odd name.",
+      ],
     ],
-    ["of the wrong type", { text: 5 }, ["text: must be a string of 1 to 20 characters, not a number"]],
-    ["too long", { text: "😀".repeat(21) }, ["text: must be a string of 1 to 20 characters"]],
-    ["out of range", { text: "a", count: 11 }, ["count: must be a whole number from 1 to 10"]],
-    ["a fraction", { text: "a", count: 1.5 }, ["count: must be a whole number from 1 to 10, not a number"]],
-    ["not listed", { text: "a", order: "ask" }, ['order: must be one of "asc", "desc". Did you mean "asc"?']],
-    ["of the wrong format", { text: "a", when: "tomorrow" }, ["when: must be a string in the format date-time"]],
-    ["too few", { text: "a", tags: [] }, ["tags: must have at least 1 item, not 0"]],
+    ["of the wrong type", { text: 5 }, ["text: is 5; it must be text of 1 to 20 characters."]],
+    ["too long", { text: "😀".repeat(21) }, ["text: must be text of 1 to 20 characters."]],
+    ["out of range", { text: "a", count: 11 }, ["count: is 11; it must be a whole number from 1 to 10."]],
+    ["a fraction", { text: "a", count: 1.5 }, ["count: is 1.5; it must be a whole number from 1 to 10."]],
+    ["not listed", { text: "a", order: "ask" }, ['order: must be "asc" or "desc". Did you mean "asc"?']],
+    ["of the wrong format", { text: "a", when: "tomorrow" }, ["when: must be text in the format date-time."]],
+    [
+      "too few",
+      { text: "a", tags: [] },
+      ["tags: is an empty list; it must be a list in [ ] of 1 to 2 items, each text."],
+    ],
     [
       "too many, twice and wrong",
       { text: "a", tags: ["x", "x", 3] },
       [
-        "tags: must have at most 2 items, not 3",
-        "tags: must not have the same item twice",
-        "tags[2]: must be a string, not a number",
+        "tags: is a list of 3 items; it must be a list in [ ] of 1 to 2 items, each text.",
+        "tags: must not have the same item twice.",
+        "tags[2]: is 3; it must be text.",
       ],
     ],
-    ["of no form", { text: "a", who: 5 }, ["who: must be a string or null"]],
+    ["of no form", { text: "a", who: 5 }, ["who: is 5; it must be text or null."]],
     [
       "of a form it names",
       { text: "a", shape: { kind: "box" } },
       [
-        "shape.w: is missing; it must be a number",
-        "shape.h: is missing; it must be a number",
-        "shape.d: is missing; it must be a number",
+        "shape.w: is missing; it must be a number.",
+        "shape.h: is missing; it must be a number.",
+        "shape.d: is missing; it must be a number.",
       ],
     ],
     [
       "under a pattern",
       { text: "a", labels: { "x-a": 1, b: 2 } },
-      ["labels.x-a: must be a string, not a number", "labels.b: is not a known parameter. There are none."],
+      ["labels.x-a: is 1; it must be text.", "labels.b: is not a known parameter."],
     ],
-    ["without its companion", { text: "a", range: { from: 1 } }, ["range.to: is missing; from needs it"]],
-    [
-      "in a place with an odd name",
-      { text: "a", "odd name": 1 },
-      ['["odd name"]: must be true or false, not a number'],
-    ],
+    ["without its companion", { text: "a", range: { from: 1 } }, ["range.to: is missing; from needs it."]],
+    ["in a place with an odd name", { text: "a", "odd name": 1 }, ['"odd name": is 1; it must be true or false.']],
   ];
   test.each(cases)("%s", (_name, value, said) => {
     expect(says(schema, value)).toEqual(said);
@@ -426,7 +425,7 @@ describe("a wrong value is described so that a model can act", () => {
   test("and never nothing, also for rules between properties", () => {
     const rule = object({ a: {} }, JSON.parse('{"if":{"required":["a"]},"then":{"required":["b"]}}'));
     expect(says(rule, { a: 1 })).toEqual([
-      ": they do not fit together as the tool's schema asks. Read its parameters again.",
+      ": do not fit together as the tool's schema asks. Read its parameters again.",
     ]);
   });
 });
@@ -506,7 +505,7 @@ describe("no schema and no value make a check long", () => {
     const rows = Array.from({ length: 4_000 }, (_, id) => ({ id, text: "some ordinary words" }));
     expect(says(schema, { rows })).toEqual([]);
     expect(says(schema, { rows: [...rows, { id: "x" }] })).toEqual([
-      "rows[4000].id: must be a whole number, not a string",
+      "rows[4000].id: is text; it must be a whole number.",
     ]);
     expect(
       says(object({ text: { type: "string", pattern: "^[\\x20-\\x7E]*$" } }), { text: "a".repeat(200_000) }),

@@ -3,9 +3,10 @@
  * which name was probably meant. Only speaks about values that the check has refused; it never decides.
  */
 import { nearest } from "../../kit/nearest.ts";
+import { allowedValues, expectation } from "../../kit/schema/expectation.ts";
+import { foundValue, joinPath, missingValue, unknownKey, wrongValue } from "../../kit/schema/problem.ts";
 import type { Budget } from "./budget.ts";
 import { areUnique, oneOf } from "./equal-values.ts";
-import { either, expectation, shown } from "./expectation.ts";
 import type { Inspected } from "./inspect.ts";
 import { isNode, type Schema, type SchemaNode } from "./keywords.ts";
 import { isMultipleOf } from "./multiple-of.ts";
@@ -14,6 +15,7 @@ import { matches, textRules } from "./patterns/text-rules.ts";
 export interface Problem {
   /** As one would write it: `chat.ids[2]`; empty for the parameters as a whole. */
   readonly path: string;
+  /** A sentence without its subject, which is the path. */
   readonly message: string;
 }
 
@@ -23,50 +25,53 @@ interface ExplainDeps {
 }
 
 const MAX_PROBLEMS = 8;
-const MAX_LISTED_NAMES = 40;
 
 export function explain(deps: ExplainDeps, value: unknown): readonly Problem[] {
   const found = problemsOf(deps, deps.inspected.root, { path: "", value });
   if (found.length > 0) return found.slice(0, MAX_PROBLEMS);
-  return [{ path: "", message: "they do not fit together as the tool's schema asks. Read its parameters again." }];
+  return [{ path: "", message: "do not fit together as the tool's schema asks. Read its parameters again." }];
 }
 
-interface Place {
+/** A part of the parameters, and where it is. */
+interface Part {
   readonly path: string;
   readonly value: unknown;
 }
 
-function problemsOf(deps: ExplainDeps, schema: Schema, place: Place): Problem[] {
+function problemsOf(deps: ExplainDeps, schema: Schema, part: Part): Problem[] {
   deps.budget.spend(1);
-  if (typeof schema === "boolean") return schema ? [] : [{ path: place.path, message: "is not allowed here" }];
+  if (typeof schema === "boolean") return schema ? [] : [{ path: part.path, message: "is not allowed here." }];
   const target = deps.inspected.refs.get(schema);
-  const referred = target === undefined ? [] : problemsOf(deps, target, place);
-  const kind = wrongKind(deps, schema, place);
-  if (kind !== null) return [...referred, { path: place.path, message: kind }];
+  const referred = target === undefined ? [] : problemsOf(deps, target, part);
+  const kind = wrongKind(deps, schema, part);
+  if (kind !== null) return [...referred, { path: part.path, message: kind }];
   return [
     ...referred,
-    ...objectProblems(deps, schema, place),
-    ...listProblems(deps, schema, place),
-    ...scalarProblems(deps, schema, place),
-    ...all(schema.allOf).flatMap((part) => problemsOf(deps, part, place)),
-    ...formProblems(deps, all(schema.anyOf), place),
-    ...formProblems(deps, all(schema.oneOf), place),
+    ...objectProblems(deps, schema, part),
+    ...listProblems(deps, schema, part),
+    ...scalarProblems(deps, schema, part),
+    ...all(schema.allOf).flatMap((also) => problemsOf(deps, also, part)),
+    ...formProblems(deps, all(schema.anyOf), part),
+    ...formProblems(deps, all(schema.oneOf), part),
   ];
 }
 
 const all = (held: unknown): readonly Schema[] => (Array.isArray(held) ? held : []);
 
-/** Type and listed values: when these are wrong there is nothing more to say about the place. */
-function wrongKind({ inspected, budget }: ExplainDeps, schema: SchemaNode, { value }: Place): string | null {
+function expected({ inspected }: ExplainDeps, schema: Schema): string {
+  return expectation(schema, (node) => inspected.refs.get(node));
+}
+
+/** Type and listed values: when these are wrong there is nothing more to say about this part. */
+function wrongKind(deps: ExplainDeps, schema: SchemaNode, { value }: Part): string | null {
   const types = [schema.type ?? []].flat();
-  const follow = (node: SchemaNode) => inspected.refs.get(node);
-  if (types.length > 0 && !types.some((type) => isOfType(value, type)))
-    return `must be ${expectation(schema, follow)}, not ${nameOf(value)}`;
-  const allowed = Array.isArray(schema.enum) ? schema.enum : Object.hasOwn(schema, "const") ? [schema.const] : null;
-  if (allowed === null || oneOf(allowed)(value, budget)) return null;
+  const allowed = allowedValues(schema);
+  const isOfKind = types.length === 0 || types.some((type) => isOfType(value, type));
+  if (isOfKind && (allowed === null || oneOf(allowed)(value, deps.budget))) return null;
+  if (!isOfKind || allowed === null || typeof value !== "string")
+    return wrongValue(foundValue(value), expected(deps, schema));
   const names = allowed.filter((choice) => typeof choice === "string");
-  const near = typeof value === "string" ? nearest(value, names) : null;
-  return `must be ${expectation(schema, follow)}${near === null ? "" : `. Did you mean ${shown(near)}?`}`;
+  return wrongValue(null, expected(deps, schema), nearest(value, names));
 }
 
 function isOfType(value: unknown, type: unknown): boolean {
@@ -77,30 +82,32 @@ function isOfType(value: unknown, type: unknown): boolean {
   return type === "number" ? Number.isFinite(value) : typeof value === type;
 }
 
-function nameOf(value: unknown): string {
-  if (value === null) return "null";
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-function objectProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Place): Problem[] {
+function objectProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Part): Problem[] {
   if (!isNode(value)) return [];
   const known = isNode(schema.properties) ? schema.properties : {};
   const names = Object.keys(value);
-  const required = all(schema.required).map(String);
+  const missing = all(schema.required)
+    .map(String)
+    .filter((name) => !names.includes(name));
   return [
-    ...required.filter((name) => !names.includes(name)).map((name) => isMissing(deps, known, below(path, name), name)),
+    ...missing.map((name) => ({ path: joinPath(path, name), message: isMissing(deps, known, name) })),
     ...companions(schema, path, names),
     ...names.flatMap((name) => propertyProblems(deps, schema, { path, value }, name)),
-    ...outside(path, names.length, [schema.minProperties, schema.maxProperties], "properties"),
+    ...wrongCount(schema, path, names.length),
   ];
 }
 
-function isMissing(deps: ExplainDeps, known: SchemaNode, path: string, name: string): Problem {
+function isMissing(deps: ExplainDeps, known: SchemaNode, name: string): string {
   const schema = Object.hasOwn(known, name) ? (known[name] as Schema) : true;
-  const expected = expectation(schema, (node) => deps.inspected.refs.get(node));
-  return { path, message: schema === true ? "is missing" : `is missing; it must be ${expected}` };
+  return missingValue(schema === true ? null : expected(deps, schema));
+}
+
+function wrongCount({ minProperties: least, maxProperties: most }: SchemaNode, path: string, count: number): Problem[] {
+  if (typeof least === "number" && count < least)
+    return [{ path, message: `has ${count} of at least ${least} properties.` }];
+  if (typeof most === "number" && count > most)
+    return [{ path, message: `has ${count} of at most ${most} properties.` }];
+  return [];
 }
 
 /** Names that must come together. */
@@ -110,90 +117,70 @@ function companions(schema: SchemaNode, path: string, names: readonly string[]):
     .filter(([name]) => names.includes(name))
     .flatMap(([name, needed]) => all(needed).map((other) => [name, String(other)] as const))
     .filter(([, other]) => !names.includes(other))
-    .map(([name, other]) => ({ path: below(path, other), message: `is missing; ${name} needs it` }));
+    .map(([name, other]) => ({ path: joinPath(path, other), message: `is missing; ${name} needs it.` }));
 }
 
 /** One property: by its name, by patterns its name fits, else as one of those the schema does not name. */
-function propertyProblems(deps: ExplainDeps, schema: SchemaNode, place: Place, name: string): Problem[] {
+function propertyProblems(deps: ExplainDeps, schema: SchemaNode, part: Part, name: string): Problem[] {
   const { inspected, budget } = deps;
   const known = isNode(schema.properties) ? schema.properties : {};
-  const inside = { path: below(place.path, name), value: (place.value as SchemaNode)[name] };
+  const inside = { path: joinPath(part.path, name), value: (part.value as SchemaNode)[name] };
   const patterned = Object.entries(schema.patternProperties ?? {}).filter(([source]) => {
     const pattern = inspected.patterns.get(source);
     return pattern !== undefined && matches(pattern, name, budget);
   });
-  const parts = [...(Object.hasOwn(known, name) ? [known[name]] : []), ...patterned.map(([, part]) => part)];
-  if (parts.length > 0) return parts.flatMap((part) => problemsOf(deps, part as Schema, inside));
+  const schemas = [...(Object.hasOwn(known, name) ? [known[name]] : []), ...patterned.map(([, below]) => below)];
+  if (schemas.length > 0) return schemas.flatMap((below) => problemsOf(deps, below as Schema, inside));
   if (schema.additionalProperties !== false)
     return problemsOf(deps, (schema.additionalProperties ?? true) as Schema, inside);
-  return [
-    { path: inside.path, message: `is not a known parameter. ${hintFor(name, known, place.value as SchemaNode)}` },
-  ];
-}
-
-/** The name that was probably meant, or else those there are. */
-function hintFor(name: string, known: SchemaNode, value: SchemaNode): string {
   const names = Object.keys(known);
-  const near = nearest(
-    name,
-    names.filter((other) => !Object.hasOwn(value, other)),
-  );
-  if (near !== null) return `Did you mean ${near}?`;
-  if (names.length === 0) return "There are none.";
-  return `Known: ${names.slice(0, MAX_LISTED_NAMES).join(", ")}${names.length > MAX_LISTED_NAMES ? ", …" : "."}`;
+  const free = names.filter((other) => !Object.hasOwn(part.value as SchemaNode, other));
+  return [{ path: inside.path, message: unknownKey("not a known parameter", nearest(name, free), names) }];
 }
 
-function listProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Place): Problem[] {
+function listProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Part): Problem[] {
   if (!Array.isArray(value)) return [];
   const first = Array.isArray(schema.items) ? all(schema.items) : all(schema.prefixItems);
   const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items;
-  const twice = schema.uniqueItems === true && !areUnique(value, deps.budget);
+  const { minItems = 0, maxItems = Infinity } = schema;
+  const hasCount = value.length >= Number(minItems) && value.length <= Number(maxItems);
+  const isTwice = schema.uniqueItems === true && !areUnique(value, deps.budget);
+  const list = { ...schema, type: "array" };
   return [
-    ...outside(path, value.length, [schema.minItems, schema.maxItems], "items"),
-    ...(twice ? [{ path, message: "must not have the same item twice" }] : []),
+    ...(hasCount ? [] : [{ path, message: wrongValue(foundValue(value), expected(deps, list)) }]),
+    ...(isTwice ? [{ path, message: "must not have the same item twice." }] : []),
     ...value.flatMap((item: unknown, index) => {
-      const part = first[index] ?? (rest as Schema | undefined) ?? true;
-      return problemsOf(deps, part, { path: `${path}[${index}]`, value: item });
+      const itemSchema = first[index] ?? (rest as Schema | undefined) ?? true;
+      return problemsOf(deps, itemSchema, { path: `${path}[${index}]`, value: item });
     }),
   ];
 }
 
-/** `what` is a plural. */
-function outside(path: string, count: number, [least, most]: readonly unknown[], what: string): Problem[] {
-  const amount = (limit: number): string =>
-    `${limit} ${limit === 1 ? what.replace(/ies$|s$/, (end) => (end === "s" ? "" : "y")) : what}`;
-  if (typeof least === "number" && count < least)
-    return [{ path, message: `must have at least ${amount(least)}, not ${count}` }];
-  if (typeof most === "number" && count > most)
-    return [{ path, message: `must have at most ${amount(most)}, not ${count}` }];
-  return [];
-}
-
-function scalarProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Place): Problem[] {
-  const expected = (): string => expectation({ ...schema, type: schema.type ?? typeof value }, () => undefined);
+function scalarProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Part): Problem[] {
+  const scalar = { ...schema, type: schema.type ?? typeof value };
   const wrongText = () =>
     textRules(schema, deps.inspected.patterns, deps.budget).some(({ fits }) => !fits(String(value)));
-  if (typeof value === "string" && wrongText()) return [{ path, message: `must be ${expected()}` }];
+  if (typeof value === "string" && wrongText()) return [{ path, message: wrongValue(null, expected(deps, scalar)) }];
   if (typeof value !== "number") return [];
   const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;
   const within = value >= Number(minimum) && value <= Number(maximum);
   const strictly = value > Number(exclusiveMinimum) && value < Number(exclusiveMaximum);
   const multiple = typeof schema.multipleOf !== "number" || isMultipleOf(value, schema.multipleOf, deps.budget);
-  return within && strictly && multiple ? [] : [{ path, message: `must be ${expected()}` }];
+  return within && strictly && multiple
+    ? []
+    : [{ path, message: wrongValue(foundValue(value), expected(deps, scalar)) }];
 }
 
 /** Of several forms the one that was most likely meant is spoken about: the one it names itself, else the one with the fewest problems. */
-function formProblems(deps: ExplainDeps, forms: readonly Schema[], place: Place): Problem[] {
+function formProblems(deps: ExplainDeps, forms: readonly Schema[], part: Part): Problem[] {
   if (forms.length === 0) return [];
-  const tried = forms.map((form) => ({ form, problems: problemsOf(deps, form, place) }));
+  const tried = forms.map((form) => ({ form, problems: problemsOf(deps, form, part) }));
   if (tried.some(({ problems }) => problems.length === 0)) return [];
-  const sameKind = tried.filter(({ problems }) => !problems.some(({ path }) => path === place.path));
-  const named = sameKind.filter(({ form }) => namesItself(deps, form, place.value));
+  const sameKind = tried.filter(({ problems }) => !problems.some(({ path }) => path === part.path));
+  const named = sameKind.filter(({ form }) => namesItself(deps, form, part.value));
   const [first, ...others] = named.length > 0 ? named : sameKind;
-  if (!first) {
-    const expected = new Set(forms.map((form) => expectation(form, (node) => deps.inspected.refs.get(node))));
-    return [{ path: place.path, message: `must be ${either([...expected])}` }];
-  }
+  if (!first)
+    return [{ path: part.path, message: wrongValue(foundValue(part.value), expected(deps, { anyOf: forms })) }];
   return others.reduce((best, next) => (next.problems.length < best.problems.length ? next : best), first).problems;
 }
 
@@ -206,10 +193,4 @@ function namesItself(deps: ExplainDeps, form: Schema, value: unknown): boolean {
     const only = Object.hasOwn(part, "const") ? [part.const] : part.enum;
     return Array.isArray(only) && only.length === 1 && oneOf(only)(value[name], deps.budget);
   });
-}
-
-/** Names that need it are quoted, so that a path can be read in one way only. */
-function below(path: string, name: string): string {
-  if (!/^[A-Za-z_$][\w$-]*$/.test(name)) return `${path}[${shown(name)}]`;
-  return path === "" ? name : `${path}.${name}`;
 }

@@ -1,6 +1,7 @@
 /** JSON Schema as data: where subschemas sit, to what they apply, and how each keyword must be written. Drafts 7 and 2020-12. */
-export type SchemaNode = Readonly<Record<string, unknown>>;
-export type Schema = SchemaNode | boolean;
+import type { Schema, SchemaNode } from "../../kit/schema/expectation.ts";
+
+export type { Schema, SchemaNode } from "../../kit/schema/expectation.ts";
 
 /** `value`: the same value again. `child`: one known part of it. `each`: any number of its parts. `none`: only where a $ref points. */
 type AppliesTo = "value" | "child" | "each" | "none";

@@ -2,14 +2,14 @@
 import type { HookAnswers, HookEntry } from "../../contracts/plugin-hooks.ts";
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { orAborted } from "../../kit/deferred.ts";
-import { misfitOf, type Shape } from "../../kit/shape.ts";
+import { misfitOf, type Shape } from "../../kit/schema/shape.ts";
 import { textOf, withText } from "../run/output.ts";
 import { type Draft, type Finished, refuse, type StageDeps } from "./stage.ts";
 
 const HOOK_MS = 15_000;
 const MAX_REASON_CHARS = 500;
 /** Any other answer may be a misspelt wish to hide something, so it counts as a failed check. */
-const PERSIST_ANSWER: Shape = { kind: "group", keys: { output: { shape: { kind: "text" }, optional: true } } };
+const PERSIST_ANSWER: Shape = { type: "object", keys: { output: { shape: { type: "string" }, optional: true } } };
 
 /** In the order of registration; each sees the parameters as the one before left them. */
 export async function hooked(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {

@@ -1,5 +1,7 @@
 /** The way of every call, in order, whatever wire it came over. What is not in this list is not checked; what is in it is checked for everyone. */
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
+import { expectation } from "../../kit/schema/expectation.ts";
+import { foundValue, wrongValue } from "../../kit/schema/problem.ts";
 import { NO_MASK } from "../../kit/secret.ts";
 import { durationText } from "../../kit/duration.ts";
 import { limitOf, needsApproval } from "../policy.ts";
@@ -54,7 +56,9 @@ function named(draft: Draft): Draft | ToolRefusal {
 function asObject(draft: Draft): Draft | ToolRefusal {
   const { params } = draft;
   const isObject = typeof params === "object" && params !== null && !Array.isArray(params);
-  return isObject ? draft : notValid(draft, "- parameters: must be an object");
+  return isObject
+    ? draft
+    : notValid(draft, `- parameters: ${wrongValue(foundValue(params), expectation({ type: "object" }))}`);
 }
 
 /** Before hooks and again after them: policy, hooks and tool read the same value. */

@@ -1,7 +1,7 @@
 /** Where people write from: a part for each platform. */
 import { Type } from "typebox";
 import { DiscordSection } from "./discord.ts";
-import { closed } from "../kinds.ts";
+import { closed, wholeNumber } from "../kinds.ts";
 import { TelegramSection } from "./telegram.ts";
 
 export const ChannelsSection = Type.Object(
@@ -11,11 +11,10 @@ export const ChannelsSection = Type.Object(
     webchat: Type.Object(
       {
         mediaMaxMb: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 25,
-            description: "Largest file that the web console and the API may send, in MiB. Left out: media.maxMb.",
-          }),
+          wholeNumber(
+            { minimum: 1, maximum: 25 },
+            "Largest file that the web console and the API may send, in MiB. Left out: media.maxMb.",
+          ),
         ),
       },
       { ...closed, description: "The web console, and programs that use the API." },

@@ -1,14 +1,14 @@
 /** The Telegram channel: which bots, who may speak to them, and how answers are shown. */
 import { type Static, Type } from "typebox";
-import { closed, secretText } from "../kinds.ts";
+import { choice, closed, flag, named, secretText, text, webAddress, wholeNumber } from "../kinds.ts";
 import { role } from "../routing.ts";
 import { contextMessages, groupContext, ownWakeOnReaction, wakeOnReaction } from "./channel-access.ts";
 
 const CHOICES = {
-  mode: [Type.Literal("polling"), Type.Literal("webhook")],
-  dmPolicy: [Type.Literal("pairing"), Type.Literal("allowlist"), Type.Literal("open"), Type.Literal("disabled")],
-  groupPolicy: [Type.Literal("allowlist"), Type.Literal("open"), Type.Literal("disabled")],
-  streamMode: [Type.Literal("off"), Type.Literal("partial"), Type.Literal("block"), Type.Literal("progress")],
+  mode: ["polling", "webhook"],
+  dmPolicy: ["pairing", "allowlist", "open", "disabled"],
+  groupPolicy: ["allowlist", "open", "disabled"],
+  streamMode: ["off", "partial", "block", "progress"],
 } as const;
 
 const people = (description: string, more: { readonly default?: string[] } = {}) =>
@@ -36,7 +36,7 @@ const SAY = {
 
 const Group = Type.Object(
   {
-    requireMention: Type.Optional(Type.Boolean({ description: "Instead of the channel's requireMention." })),
+    requireMention: Type.Optional(flag({}, "Instead of the channel's requireMention.")),
     contextMessages,
     allowFrom: Type.Optional(people("Who may speak to the bot there besides owners and members.")),
     role: role("What those people are."),
@@ -44,61 +44,52 @@ const Group = Type.Object(
   { additionalProperties: false },
 );
 
-const groups = (description: string) =>
-  Type.Record(Type.String({ pattern: "^-[0-9]{1,20}$" }), Group, { description, default: {} });
+const groups = (description: string) => named("^-[0-9]{1,20}$", Group, description);
 
 const ownKeys = {
-  enabled: Type.Optional(Type.Boolean({ description: "False: this bot is not connected." })),
+  enabled: Type.Optional(flag({}, "False: this bot is not connected.")),
   botToken: secretText("The bot's token from @BotFather."),
-  mode: Type.Optional(Type.Union([...CHOICES.mode], { description: SAY.mode })),
+  mode: Type.Optional(choice({ of: CHOICES.mode }, SAY.mode)),
   webhookSecret: secretText(SAY.webhookSecret),
-  dmPolicy: Type.Optional(Type.Union([...CHOICES.dmPolicy], { description: SAY.dmPolicy })),
+  dmPolicy: Type.Optional(choice({ of: CHOICES.dmPolicy }, SAY.dmPolicy)),
   allowFrom: Type.Optional(people(SAY.allowFrom)),
-  groupPolicy: Type.Optional(Type.Union([...CHOICES.groupPolicy], { description: SAY.groupPolicy })),
+  groupPolicy: Type.Optional(choice({ of: CHOICES.groupPolicy }, SAY.groupPolicy)),
   groups: Type.Optional(groups("Groups of this bot.")),
-  requireMention: Type.Optional(Type.Boolean({ description: SAY.requireMention })),
+  requireMention: Type.Optional(flag({}, SAY.requireMention)),
   wakeOnReaction: ownWakeOnReaction,
-  streamMode: Type.Optional(Type.Union([...CHOICES.streamMode], { description: SAY.streamMode })),
-  mediaMaxMb: Type.Optional(Type.Integer({ minimum: 1, maximum: 25, description: SAY.mediaMaxMb })),
-  ackReaction: Type.Optional(Type.String({ maxLength: 16, description: SAY.ackReaction })),
+  streamMode: Type.Optional(choice({ of: CHOICES.streamMode }, SAY.streamMode)),
+  mediaMaxMb: Type.Optional(wholeNumber({ minimum: 1, maximum: 25 }, SAY.mediaMaxMb)),
+  ackReaction: Type.Optional(text({ maxLength: 16 }, SAY.ackReaction)),
 };
 
 export const TelegramSection = Type.Object(
   {
-    enabled: Type.Boolean({ default: true, description: "False: no bot is connected." }),
+    enabled: flag({ default: true }, "False: no bot is connected."),
     botToken: secretText("The token of one bot, from @BotFather. For several bots use accounts."),
-    accounts: Type.Record(
-      Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,31}$" }),
+    accounts: named(
+      "^[a-z0-9][a-z0-9_-]{0,31}$",
       Type.Object(ownKeys, { additionalProperties: false }),
-      { default: {}, description: "Several bots, by a name of your choice; what a bot does not say holds from above." },
+      "Several bots, by a name of your choice; what a bot does not say holds from above.",
     ),
-    apiRoot: Type.String({
-      default: "https://api.telegram.org",
-      pattern: "^https?://",
-      expects: "an address that begins with http:// or https://",
-      maxLength: 2048,
-      description: "Where the Bot API answers; change it for a server of your own.",
-    }),
-    mode: Type.Union([...CHOICES.mode], { default: "polling", description: SAY.mode }),
+    apiRoot: webAddress(
+      { default: "https://api.telegram.org" },
+      "Where the Bot API answers; change it for a server of your own.",
+    ),
+    mode: choice({ of: CHOICES.mode, default: "polling" }, SAY.mode),
     webhookUrl: Type.Optional(
-      Type.String({
-        pattern: "^https://",
-        expects: "an address that begins with https://",
-        maxLength: 2048,
-        description: SAY.webhookUrl,
-      }),
+      text({ pattern: "^https://", expects: "an address that begins with https://", maxLength: 2048 }, SAY.webhookUrl),
     ),
     webhookSecret: secretText(SAY.webhookSecret),
-    dmPolicy: Type.Union([...CHOICES.dmPolicy], { default: "pairing", description: SAY.dmPolicy }),
+    dmPolicy: choice({ of: CHOICES.dmPolicy, default: "pairing" }, SAY.dmPolicy),
     allowFrom: people(SAY.allowFrom, { default: [] }),
-    groupPolicy: Type.Union([...CHOICES.groupPolicy], { default: "allowlist", description: SAY.groupPolicy }),
+    groupPolicy: choice({ of: CHOICES.groupPolicy, default: "allowlist" }, SAY.groupPolicy),
     groups: groups("Groups by id, such as -1001234567890, with rules of their own."),
-    requireMention: Type.Boolean({ default: true, description: SAY.requireMention }),
+    requireMention: flag({ default: true }, SAY.requireMention),
     groupContext,
     wakeOnReaction,
-    streamMode: Type.Union([...CHOICES.streamMode], { default: "partial", description: SAY.streamMode }),
-    mediaMaxMb: Type.Integer({ default: 20, minimum: 1, maximum: 25, description: SAY.mediaMaxMb }),
-    ackReaction: Type.String({ default: "👀", maxLength: 16, description: SAY.ackReaction }),
+    streamMode: choice({ of: CHOICES.streamMode, default: "partial" }, SAY.streamMode),
+    mediaMaxMb: wholeNumber({ default: 20, minimum: 1, maximum: 25 }, SAY.mediaMaxMb),
+    ackReaction: text({ default: "👀", maxLength: 16 }, SAY.ackReaction),
   },
   { ...closed, security: true, description: "Telegram bots. Without a token there is none." },
 );

@@ -9,7 +9,7 @@ export function emptyRequired(schema: SchemaNode, params: unknown): readonly Pro
     if (!Object.hasOwn(params, name) || params[name] !== "") return [];
     const known = isNode(properties) && Object.hasOwn(properties, name) ? properties[name] : {};
     if (mayBeEmpty(known)) return [];
-    return [{ path: name, message: "is missing: the text is empty. Give its value" }];
+    return [{ path: name, message: "is missing: the text is empty. Give its value." }];
   });
 }
 

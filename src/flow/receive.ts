@@ -73,6 +73,25 @@ export function createReceiver(
   };
 }
 
+function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: AbortSignal): Receipt | null {
+  if (stopping.aborted) return { kind: "refused", because: "stopping", say: ERRORS.stopping.say };
+  const texts = [message.text, ...message.quoted.map(({ text }) => text)];
+  if (texts.every((text) => text.trim() === "") && message.attachments.length === 0) {
+    return { kind: "refused", because: "empty", say: ERRORS.empty_message.say };
+  }
+  const chars = texts.reduce((sum, text) => sum + text.length, 0);
+  if (chars > limits.maxMessageChars) {
+    const say = `The message has ${chars} characters; the gateway takes ${limits.maxMessageChars} at most. Shorten it, or raise queue.maxMessageChars.`;
+    return { kind: "refused", because: "too_long", say };
+  }
+  return null;
+}
+
+function refusedBecause({ because, tell }: Extract<Verdict, { kind: "refuse" }>): RefusedBecause {
+  if (tell === "nothing") return "ignored";
+  return because === "unknown_agent" ? "unknown_agent" : "not_allowed";
+}
+
 /** Stores the message, or says why not. Whoever watches is told after it is stored, never before. */
 async function accept(deps: ReceiverDeps, entry: QueueEntry): Promise<Receipt> {
   const { sessionKey, message } = entry;
@@ -87,25 +106,6 @@ async function accept(deps: ReceiverDeps, entry: QueueEntry): Promise<Receipt> {
   }
   announce(deps, accepted.id, sessionKey, message);
   return { kind: "queued", id: accepted.id, sessionKey, position: accepted.position };
-}
-
-function refusedBecause({ because, tell }: Extract<Verdict, { kind: "refuse" }>): RefusedBecause {
-  if (tell === "nothing") return "ignored";
-  return because === "unknown_agent" ? "unknown_agent" : "not_allowed";
-}
-
-function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: AbortSignal): Receipt | null {
-  if (stopping.aborted) return { kind: "refused", because: "stopping", say: ERRORS.stopping.say };
-  const texts = [message.text, ...message.quoted.map(({ text }) => text)];
-  if (texts.every((text) => text.trim() === "") && message.attachments.length === 0) {
-    return { kind: "refused", because: "empty", say: ERRORS.empty_message.say };
-  }
-  const chars = texts.reduce((sum, text) => sum + text.length, 0);
-  if (chars > limits.maxMessageChars) {
-    const say = `The message has ${chars} characters; the gateway takes ${limits.maxMessageChars} at most. Shorten it, or raise queue.maxMessageChars.`;
-    return { kind: "refused", because: "too_long", say };
-  }
-  return null;
 }
 
 function announce(deps: ReceiverDeps, id: InboxId, sessionKey: SessionKey, message: InboundMessage): void {

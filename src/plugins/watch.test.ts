@@ -66,6 +66,24 @@ test("plugin watch: a folder that is replaced by another one is watched in its n
   await waitForEnd("the stop", Promise.resolve(watching[Symbol.asyncDispose]()));
 });
 
+test("plugin watch: a folder that is touched again and again is told once, with one timer, when it rests", async () => {
+  await using at = await world();
+  const watching = at.start();
+  let folders = 0;
+  const comes = async (): Promise<void> => {
+    await mkdir(at.path);
+    await at.clock.advance(1_000); // it is found
+    folders++;
+    await rm(at.path, { recursive: true });
+    await waitFor("its end is seen", () => at.clock.pending() >= 2);
+  };
+  await comes();
+  await comes();
+  expect([folders, at.clock.pending()]).toEqual([2, 2]); // one looks for the folder, one waits for quiet
+  await waitForEnd("the stop", Promise.resolve(watching[Symbol.asyncDispose]()));
+  expect(at.clock.pending()).toBe(0);
+});
+
 test.each(["waits until it is quiet", "waits for a folder that is not there"])(
   "plugin watch: an end while it %s tells nothing more and leaves no timer",
   async (where) => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { waitForEnd } from "../../testing/wait-for.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
 import { isGlobalAddress } from "./addresses.ts";
 import { type GuardedLimits, guardedFetch, type Resolver, systemResolver } from "./guarded-fetch.ts";
@@ -66,15 +66,19 @@ const trusted = (idleMs = 10_000): GuardedLimits => ({
 });
 const local: Resolver = async () => ["127.0.0.1"];
 const get = (path: string, limits = trusted(), resolve: Resolver = local, signal = NEVER) =>
-  guardedFetch(
-    { clock: systemClock, resolve },
-    {
-      url: path.startsWith("/") ? `http://search.test:${port}${path}` : path,
-      method: "GET",
-      headers: { "x-key": "k" },
-    },
-    limits,
-    signal,
+  waitForEnd(
+    `the end of the call to ${path}`,
+    guardedFetch(
+      { clock: systemClock, resolve },
+      {
+        url: path.startsWith("/") ? `http://search.test:${port}${path}` : path,
+        method: "GET",
+        headers: { "x-key": "k" },
+      },
+      limits,
+      signal,
+    ),
+    { withinMs: 4_000 },
   );
 
 describe("an address", () => {
@@ -196,8 +200,8 @@ describe("an answer", () => {
     expect(await get(path)).toMatchObject({ kind: "answered", text: "x".repeat(MAX_BYTES) });
   });
 
-  test("that drips for ever ends with the whole time", async () => {
-    expect(await get("/silent", { ...trusted(), idleMs: 60_000, totalMs: 100 })).toEqual({
+  test.each(["/silent", "/drip"])("that does not end, %s, ends with the whole time", async (path) => {
+    expect(await get(path, { ...trusted(), idleMs: 60_000, totalMs: 100 })).toEqual({
       kind: "failed",
       because: "slow",
     });
@@ -222,11 +226,24 @@ test("a proxy in the environment is not used", async () => {
   }
 });
 
-test("a call that is no longer wanted ends at once, with the reason of whoever ended it", async () => {
+test.each(["/silent", "/drip"])(
+  "a call of %s that is no longer wanted ends with the reason of who ended it",
+  async (path) => {
+    const stop = new AbortController();
+    const before = seen.length;
+    const call = get(path, { ...trusted(), idleMs: 60_000, totalMs: 60_000 }, local, stop.signal);
+    call.catch(() => undefined); // looked at below
+    await waitFor("the request", () => seen.length > before);
+    stop.abort(new Error("stopped"));
+    await expect(call).rejects.toThrow("stopped");
+  },
+);
+
+test("a call that is no longer wanted before it has begun ends at once", async () => {
   const stop = new AbortController();
   const call = get("/silent", { ...trusted(), idleMs: 60_000, totalMs: 60_000 }, local, stop.signal);
   stop.abort(new Error("stopped"));
-  await expect(waitForEnd("the end of the call", call, { withinMs: 2_000 })).rejects.toThrow("stopped");
+  await expect(call).rejects.toThrow("stopped");
 });
 
 test("the system is asked for all addresses of a name, not only for the first", async () => {

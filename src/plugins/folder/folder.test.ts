@@ -1,9 +1,11 @@
 /** Where plugins are looked for, what of a folder is read, and the limits of both. */
 import { describe, expect, test } from "bun:test";
-import { chown, mkdir, symlink, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { chown, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { tempHome } from "../../testing/temp-home.ts";
+import { checkPluginConfig } from "./check-config.ts";
 import { discoverPlugins, pluginRoots } from "./discover.ts";
 import { readFolder } from "./read-folder.ts";
 
@@ -65,6 +67,12 @@ describe("plugin folders: places", () => {
   });
 });
 
+test("plugin settings: a wrong one with an endless name is told in a short sentence", () => {
+  const schema = { type: "object", additionalProperties: { type: "string" } };
+  const checked = checkPluginConfig({ id: "one", config: schema }, { ["x".repeat(1_000)]: 1 });
+  expect(checked.ok ? "" : checked.why).toHaveLength(300);
+});
+
 describe("plugin folders: files", () => {
   test("are read with their paths, but for histories and links to programs", async () => {
     await using home = await tempHome();
@@ -85,13 +93,39 @@ describe("plugin folders: files", () => {
     );
   });
 
-  test("of more than 32 MiB are refused before they are read", async () => {
+  test.each([
+    [0, true],
+    [1, false],
+  ])("of 32 MiB and %d bytes are read: %p", async (more, ok) => {
     await using home = await tempHome();
     const folder = join(home.path, "one");
     await put(folder);
-    for (const name of ["a", "b"])
-      await writeFile(join(folder, name), new Uint8Array(17 * 1024 * 1024), { mode: 0o600 });
-    expect(readFolder(folder, me)).toEqual({ ok: false, why: "It is larger than 32 MiB." });
+    const read = readFolder(folder, me);
+    const there = read.ok ? [...read.files.values()].reduce((sum, { byteLength }) => sum + byteLength, 0) : 0;
+    await writeFile(join(folder, "data"), "", { mode: 0o600 });
+    await truncate(join(folder, "data"), 32 * 1024 * 1024 - there + more); // a file of holes: nothing is written
+    expect(readFolder(folder, me)).toMatchObject(ok ? { ok } : { ok, why: "It is larger than 32 MiB." });
+  });
+
+  test.each([
+    [16, true],
+    [17, false],
+  ])("in %d folders inside each other are read: %p", async (depth, ok) => {
+    await using home = await tempHome();
+    const folder = join(home.path, "one");
+    await put(folder, { [`${"d/".repeat(depth)}a.ts`]: "a" });
+    expect(readFolder(folder, me)).toMatchObject(ok ? { ok } : { ok, why: "It is nested deeper than 16 folders." });
+  });
+
+  test.each([
+    [2_000, true],
+    [2_001, false],
+  ])("are read when there are %d of them: %p", async (count, ok) => {
+    await using home = await tempHome();
+    const folder = join(home.path, "one");
+    await put(folder);
+    for (let file = 2; file < count; file++) writeFileSync(join(folder, `${file}.txt`), "", { mode: 0o600 });
+    expect(readFolder(folder, me)).toMatchObject(ok ? { ok } : { ok, why: "It has more than 2000 files." });
   });
 
   test("of a folder that is not there are refused with the reason of the system", () => {

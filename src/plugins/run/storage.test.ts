@@ -29,6 +29,39 @@ test.each(["[1", "7", "null"])(
   },
 );
 
+test.each([
+  ["a key of 128 characters", "k".repeat(128), 1, true],
+  ["a key of 129 characters", "k".repeat(129), 1, false],
+  ["a key without a name", "", 1, false],
+  ["a value of 64 KiB", "k", "v".repeat(64 * 1024 - 2), true],
+  ["a value of a character more", "k", "v".repeat(64 * 1024 - 1), false],
+])("plugin memory: %s is kept: %p", async (_what, key, value, kept) => {
+  await using home = await tempHome();
+  const storage = createStorage(join(home.path, "one.json"));
+  const setting = storage.set(key, value);
+  if (kept) await setting;
+  else await expect(setting).rejects.toMatchObject({ code: "too_large" });
+  expect(await storage.keys()).toEqual(kept ? [key] : []);
+});
+
+test("plugin memory: it holds a mebibyte in all, and not a character more", async () => {
+  await using home = await tempHome();
+  const file = join(home.path, "one.json");
+  const storage = createStorage(file);
+  for (let key = 10; key < 26; key++) await storage.set(`${key}`, "v".repeat(60_000));
+  const there = (await readFile(file, "utf8")).length;
+  const rest = 1024 * 1024 - there - ',"last":""'.length;
+  for (const [name, chars] of [
+    ["more", 40_000],
+    ["last", 0],
+  ] as const)
+    await storage.set(name, "v".repeat(chars));
+  const left = rest - ',"more":""'.length - 40_000;
+  await expect(storage.set("last", "v".repeat(left + 1))).rejects.toMatchObject({ code: "too_large" });
+  await storage.set("last", "v".repeat(left));
+  expect((await readFile(file, "utf8")).length).toBe(1024 * 1024);
+});
+
 test("plugin memory: it holds so many keys, and one more is refused", async () => {
   await using home = await tempHome();
   const file = join(home.path, "data/one.json");

@@ -54,6 +54,39 @@ describe("a value known to be secret", () => {
     );
   });
 
+  test("has eight characters or more: a shorter one would take ordinary words out of the log", () => {
+    const redactor = createRedactor();
+    for (const value of ["1234567", "abcdefgh"]) redactor.add(secret(` ${value} `));
+    expect(redactor.scrub("< 1234567 > < abcdefgh >")).toBe("< 1234567 > <[redacted]>");
+  });
+
+  test("takes one place, however often it is handed over, so that reloads push no other value out", () => {
+    const redactor = createRedactor();
+    redactor.add(secret("token of the gateway"));
+    for (let reload = 0; reload < 2_000; reload++) redactor.add(secret("key of a plugin"));
+    expect(redactor.scrub("token of the gateway, key of a plugin")).toBe("[redacted], [redacted]");
+  });
+
+  test("is hidden until the last who handed it over has taken it back, each of them once", () => {
+    const redactor = createRedactor();
+    const [first, second] = [redactor.add(secret("shared value")), redactor.add(secret("shared value"))];
+    first[Symbol.dispose]();
+    first[Symbol.dispose]();
+    expect(redactor.scrub("shared value")).toBe("[redacted]");
+    second[Symbol.dispose]();
+    expect(redactor.scrub("shared value")).toBe("shared value");
+  });
+
+  test("is the oldest of a thousand others when it is forgotten, and its late end takes nothing away", () => {
+    const redactor = createRedactor();
+    const oldest = redactor.add(secret("the oldest value"));
+    for (let other = 0; other < 1_000; other++) redactor.add(secret(`another value ${other}.`));
+    expect(redactor.scrub("the oldest value, another value 0.")).toBe("the oldest value, [redacted]");
+    redactor.add(secret("the oldest value"));
+    oldest[Symbol.dispose]();
+    expect(redactor.scrub("the oldest value")).toBe("[redacted]");
+  });
+
   test("is forgotten when its registration ends", () => {
     const redactor = createRedactor();
     const registration = redactor.add(secret("short-lived value"));

@@ -33,25 +33,43 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** One value, however often it is handed over: a reload brings the same ones again, and must not push out any other. */
+interface HiddenSecret {
+  readonly forms: readonly string[];
+  /** How many handed it over and have not taken it back. */
+  users: number;
+}
+
 export function createRedactor(): Redactor {
-  const secrets = new Map<object, readonly string[]>();
+  const secrets = new Map<string, HiddenSecret>();
   let matcher: SecretMatcher | null = null;
   /** Made when it is needed: agents and their tokens come and go more often than anybody speaks. */
-  const current = (): SecretMatcher => (matcher ??= createSecretMatcher([...secrets.values()].flat()));
+  const current = (): SecretMatcher =>
+    (matcher ??= createSecretMatcher([...secrets.values()].flatMap(({ forms }) => forms)));
   const maskText = (text: string): string => current().scan(text, false).clean;
 
   return {
     add(secret) {
       const value = secret.reveal();
-      const registration = {};
       if (value.trim().length < MIN_SECRET_CHARS) return { [Symbol.dispose]() {} };
-      const oldest = secrets.keys().next();
-      if (secrets.size >= MAX_SECRETS && !oldest.done) secrets.delete(oldest.value);
-      secrets.set(registration, formsOf(value));
-      matcher = null;
+      const known = secrets.get(value);
+      const hidden = known ?? { forms: formsOf(value), users: 0 };
+      hidden.users++;
+      let used = true;
+      if (!known) {
+        const oldest = secrets.keys().next();
+        if (secrets.size >= MAX_SECRETS && !oldest.done) secrets.delete(oldest.value);
+        secrets.set(value, hidden);
+        matcher = null;
+      }
       return {
         [Symbol.dispose]() {
-          if (secrets.delete(registration)) matcher = null;
+          if (!used) return;
+          used = false;
+          hidden.users--;
+          if (hidden.users > 0 || secrets.get(value) !== hidden) return;
+          secrets.delete(value);
+          matcher = null;
         },
       };
     },

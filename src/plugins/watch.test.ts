@@ -84,6 +84,21 @@ test("plugin watch: a folder that is touched again and again is told once, with 
   expect(at.clock.pending()).toBe(0);
 });
 
+test("plugin watch: an end in the moment in which a change is to be told tells nothing more", async () => {
+  await using at = await world();
+  const sleeps: (() => void)[] = [];
+  const clock = { ...at.clock, sleep: () => new Promise<void>((resolve) => void sleeps.push(resolve)) };
+  let changes = 0;
+  const watching = watchFolders({ clock }, [at.path], () => void changes++);
+  await mkdir(at.path);
+  sleeps[0]?.(); // it looks for the folder, and finds it
+  await waitFor("the change is seen", () => sleeps.length > 1);
+  for (const quiet of sleeps) quiet();
+  const stop = watching[Symbol.asyncDispose]();
+  await waitForEnd("the stop", Promise.resolve(stop));
+  expect(changes).toBe(0);
+});
+
 test.each(["waits until it is quiet", "waits for a folder that is not there"])(
   "plugin watch: an end while it %s tells nothing more and leaves no timer",
   async (where) => {

@@ -30,12 +30,12 @@ test.each(["[1", "7", "null"])(
 );
 
 test.each([
-  ["a key of 128 characters", "k".repeat(128), 1, true],
-  ["a key of 129 characters", "k".repeat(129), 1, false],
-  ["a key without a name", "", 1, false],
-  ["a value of 64 KiB", "k", "v".repeat(64 * 1024 - 2), true],
-  ["a value of a character more", "k", "v".repeat(64 * 1024 - 1), false],
-])("plugin memory: %s is kept: %p", async (_what, key, value, kept) => {
+  ["a key of 128 characters", true, "k".repeat(128), 1],
+  ["a key of 129 characters", false, "k".repeat(129), 1],
+  ["a key without a name", false, "", 1],
+  ["a value of 64 KiB", true, "k", "v".repeat(64 * 1024 - 2)],
+  ["a value of a character more", false, "k", "v".repeat(64 * 1024 - 1)],
+])("plugin memory: %s is kept: %p", async (_what, kept, key, value) => {
   await using home = await tempHome();
   const storage = createStorage(join(home.path, "one.json"));
   const setting = storage.set(key, value);

@@ -147,7 +147,7 @@ export function enabledTools(
 }
 
 /** Ids besides those of plugins that `plugins.disabled` may name: channels, and tools whether they are set up or not. */
-export const DISABLED_IDS: readonly string[] = [
+export const IDS_TO_DISABLE: readonly string[] = [
   ...PLATFORMS.map(({ id }) => id),
   ...["send_message", "send_media", "message", "session_status", "save_note", "search_notes", "add_task", "list_tasks"],
   ...["complete_task", "update_task", "cron", "create_reminder", "web_search", "web_fetch", "delegate_to_agent"],

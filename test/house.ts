@@ -47,7 +47,7 @@ function wallBetween(from: string, found: Import): string | null {
   }
   if (mine === theirs) return null;
   const allowed = LAYERS[mine];
-  if (!allowed) return `${at}: ${mine} has no place in the layering table`;
+  if (!allowed) return `${at}: ${mine} is not in LAYERS of test/house-plan.ts; say there which rooms it may import`;
   const known = allowed.includes(theirs) || (allowed.includes("channels/*") && theirs.startsWith("channels/"));
   if (!known) return `${at}: ${mine} does not know ${theirs}`;
   if (DOORLESS.includes(theirs) || posix.basename(to) === "index.ts") return null;

@@ -1,17 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import type { AgentSessionStats } from "../contracts/agent.ts";
 import type { CommandContext } from "../contracts/command.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { systemClock } from "../kit/clock.ts";
-import { createEvents } from "../observe/index.ts";
-import { testModels, testRoles } from "../testing/command-fixture.ts";
+import { testCommandDeps, testRoles } from "../testing/command-fixture.ts";
 import { entry, inbound } from "../testing/messages.ts";
-import { freeBudget } from "../testing/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { noJobs } from "../testing/automation/no-jobs.ts";
-import { testPersonTimes } from "../testing/automation/person-times.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
 import { MAX_REMEMBERED_SESSIONS } from "./last-stats.ts";
 import { parseCommand } from "./parse.ts";
@@ -46,24 +43,18 @@ async function world() {
   await real.store.inbox.accept({ ...entry("1", "hello"), id: "in1" as InboxId });
   const chosen: (string | null)[] = [];
   const commands = createCommandRegistry(
-    builtinCommands({
-      clock: systemClock,
-      log,
-      events: createEvents({ log }),
-      models: testModels(systemClock),
-      roles,
-      store: real.store,
-      stats,
-      status: () => STATUS,
-      jobs: noJobs(),
-      budget: freeBudget(),
-      people: testPersonTimes(systemClock),
-      queued: {
-        session: () => ({ waiting: 2, mode: "collect", chosen: chosen.length > 0 }),
-        choose: async (_key, mode) => void chosen.push(mode),
-      },
-      configured: () => ({ model: "fake/one", thinking: null }),
-    }),
+    builtinCommands(
+      testCommandDeps(real.store, {
+        log,
+        roles,
+        stats,
+        status: () => STATUS,
+        queued: {
+          session: () => ({ waiting: 2, mode: "collect", chosen: chosen.length > 0 }),
+          choose: async (_key, mode) => void chosen.push(mode),
+        },
+      }),
+    ),
   );
   const ask = async (text: string, role: Role = "owner"): Promise<string | null> => {
     const message = inbound(text);
@@ -170,6 +161,13 @@ describe("a command", () => {
     await using fx = await world();
     const named = [...((await fx.ask("/help", role)) ?? "").matchAll(/^- `\/(\w+)/gm)].map(([, name]) => name ?? "");
     expect(named.toSorted()).toEqual(ALLOWED[role].toSorted());
+  });
+
+  test("is described in docs/commands.md", async () => {
+    await using fx = await world();
+    const page = await Bun.file(join(import.meta.dir, "../../docs/commands.md")).text();
+    const names = fx.commands.all().map(({ name }) => name);
+    expect(names.filter((name) => !page.includes(`\`/${name}`))).toEqual([]);
   });
 
   test("is work of its own; one that stops a turn does so only for those who may use it", async () => {

@@ -5,15 +5,11 @@ import type { CommandContext } from "../contracts/command.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
-import { createEvents } from "../observe/index.ts";
-import { OFFERED, testModels, testRoles } from "../testing/command-fixture.ts";
+import { OFFERED, testCommandDeps, testModels, testRoles } from "../testing/command-fixture.ts";
 import { inbound } from "../testing/messages.ts";
-import { freeBudget } from "../testing/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { noJobs } from "../testing/automation/no-jobs.ts";
-import { testPersonTimes } from "../testing/automation/person-times.ts";
-import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
+import { builtinCommands, createCommandRegistry } from "./index.ts";
 import { pickModel } from "./session-models.ts";
 
 const never = new AbortController().signal;
@@ -26,26 +22,7 @@ async function world(models = testModels(systemClock)) {
   const log = recordingLog();
   const roles = testRoles();
   const { store } = real;
-  const commands = createCommandRegistry(
-    builtinCommands({
-      clock: systemClock,
-      events: createEvents({ log }),
-      store,
-      stats: createLastStats(),
-      log,
-      models,
-      roles,
-      status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as never,
-      jobs: noJobs(),
-      budget: freeBudget(),
-      people: testPersonTimes(systemClock),
-      queued: {
-        session: () => ({ waiting: 0, mode: "collect", chosen: false }),
-        choose: async () => undefined,
-      },
-      configured: () => ({ model: "fake/one", thinking: null }),
-    }),
-  );
+  const commands = createCommandRegistry(builtinCommands(testCommandDeps(store, { log, models, roles })));
   let count = 0;
   /** One message and its answer. */
   const talk = async (text: string, sessionKey: SessionKey = KEY) => {

@@ -7,22 +7,18 @@ import type { Queue } from "../contracts/queue.ts";
 import type { QueueMode } from "../contracts/session-settings.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tools/tool.ts";
-import type { GatewayStatus } from "../contracts/wire.ts";
 import { startOutbox } from "../delivery/index.ts";
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { createEvents } from "../observe/index.ts";
 import { createQueue } from "../queue/index.ts";
 import { createRouter } from "../routing/index.ts";
-import { testModels, testRoles } from "../testing/command-fixture.ts";
-import { freeBudget } from "../testing/free-budget.ts";
+import { testCommandDeps } from "../testing/command-fixture.ts";
 import { createFakePool, type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { routingConfig } from "../testing/routing-config.ts";
-import { noJobs } from "../testing/automation/no-jobs.ts";
-import { testPersonTimes } from "../testing/automation/person-times.ts";
 import { says as told, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { quietTurns } from "../testing/worlds/quiet-turns.ts";
 import { quietReceiver } from "../testing/worlds/quiet-receiver.ts";
@@ -45,22 +41,16 @@ async function life(
   const stats = createLastStats();
   const gate = toolWorld(options.tools ?? [], { clock, ids: systemIds, events, store: store.toolCalls }).gate;
   const commands = createCommandRegistry(
-    builtinCommands({
-      tools: gate,
-      clock,
-      events,
-      store,
-      stats,
-      log,
-      models: testModels(clock),
-      roles: testRoles(),
-      status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
-      jobs: noJobs(),
-      budget: freeBudget(),
-      people: testPersonTimes(systemClock),
-      queued: { session: (...lane) => queue.session(...lane), choose: (...mode) => queue.choose(...mode) },
-      configured: () => ({ model: null, thinking: null }),
-    }),
+    builtinCommands(
+      testCommandDeps(store, {
+        tools: gate,
+        events,
+        stats,
+        log,
+        queued: { session: (...lane) => queue.session(...lane), choose: (...mode) => queue.choose(...mode) },
+        configured: () => ({ model: null, thinking: null }),
+      }),
+    ),
   );
   const settings = {
     maxPerSession: 50,

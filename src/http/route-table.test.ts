@@ -24,7 +24,7 @@ function tableOf(world: HttpWorld) {
 const concrete = (path: string) => path.replaceAll(/:\w+/g, "some-name");
 
 describe("the route table", () => {
-  test("lets strangers in at exactly these places", async () => {
+  test("answers strangers at these paths and at no others", async () => {
     await using world = startHttpWorld();
     const open = tableOf(world).filter((row) => row.auth === "public");
     expect(open.map((row) => `${row.method} ${row.path}`).sort()).toEqual([
@@ -37,7 +37,7 @@ describe("the route table", () => {
     ]);
   });
 
-  test("is what product scripts rely on", async () => {
+  test("has these rows besides, each with who may call it: a new route is added here too", async () => {
     await using world = startHttpWorld();
     const rows = tableOf(world).filter((row) => row.auth !== "public");
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([

@@ -1,9 +1,16 @@
-/** What commands ask about models and roles, answered by the real decisions over made-up facts. */
-import { createSessionModels } from "../commands/index.ts";
+/** What the built-in commands need, in one place: models and roles are the real decisions over made-up facts. */
+import { type BuiltinCommandDeps, createLastStats, createSessionModels } from "../commands/index.ts";
 import type { RoleDirectory } from "../contracts/channels/roles.ts";
 import type { AgentModel, ModelQuery } from "../contracts/agent.ts";
 import type { ProviderFacts, SessionModels } from "../contracts/session-models.ts";
-import type { Clock } from "../kit/clock.ts";
+import type { Store } from "../contracts/store.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
+import { type Clock, systemClock } from "../kit/clock.ts";
+import { createEvents } from "../observe/index.ts";
+import { noJobs } from "./automation/no-jobs.ts";
+import { testPersonTimes } from "./automation/person-times.ts";
+import { freeBudget } from "./free-budget.ts";
+import { recordingLog } from "./recording-log.ts";
 
 const LEVELS = ["off", "minimal", "low", "medium", "high"] as const;
 
@@ -27,6 +34,27 @@ export function testModels(
     provider === undefined ? OFFERED : [{ name: `${provider}/fast`, thinking: ["off"] }],
 ): SessionModels {
   return createSessionModels({ clock, pool: { models: ask }, providers: () => PROVIDERS });
+}
+
+/** For `builtinCommands`. A new field of BuiltinCommandDeps is filled here for tests, and in src/wiring/built-in-commands.ts for the gateway. */
+export function testCommandDeps(store: Store, given: Partial<BuiltinCommandDeps> = {}): BuiltinCommandDeps {
+  const log = recordingLog();
+  return {
+    clock: systemClock,
+    log,
+    events: createEvents({ log }),
+    store,
+    stats: createLastStats(),
+    models: testModels(systemClock),
+    roles: testRoles(),
+    status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
+    jobs: noJobs(),
+    budget: freeBudget(),
+    people: testPersonTimes(systemClock),
+    queued: { session: () => ({ waiting: 0, mode: "collect", chosen: false }), choose: async () => undefined },
+    configured: () => ({ model: "fake/one", thinking: null }),
+    ...given,
+  };
 }
 
 /** Remembers what was asked for and refuses ids that say so. */

@@ -1,6 +1,6 @@
 /** Plugins: those that are installed, and the one that brings the built-in tools. */
 import { join } from "node:path";
-import { builtinPlugins, DISABLED_IDS } from "../builtin.ts";
+import { builtinPlugins, IDS_TO_DISABLE } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { type Plugins, type PluginsOptions, startPlugins } from "../plugins/index.ts";
@@ -47,7 +47,7 @@ function pluginOptions(
     version: options.version,
     userHome: options.environment.userHome,
     builtin: builtinPlugins(builtInTools),
-    disabledIds: DISABLED_IDS,
+    disabledIds: IDS_TO_DISABLE,
     config: () => config().plugins,
     agentFolders: () => agentWorkspaces(config(), options),
   };

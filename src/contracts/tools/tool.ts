@@ -76,7 +76,7 @@ export interface ToolContext extends Caller {
 
 export interface ToolResult {
   readonly content: readonly ContentBlock[];
-  readonly details?: unknown; // for page and audit, not for the model
+  readonly details?: unknown; // for the web console and the audit log, not for the model
 }
 
 export type ContentBlock =

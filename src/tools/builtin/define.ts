@@ -1,6 +1,6 @@
 /** From one TypeBox schema to a tool: the same definition is the type inside, the check at the gate and the words for the model. */
 import type { Static, TSchema } from "typebox";
-import type { Tool, ToolContext, ToolResult } from "../../contracts/tools/tool.ts";
+import type { Tool, ToolContext, ToolLimit, ToolResult } from "../../contracts/tools/tool.ts";
 
 export interface ToolCall {
   readonly callId: string;
@@ -8,8 +8,10 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-type ToolDefinition<S extends TSchema> = Omit<Tool, "parameters" | "execute"> & {
+type ToolDefinition<S extends TSchema> = Omit<Tool, "parameters" | "execute" | "limit"> & {
   readonly parameters: S;
+  /** Every tool that ships has one. */
+  readonly limit: ToolLimit;
   /** What it rejects with is told to the model: a sentence it can act on. */
   run(params: Static<S>, call: ToolCall): Promise<ToolResult>;
 };
@@ -23,7 +25,7 @@ export function defineTool<S extends TSchema>({ run, parameters, ...tool }: Tool
   };
 }
 
-/** The answer as JSON for the model, and as it is for page and audit. */
+/** The answer as JSON for the model, and as it is for the web console and the audit log. */
 export function answer(value: Readonly<Record<string, unknown>>): ToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], details: value };
 }

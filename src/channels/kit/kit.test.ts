@@ -1,7 +1,30 @@
 /** The small parts that platforms share: a memory of a limited size, and work that closing waits for. */
 import { describe, expect, test } from "bun:test";
 import { remember } from "./remember.ts";
+import { noteTool, noTools, speakingTool } from "./running-tools.ts";
 import { createTasks } from "./tasks.ts";
+
+describe("tools of a turn", () => {
+  const note = (shown: ReturnType<typeof noTools>, callId: string, progress?: string) =>
+    noteTool(shown, { callId, tool: "bash", status: "running", ...(progress === undefined ? {} : { progress }) });
+
+  test("are shown up to two hundred calls; those that are shown still change", () => {
+    const shown = noTools();
+    for (let call = 1; call <= 201; call++) note(shown, `call ${call}`);
+    note(shown, "call 200", "half of it is done");
+    expect([shown.calls.size, speakingTool(shown)?.progress]).toEqual([200, "half of it is done"]);
+  });
+
+  test.each([
+    [80, 80, "x"],
+    [81, 80, "…"],
+  ])("say a line of %d characters in %d", (said, chars, last) => {
+    const shown = noTools();
+    note(shown, "call", "x".repeat(said));
+    const progress = speakingTool(shown)?.progress ?? "";
+    expect([progress.length, progress.at(-1)]).toEqual([chars, last]);
+  });
+});
 
 describe("a memory of a limited size", () => {
   test.each([

@@ -80,6 +80,7 @@ export function startLeftPreviews<N extends Noted>(
       if (signal.aborted || running.has(turnId) || !left.has(turnId)) return;
       if (await remove(turnId, platform.owes)) return void left.delete(turnId);
     }
+    left.delete(turnId); // its note is for the next process
   };
   const lookBack = async (): Promise<void> => {
     for (const { key } of await deps.facts.list(KEYS))

@@ -3,7 +3,9 @@ import { describe, expect, test } from "bun:test";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
+import { keptPerRound } from "../../testing/memory-growth.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { startLeftPreviews } from "./left-previews.ts";
 import { emptyView, hearTurns, type TurnView } from "./turn-views.ts";
 
@@ -90,7 +92,12 @@ describe("a preview that no reply has taken over", () => {
   async function world(note: string | null = "shown") {
     const clock = createFakeClock();
     const kept = new Map(note === null ? [] : [[`preview:${turnId}`, note]]);
-    const state = { owed: false, failing: null as Error | null, removed: 0 };
+    const state = {
+      owed: false,
+      failing: null as Error | null,
+      removed: 0,
+      removal: null as ((signal: AbortSignal) => Promise<void>) | null,
+    };
     const stop = new AbortController();
     const facts = {
       get: async (key: string) => kept.get(key) ?? null,
@@ -109,7 +116,8 @@ describe("a preview that no reply has taken over", () => {
           return noted === null ? null : { taken: noted === "taken" };
         },
         owes: () => state.owed,
-        async remove() {
+        async remove(_noted, _turnId, signal) {
+          await state.removal?.(signal);
           if (state.failing) throw state.failing;
           state.removed++;
         },
@@ -148,6 +156,26 @@ describe("a preview that no reply has taken over", () => {
     never.state.owed = false;
     await never.clock.advance(10 * AGAIN_MS);
     expect(never.state.removed).toBe(0);
+  });
+
+  test("leaves nothing in memory, whether it is removed, given up or claimed by a reply", async () => {
+    const at = await world(null);
+    const round = async (number: number): Promise<void> => {
+      for (const end of ["removed", "given up", "claimed"]) {
+        const id = `turn_${number}_${end}` as TurnId;
+        const key = `preview:${id}`;
+        at.kept.set(key, "shown");
+        at.state.owed = end === "given up";
+        at.left.begun(id);
+        void at.left.over(id, Promise.resolve());
+        await at.clock.advance(AGAIN_MS - 1);
+        if (end === "claimed") await at.left.claim(id);
+        await at.clock.advance(3 * AGAIN_MS);
+        expect(at.kept.has(key)).toBe(end !== "removed");
+        at.kept.delete(key);
+      }
+    };
+    expect(await keptPerRound(round)).toEqual({});
   });
 
   test("is only forgotten when its reply may stand in it", async () => {
@@ -190,6 +218,31 @@ describe("a preview that no reply has taken over", () => {
     at.state.owed = true;
     await at.left.remove(turnId);
     expect(at.state.removed).toBe(2);
+  });
+
+  test("that is being removed keeps a reply waiting that claims it, so that the reply is not written into what is gone", async () => {
+    const at = await world();
+    const removing = Promise.withResolvers<void>();
+    at.state.removal = () => removing.promise;
+    await at.clock.advance(START_MS);
+    let claimed = false;
+    const claim = at.left.claim(turnId).then(() => (claimed = true));
+    await at.clock.advance(1_000);
+    expect(claimed).toBe(false);
+    removing.resolve();
+    await claim;
+    expect([at.state.removed, at.kept.size]).toEqual([1, 0]);
+  });
+
+  test("whose removal is broken off by the end of the channel keeps its note, whatever the platform said", async () => {
+    const at = await world();
+    at.state.failing = new Error("refused");
+    at.state.removal = (signal) =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await at.clock.advance(START_MS);
+    at.stop.abort(new Error("closing"));
+    await waitForEnd("the end of the removal", at.left.settled());
+    expect([at.state.removed, at.kept.size]).toEqual([0, 1]);
   });
 
   test("is left to the next process when the channel closes", async () => {

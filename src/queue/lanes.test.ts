@@ -192,6 +192,100 @@ describe("a message that is held while the store decides about it", () => {
   });
 });
 
+describe("a message that is held", () => {
+  test.each<[string, Partial<Work>, "talk" | "commands"]>([
+    ["talk", {}, "talk"],
+    ["a command", { alone: true }, "commands"],
+    ["a suspect", { crashes: 2 }, "talk"],
+    ["expired talk", { expiresAt: -1 }, "commands"],
+  ])("is not taken while it is %s, and leaves no lane when it is withdrawn", (_what, more, sort) => {
+    const lanes = createLanes();
+    const next = () => lanes.next(0, () => ONE_BY_ONE, turn, sort).kind;
+    lanes.add({ ...work("a", 10, "one"), ...more }, "end", 0);
+    const held = lanes.hold("one" as InboxId);
+    expect(next()).toBe("none");
+    held?.gone(0);
+    expect([next(), lanes.stats()]).toEqual(["none", { waiting: 0, overflow: 0, running: 0, lanes: 0 }]);
+  });
+
+  test("and was all that a session collected leaves nothing to wait for when it is withdrawn", () => {
+    const lanes = createLanes();
+    lanes.add(work("a"), "end", 0);
+    take(lanes);
+    lanes.add(work("a", 10, "one"), "end", 0);
+    lanes.release("a" as SessionKey, 0, COLLECT);
+    expect(taken(lanes, 0)).toBe(100);
+    lanes.hold("one" as InboxId)?.gone(0);
+    expect([taken(lanes, 0), lanes.stats().lanes]).toEqual([null, 0]);
+  });
+
+  test("is not offered to the running turn, nor is what came after it", () => {
+    const lanes = createLanes();
+    lanes.add(work("a"), "end", 0);
+    take(lanes);
+    for (const text of ["one", "two"]) lanes.add(work("a", 10, text), "end", 0);
+    const offered = () => lanes.offer("a" as SessionKey, () => true).map(({ id }) => id);
+    const held = lanes.hold("one" as InboxId);
+    expect(offered()).toEqual([]);
+    held?.letGo(0);
+    expect(offered()).toEqual(["one", "two"] as InboxId[]);
+  });
+
+  test("may have been offered to a turn that declined, and to none that still decides about it", () => {
+    const lanes = createLanes();
+    lanes.add(work("a"), "end", 0);
+    take(lanes);
+    lanes.add(work("a", 10, "one"), "end", 0);
+    lanes.offer("a" as SessionKey, () => true);
+    expect(lanes.hold("one" as InboxId)).toBeNull();
+    lanes.decline("a" as SessionKey);
+    expect(lanes.hold("one" as InboxId)?.work.entries).toHaveLength(1);
+  });
+});
+
+test("overflow of which nothing is shown any more is counted with the next overflow of its chat, and taken with it", () => {
+  const lanes = createLanes();
+  const overflow = (text: string): Work => {
+    const [entry] = work("a", 10, text).entries;
+    const shown = { cutChars: 0, attachments: 0, isCommand: false };
+    return {
+      ...work("a"),
+      entries: entry ? [{ ...entry, overflow: shown }] : [],
+      overflow: { hidden: 0, through: text as InboxId },
+    };
+  };
+  lanes.addOverflow(overflow("first"), null, 0);
+  lanes.add(work("a", 10, "accepted"), "end", 0);
+  lanes.addOverflow(overflow("second"), "first" as InboxId, 0);
+  expect(lanes.stats()).toMatchObject({ waiting: 1, overflow: 2 });
+  const next = lanes.next(0, () => ONE_BY_ONE, turn);
+  const joint = next.kind === "work" ? next.work : null;
+  expect([joint?.entries.map(({ id }) => id), joint?.overflow?.hidden]).toEqual([
+    ["accepted", "second"] as InboxId[],
+    1,
+  ]);
+  lanes.release("a" as SessionKey, 0, ONE_BY_ONE);
+  expect(lanes.stats()).toEqual({ waiting: 0, overflow: 0, running: 0, lanes: 0 });
+});
+
+test("a turn grows to two hundred messages, whether they come one by one or together, and the others wait", () => {
+  for (const together of [1, 70, 300]) {
+    const lanes = createLanes();
+    lanes.add(work("a", 10, "first"), "end", 0);
+    take(lanes);
+    let grown: Work | null = null;
+    for (let came = 0; came < 300; came += together) {
+      for (let one = 0; one < together; one++) lanes.add(work("a", 10, `${came + one}`), "end", 0);
+      const offered = lanes.offer("a" as SessionKey, () => true);
+      grown = lanes.join(
+        "a" as SessionKey,
+        offered.map(({ id }) => id),
+      );
+    }
+    expect([together, grown?.entries.length]).toEqual([together, 200]);
+  }
+});
+
 test("a turn that is being stopped is offered nothing more", () => {
   const lanes = createLanes();
   lanes.add(work("a", 10, "one"), "end", 0);

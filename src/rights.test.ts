@@ -4,7 +4,7 @@ import { checkConfigText } from "./config/index.ts";
 import type { OutboxRow } from "./contracts/delivery.ts";
 import { OPERATOR, type AgentId, type Principal, type Role, type SessionKey, type TurnId } from "./contracts/ids.ts";
 import type { RightsHolder } from "./contracts/channels/rights.ts";
-import type { Place } from "./contracts/store/session-chats.ts";
+import type { LastHeardChat } from "./contracts/store/session-chats.ts";
 import { createAccessPolicies } from "./routing/index.ts";
 import { createEvents } from "./observe/index.ts";
 import { recordingLog } from "./testing/recording-log.ts";
@@ -18,7 +18,7 @@ interface State {
   readonly settings?: object;
   readonly paired?: boolean;
   readonly grants?: readonly [Principal, Role][];
-  readonly chat?: Pick<Place, "to" | "scope"> | null;
+  readonly chat?: Pick<LastHeardChat, "to" | "scope"> | null;
 }
 
 function rightsOf({ settings = {}, paired = false, grants = [], chat = null }: State) {
@@ -258,11 +258,11 @@ describe("a stored part", () => {
     ({ to, turnId: "t1", sessionKey: "s", message: { kind, text: "x" } }) as unknown as OutboxRow;
   const check = (state: State, more: { readonly scope?: "dm" | "group"; readonly nobody?: boolean } = {}) => {
     const speaker = more.nobody ? null : { principal: ANN, role: "member" as Role, agentId: "removed" as AgentId };
-    const place = more.nobody ? null : ({ scope: more.scope ?? "dm" } as Place);
-    const places = { speakerOf: async () => speaker, of: async () => place };
+    const place = more.nobody ? null : ({ scope: more.scope ?? "dm" } as LastHeardChat);
+    const sessionChatStore = { speakerOf: async () => speaker, of: async () => place };
     return createReceiverCheck({
       rights: rightsOf(state).rights,
-      places,
+      sessionChatStore,
       isOwnChannel: (id) => ["webchat", "cron"].includes(id),
     });
   };
@@ -283,9 +283,12 @@ describe("a stored part", () => {
   });
 
   test("of a turn whose speaker is not known goes to the person that its chat belongs to, who has to have access", async () => {
-    const places = { speakerOf: async () => null, of: async () => ({ scope: "dm", principal: ANN }) as Place };
+    const sessionChatStore = {
+      speakerOf: async () => null,
+      of: async () => ({ scope: "dm", principal: ANN }) as LastHeardChat,
+    };
     const mayReceive = (state: State) =>
-      createReceiverCheck({ rights: rightsOf(state).rights, places, isOwnChannel: () => false });
+      createReceiverCheck({ rights: rightsOf(state).rights, sessionChatStore, isOwnChannel: () => false });
     expect(await mayReceive(paired)(row("reply"))).toBe(true);
     expect(await mayReceive({ settings: telegram() })(row("reply"))).toBe(false);
   });

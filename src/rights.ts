@@ -78,7 +78,7 @@ export async function isOwnerNow(rights: Rights, by: Principal, at: ApproverChat
 
 interface ReceiverCheckDeps {
   readonly rights: Rights;
-  readonly places: Pick<SessionChatStore, "of" | "speakerOf">;
+  readonly sessionChatStore: Pick<SessionChatStore, "of" | "speakerOf">;
   /** Channels that no stranger can write to. */
   isOwnChannel(id: string): boolean;
 }
@@ -86,13 +86,13 @@ interface ReceiverCheckDeps {
 /** Whether the person behind a chat may still be told this. Who lost access may read one notice about it, and no reply. */
 export function createReceiverCheck({
   rights,
-  places,
+  sessionChatStore,
   isOwnChannel,
 }: ReceiverCheckDeps): (row: OutboxRow) => Promise<boolean> {
   return async ({ to, turnId, sessionKey, message }) => {
     if (isOwnChannel(to.channel)) return true;
-    const place = await places.of(sessionKey);
-    const speaker = (await places.speakerOf(turnId)) ?? place;
+    const place = await sessionChatStore.of(sessionKey);
+    const speaker = (await sessionChatStore.speakerOf(turnId)) ?? place;
     if (!speaker) return true; // words of the gateway itself, to a chat in which nobody has spoken
     // the reply was made; whether its agent is still there does not matter
     const asked = { principal: speaker.principal, role: "owner", agentId: DEFAULT_AGENT, origin: to } as const;

@@ -189,7 +189,7 @@ export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
   "src/plugins": 2,
   "src/queue": 4,
   "src/routing": 2,
-  "src/store": 20,
+  "src/store": 19,
   "src/tools": 13,
   "src/wiring": 1,
 };

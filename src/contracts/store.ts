@@ -56,7 +56,7 @@ export interface Store extends AsyncDisposable {
   readonly jobs: JobStore;
   readonly systemEvents: SystemEventStore;
   readonly webhookMarks: WebhookMarkStore;
-  readonly places: SessionChatStore;
+  readonly sessionChats: SessionChatStore;
   readonly runSessions: RunSessionStore;
   readonly conversations: ConversationStore;
   readonly roleGrants: RoleGrantStore;

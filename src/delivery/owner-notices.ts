@@ -7,7 +7,7 @@ import type { Clock } from "../kit/clock.ts";
 
 interface OwnerNoticesDeps {
   readonly clock: Clock;
-  readonly places: Pick<SessionChatStore, "say">;
+  readonly sessionChatStore: Pick<SessionChatStore, "say">;
   readonly sessionChats: Pick<SessionChats, "ofOwner">;
   /** In whose name the gateway speaks. */
   readonly principal: Principal;
@@ -22,7 +22,7 @@ export function createOwnerNotices(deps: OwnerNoticesDeps): OwnerNotices {
       const reply = [{ part: 0, message: { kind: "notice", text } as const }];
       const turnId = id as TurnId; // the store takes an id once
       const at = deps.clock.now();
-      await deps.places.say({ turnId, sessionKey, agentId, principal: deps.principal, to, reply, at });
+      await deps.sessionChatStore.say({ turnId, sessionKey, agentId, principal: deps.principal, to, reply, at });
       deps.wakeOutbox();
     },
   };

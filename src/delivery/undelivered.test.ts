@@ -18,7 +18,7 @@ async function ownersDen() {
   const chat = { sessionKey: DEN, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const ownerNotices = createOwnerNotices({
     clock,
-    places: real.store.places,
+    sessionChatStore: real.store.sessionChats,
     sessionChats: { ofOwner: async () => chat },
     principal: "operator" as Principal,
     wakeOutbox: () => void woken.times++,

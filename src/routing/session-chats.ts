@@ -7,7 +7,7 @@ import { chooseSession } from "./named-session.ts";
 import { type RoutingConfig } from "./router.ts";
 
 interface SessionChatDeps {
-  readonly places: Pick<SessionChatStore, "of" | "lastOf">;
+  readonly sessionChatStore: Pick<SessionChatStore, "of" | "lastOf">;
   config(): Pick<RoutingConfig, "bindings" | "roles">;
   grants(): GrantedRoles;
 }
@@ -20,15 +20,15 @@ const OPERATOR_CHAT: SessionChat = {
   scope: "dm",
 };
 
-export function createSessionChats({ places, config, grants }: SessionChatDeps): SessionChats {
+export function createSessionChats({ sessionChatStore, config, grants }: SessionChatDeps): SessionChats {
   const at = async (sessionKey: SessionKey): Promise<SessionChat | null> => {
-    const place = await places.of(sessionKey);
+    const place = await sessionChatStore.of(sessionKey);
     if (place) return place;
     const chosen = chooseSession(config(), sessionKey, undefined);
     return chosen && { ...chosen, to: { channel: chosen.channel, account: "default", chat: chosen.chat }, scope: "dm" };
   };
   const lastOf = async (people: readonly Principal[]): Promise<SessionChat> =>
-    (await places.lastOf(people)) ?? OPERATOR_CHAT;
+    (await sessionChatStore.lastOf(people)) ?? OPERATOR_CHAT;
   /** Everybody who is an owner now, the operator first. */
   const owners = (): readonly Principal[] => {
     const granted = [...grants()].filter(([, role]) => role === "owner").map(([principal]) => principal);

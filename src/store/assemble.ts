@@ -15,7 +15,7 @@ import { createHealth } from "./health/store-health.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
-import { createPlaces } from "./rows/automation/session-chats.ts";
+import { createSessionChats } from "./rows/automation/session-chats.ts";
 import { createRunSessions } from "./rows/automation/run-sessions.ts";
 import { createSystemEvents } from "./rows/automation/system-events.ts";
 import { createChannelState } from "./rows/channels/channel-state.ts";
@@ -107,7 +107,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     jobs: createJobs(rows),
     systemEvents: createSystemEvents(rows),
     webhookMarks: createWebhookMarks(rows),
-    places: createPlaces(rows),
+    sessionChats: createSessionChats(rows),
     runSessions: createRunSessions(rows),
     conversations: createConversations(rows),
     roleGrants: createRoleGrants(rows, audit),

@@ -8,7 +8,7 @@ import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { runSessionsContract } from "../testing/contracts/automation/run-sessions-contract.ts";
-import { eventsAndPlacesContract } from "../testing/contracts/automation/events-and-places-contract.ts";
+import { eventsAndSessionChatsContract } from "../testing/contracts/automation/events-and-session-chats-contract.ts";
 import { usageContract } from "../testing/contracts/store/usage-contract.ts";
 import { approvalContract } from "../testing/contracts/store/approval-contract.ts";
 import { storeContract } from "../testing/contracts/store/store-contract.ts";
@@ -183,7 +183,7 @@ test("ten thousand tasks of one person are the most that are kept, and are liste
 }, 60_000);
 
 runSessionsContract("the sessions of runs in a SQLite store", openWorld);
-eventsAndPlacesContract("the events and places of a SQLite store", openWorld);
+eventsAndSessionChatsContract("the events and session chats of a SQLite store", openWorld);
 outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);
 usageContract("the usage ledger of a SQLite store", openWorld);
@@ -220,7 +220,7 @@ test("whatever is put into the outbox is stored without secrets, by whichever wa
         reply,
       }),
     say: () =>
-      store.places.say({
+      store.sessionChats.say({
         ...to,
         turnId: "t3" as TurnId,
         sessionKey: sessionKey("b"),

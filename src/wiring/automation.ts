@@ -161,7 +161,7 @@ function registerChannels({ core, people, systemEvents, messages }: Shared): voi
     (await store.sessions.transcript(key, { limit: RECENT_ITEMS })).items.filter(({ role }) => role === "assistant");
   const deps = {
     clock,
-    places: store.places,
+    sessionChatStore: store.sessionChats,
     sessionChats: people.sessionChats,
     systemEvents,
     outbox: messages.outbox,

@@ -102,7 +102,7 @@ function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {
     channels,
     store: store.outbox,
     tellOwner: tellOwnerOfUndelivered({ clock, ownerNotices }),
-    mayReceive: createReceiverCheck({ rights, places: store.places, isOwnChannel: channels.isOwn }),
+    mayReceive: createReceiverCheck({ rights, sessionChatStore: store.sessionChats, isOwnChannel: channels.isOwn }),
     platformIds: (id) => store.messages.platformIds(id),
   });
   core.outboxWake.subscribe(outbox.wake);

@@ -45,14 +45,14 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
   const usage = { inputTokens: 1, outputTokens: 1, costUsd: 2 };
   const said = async (store = real.store) => (await store.sessions.transcript(OPERATOR_SESSION, { limit: 10 })).items;
 
-  const { say } = real.store.places;
+  const { say } = real.store.sessionChats;
   const noted: typeof say = async (...words) => {
     const isNew = await say(...words);
     seen.push("stored");
     return isNew;
   };
-  const places = { ...real.store.places, say: noted };
-  const { budget } = await open({ ...real.store, places });
+  const sessionChats = { ...real.store.sessionChats, say: noted };
+  const { budget } = await open({ ...real.store, sessionChats });
   await budget.record(budget.bill(work, { id: "t1", model: "m", usage }));
   await told.promise;
   expect((await said()).map(({ kind, text }) => [kind, text.slice(0, 25)])).toEqual([

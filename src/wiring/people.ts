@@ -41,11 +41,11 @@ export async function openPeople(core: Core): Promise<People> {
   const roles = () => config().roles;
   const pairing = await openPairing({ clock, ids, log, events, store: store.pairings, grants, roles });
   const policies = createAccessPolicies(() => ({ ...channels.access(), ...config().channels }), pairing.isPaired);
-  const sessionChats = createSessionChats({ places: store.places, config, grants: grants.current });
+  const sessionChats = createSessionChats({ sessionChatStore: store.sessionChats, config, grants: grants.current });
   const rights = createRights({ events, config, policies, grants: grants.current, sessionChats });
   const ownerNotices = createOwnerNotices({
     clock,
-    places: store.places,
+    sessionChatStore: store.sessionChats,
     sessionChats,
     principal: OPERATOR,
     wakeOutbox: () => core.outboxWake.publish(),

@@ -77,7 +77,7 @@ async function twoLives(death: Death, flaw: (store: JobStore) => JobStore = (sto
         }),
       },
       told: () => undefined,
-      tellOwner: createOwner(clock, deadly(store.places, mortality)),
+      tellOwner: createOwner(clock, deadly(store.sessionChats, mortality)),
     });
     return () => {
       alive = false;

@@ -21,10 +21,13 @@ create trigger wanted_recovered after update of failures on jobs when old.failur
 }
 
 /** Says it in a conversation, as the gateway does. */
-export function createOwner(clock: Clock, places: Pick<SessionChatStore, "say">): (alert: JobAlert) => Promise<void> {
+export function createOwner(
+  clock: Clock,
+  sessionChatStore: Pick<SessionChatStore, "say">,
+): (alert: JobAlert) => Promise<void> {
   return async ({ id, jobId, kind }) => {
     const text = `${jobId} ${kind}`;
-    await places.say({
+    await sessionChatStore.say({
       turnId: `alert-${id}` as TurnId,
       sessionKey: "agent:default:api:dm:operator" as SessionKey,
       agentId: "default" as AgentId,

@@ -152,7 +152,7 @@ const DEATH_IN_BUG = 0.05;
 function startLife(world: LifeWorld) {
   let alive = true;
   const log = recordingLog();
-  const { jobs: store, places } = assemble(
+  const { jobs: store, sessionChats } = assemble(
     { ...world, log },
     world.disk.sqlFor(() => alive),
     "",
@@ -176,7 +176,7 @@ function startLife(world: LifeWorld) {
     log,
     store: deadly(flawed ?? store, mortality),
     told: () => undefined,
-    tellOwner: createOwner(world.clock, deadly(places, mortality)),
+    tellOwner: createOwner(world.clock, deadly(sessionChats, mortality)),
   });
   return { engine, dead: () => !alive, kill };
 }

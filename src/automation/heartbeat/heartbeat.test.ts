@@ -37,7 +37,7 @@ function slowLife({ endsAtOnce = false } = {}) {
             return null;
           },
         },
-        places: { of: async () => ({ ...chat, principal: "operator" as Principal, heardAt: fake.now() }) },
+        sessionChats: { of: async () => ({ ...chat, principal: "operator" as Principal, heardAt: fake.now() }) },
       },
       sessionChats: { ofOwner: async () => chat },
       receiver: {
@@ -147,7 +147,7 @@ async function live({
       events,
       store: {
         turns: { resultOf: async () => result },
-        places: {
+        sessionChats: {
           async of() {
             const heardAt = lively ? clock.now() : began;
             return { ...chat, principal: "operator" as Principal, heardAt };

@@ -30,7 +30,7 @@ interface HeartbeatDeps {
 
 interface HeartbeatStore {
   readonly turns: Pick<TurnStore, "resultOf">;
-  readonly places: Pick<SessionChatStore, "of">;
+  readonly sessionChats: Pick<SessionChatStore, "of">;
   readonly systemEvents: Pick<SystemEventStore, "waiting">;
 }
 
@@ -195,7 +195,7 @@ async function decide(
 ): Promise<HeartbeatDecision> {
   const { chat, checklist, refusals } = about;
   const now = world.clock.now();
-  const heard = await world.store.places.of(chat.sessionKey);
+  const heard = await world.store.sessionChats.of(chat.sessionKey);
   const mine = chat.agentId === agentId;
   const facts: HeartbeatFacts = {
     enabled,

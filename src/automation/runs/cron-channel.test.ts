@@ -54,7 +54,7 @@ describe("words that are to be posted as well", () => {
     const channel = createCronChannel(
       {
         clock: createFakeClock(),
-        places: {
+        sessionChatStore: {
           speakerOf: async () => ({ principal: "operator" as Principal, role: "owner", agentId: place.agentId }),
           hasPosted: async () => false,
           say: async (words) => sayings.push(words) > 0,
@@ -105,7 +105,7 @@ describe("news of a heartbeat", () => {
     const channel = createCronChannel(
       {
         clock: createFakeClock(10 * DAY),
-        places: {
+        sessionChatStore: {
           speakerOf: async () => ({ principal: "operator" as Principal, role: "owner", agentId: place.agentId }),
           hasPosted: async () => false,
           say: async (words) => sayings.push(words) > 0,

@@ -20,7 +20,7 @@ import {
 
 interface CronChannelDeps {
   readonly clock: Clock;
-  readonly places: Pick<SessionChatStore, "speakerOf" | "hasPosted" | "say">;
+  readonly sessionChatStore: Pick<SessionChatStore, "speakerOf" | "hasPosted" | "say">;
   readonly sessionChats: Pick<SessionChats, "at">;
   /** What was said in a session lately, newest last. Without it the same news of a heartbeat is said again. */
   recent?(sessionKey: SessionKey): Promise<readonly { readonly text: string; readonly at: number }[]>;
@@ -46,7 +46,7 @@ export function createCronChannel(deps: CronChannelDeps, id: RunChannel): Channe
       if (!address) throw new SendError("permanent", "this is not the address of a run");
       if (address.webhook !== undefined && isAnswer(part))
         await post(deps, part, { ...address, target: address.webhook });
-      const how = wayOut(part, address, part.part >= 0 && (await deps.places.hasPosted(part.turnId)));
+      const how = wayOut(part, address, part.part >= 0 && (await deps.sessionChatStore.hasPosted(part.turnId)));
       if (how !== "nothing") await handOn(deps, part, address, how);
       return {};
     },
@@ -78,7 +78,7 @@ async function handOn(
   { jobId, session: key }: RunAddress,
   how: "announce" | "direct",
 ): Promise<void> {
-  const speaker = await deps.places.speakerOf(part.turnId);
+  const speaker = await deps.sessionChatStore.speakerOf(part.turnId);
   const chat = await deps.sessionChats.at(key);
   if (!speaker || !chat) throw new SendError("permanent", "there is nobody to hand this on to");
   if (jobId === HEARTBEAT && part.part >= 0 && (await wasSaid(deps, chat.sessionKey, part.message))) return;
@@ -89,7 +89,7 @@ async function handOn(
     const origin = part.to.channel === HOOK_CHANNEL ? "webhook" : "cron";
     return deps.systemEvents.put({ ...event, kind: "news" }, { wake: { principal, role, origin } });
   }
-  await deps.places.say({
+  await deps.sessionChatStore.say({
     turnId: `said-${part.id}` as TurnId,
     sessionKey: chat.sessionKey,
     agentId: chat.agentId,
@@ -126,10 +126,10 @@ async function post(
   part: OutboxRow,
   { jobId, target }: RunAddress & { readonly target: string },
 ): Promise<void> {
-  const speaker = await deps.places.speakerOf(part.turnId);
+  const speaker = await deps.sessionChatStore.speakerOf(part.turnId);
   if (!speaker) throw new SendError("permanent", "nobody knows for whom this was said");
   const { agentId, principal } = speaker;
-  await deps.places.say({
+  await deps.sessionChatStore.say({
     turnId: `posted-${part.id}` as TurnId,
     agentId,
     principal,

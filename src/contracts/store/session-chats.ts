@@ -1,14 +1,11 @@
-/** Where people are reached: the chat behind a conversation, and words that belong to no turn of theirs. */
+/** Where people are reached: the chat behind a session, and messages there that nobody asked for. */
+import type { SessionChat } from "../channels/session-chats.ts";
 import type { ChatAddress } from "../chat.ts";
 import type { ReplyPart } from "../delivery.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../ids.ts";
 
-export interface Place {
-  readonly sessionKey: SessionKey;
-  readonly agentId: AgentId;
-  readonly to: ChatAddress;
-  readonly scope: "dm" | "group";
-  /** Who spoke there last, and when. */
+/** The chat behind a session, as the last message in it shows. */
+export interface LastHeardChat extends SessionChat {
   readonly principal: Principal;
   readonly heardAt: number;
 }
@@ -21,18 +18,18 @@ interface Speaker {
 }
 
 export interface SessionChatStore {
-  /** As the newest thing that somebody said in it; null: nobody has. */
-  of(sessionKey: SessionKey): Promise<Place | null>;
+  /** Null: nobody has said anything in this session. */
+  of(sessionKey: SessionKey): Promise<LastHeardChat | null>;
   /** The direct conversation in which one of these people was active last; null: there is none. */
-  lastOf(people: readonly Principal[]): Promise<Place | null>;
+  lastOf(people: readonly Principal[]): Promise<LastHeardChat | null>;
   speakerOf(turnId: TurnId): Promise<Speaker | null>;
-  /** A tool has sent something to a chat in this turn. */
+  /** Whether a tool has sent a message in this turn. */
   hasPosted(turnId: TurnId): Promise<boolean>;
   /**
-   * Says something in a conversation that nobody asked there: a turn that is over, and its parts in the outbox. Makes the session if there is
-   * none. One transaction; false: it was said before under this id, and nothing was written.
+   * Stores a message that nobody asked for: a turn that has ended, and its parts in the outbox. Makes the session if there is none. One
+   * transaction; false: this turn is stored already, and nothing was written.
    */
-  say(words: UnaskedMessage): Promise<boolean>;
+  say(message: UnaskedMessage): Promise<boolean>;
 }
 
 export interface UnaskedMessage {

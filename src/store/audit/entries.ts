@@ -1,6 +1,7 @@
 /** Entries of the audit log that are no tool calls. Each is written in the transaction of the change it tells of, so neither is there without the other. */
 import type { AuditEntry, AuditKind, AuditTrail, NewAuditEntry } from "../../contracts/store/tool-calls.ts";
-import { decodeCursor, decodeJson, encodeCursor, encodeJson, pageSize } from "../rows/codec.ts";
+import { decodeJson, encodeJson } from "../rows/codec.ts";
+import { numberBefore, pageOf, pageSize } from "../rows/paging.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
 import type { AuditEntryTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
@@ -14,8 +15,6 @@ export interface AuditLog {
   /** The transaction of this link is on the disk. */
   noticed(link: Link): void;
 }
-
-const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 export function createAuditLog(sql: Sql, chain: Chain, headFile: HeadFile | null): AuditLog {
   const lastSeq = sql.prepare((db) => db.selectFrom("audit_entries").select((eb) => eb.fn.max("seq").as("seq")));
@@ -52,12 +51,9 @@ export function createAuditTrail({ sql, read, write }: RowDeps, log: AuditLog): 
     list: (page, kind) =>
       read(() => {
         const limit = pageSize(page);
-        const before = page.cursor === undefined ? AFTER_ALL : Number(decodeCursor(page.cursor, ["number"])[0]);
-        const asked = { before, limit: limit + 1 };
+        const asked = { before: numberBefore(page), limit: limit + 1 };
         const rows = kind === undefined ? latest.all(asked) : ofKind.all({ ...asked, kind });
-        const items = rows.slice(0, limit).map(toEntry);
-        const last = rows.length > limit ? rows[limit - 1] : undefined;
-        return last ? { items, next: encodeCursor([last.seq]) } : { items };
+        return pageOf(rows, limit, toEntry, ({ seq }) => [seq]);
       }),
   };
 }

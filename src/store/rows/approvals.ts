@@ -6,20 +6,21 @@ import type { NewAuditEntry } from "../../contracts/store/tool-calls.ts";
 import type { AuditLog } from "../audit/entries.ts";
 import type { ApprovalTable, GrantTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
-import { decodeCursor, decodeJson, encodeCursor, encodeJson, pageSize } from "./codec.ts";
+import { decodeJson, encodeJson } from "./codec.ts";
+import { fromColumns, toColumns } from "./named-columns.ts";
+import { numberBefore, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 /** Rows in one transaction: a few milliseconds. */
 const MAX_AT_ONCE = 500;
-const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
-type NewRow = Omit<ApprovalTable, "seq" | "decision" | "decided_by" | "decided_at">;
 type End = Pick<ApprovalTable, "decision" | "decided_by" | "decided_at">;
 
-const NEW = [
+const ASKED = [
   ...["id", "hash", "tool", "call_id", "because", "session_key", "turn_id", "agent_id", "principal", "role"],
-  ...["asked_at", "expires_at", "input"],
-] as const satisfies readonly (keyof NewRow)[];
+  ...["asked_at", "expires_at"],
+] as const satisfies readonly (keyof ApprovalTable)[];
+type NewRow = Pick<ApprovalTable, (typeof ASKED)[number] | "input">;
 
 export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLog): ApprovalStore {
   const { granted, add, open, end, grant, list, prune } = statements(sql);
@@ -27,7 +28,7 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
     grantedBy: (sessionKey, tool) => read(() => granted.first({ sessionKey, tool })?.given_by ?? null),
     async put(asked) {
       const link = await write(() => {
-        add.run(toRow(asked));
+        add.run({ ...toColumns(ASKED, asked), input: encodeJson(asked.input) });
         return audit.append(askedEntry(asked));
       });
       audit.noticed(link);
@@ -36,7 +37,7 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
       const link = await write(() => {
         const question = open.first({ id });
         if (!question) return null;
-        end.run({ id, ...toEnd(made) });
+        end.run({ id, decision: made.decision, decided_by: made.by, decided_at: made.at });
         const { session_key, tool } = question;
         if (made.decision === "session") grant.run({ session_key, tool, given_by: made.by, at: made.at });
         return audit.append(endedEntry(id, question, made));
@@ -47,11 +48,8 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
     ended: (page) =>
       read(() => {
         const limit = pageSize(page);
-        const before = page.cursor === undefined ? AFTER_ALL : Number(decodeCursor(page.cursor, ["number"])[0]);
-        const rows = list.all({ before, limit: limit + 1 });
-        const items = rows.slice(0, limit).flatMap((row) => toEnded(row) ?? []);
-        const last = rows.length > limit ? rows[limit - 1] : undefined;
-        return last ? { items, next: encodeCursor([last.seq]) } : { items };
+        const rows = list.all({ before: numberBefore(page), limit: limit + 1 });
+        return pageOf(rows, limit, toEnded, ({ seq }) => [seq]);
       }),
     prune: (before) => write(() => prune.run({ before }), "with the next"),
   };
@@ -92,7 +90,7 @@ function statements(sql: Sql) {
         .where("session_key", "=", p("sessionKey"))
         .where("tool", "=", p("tool")),
     ),
-    add: sql.prepare((db, p: Params<NewRow>) => db.insertInto("approvals").values(p.row(...NEW))),
+    add: sql.prepare((db, p: Params<NewRow>) => db.insertInto("approvals").values(p.row(...ASKED, "input"))),
     open: sql.prepare((db, p: Params<{ id: string }>) =>
       db
         .selectFrom("approvals")
@@ -115,6 +113,7 @@ function statements(sql: Sql) {
         .selectAll()
         .where("seq", "<", p("before"))
         .where("decision", "is not", null)
+        .$narrowType<{ decision: ApprovalEnd["decision"] }>()
         .orderBy("seq", "desc")
         .limit(p("limit")),
     ),
@@ -152,44 +151,10 @@ function endedEntry(
   return { kind: "approval.ended", at, actor: by ?? "gateway", subject: id, detail };
 }
 
-function toRow({ input, ...asked }: AskedApproval): NewRow {
+function toEnded(row: NewRow & End & { readonly decision: ApprovalEnd["decision"] }): EndedApproval {
   return {
-    id: asked.id,
-    hash: asked.hash,
-    tool: asked.tool,
-    call_id: asked.callId,
-    because: asked.because,
-    session_key: asked.sessionKey,
-    turn_id: asked.turnId,
-    agent_id: asked.agentId,
-    principal: asked.principal,
-    role: asked.role,
-    asked_at: asked.askedAt,
-    expires_at: asked.expiresAt,
-    input: encodeJson(input),
-  };
-}
-
-function toEnd({ decision, by, at }: ApprovalEnd): End {
-  return { decision, decided_by: by, decided_at: at };
-}
-
-function toEnded(row: Pick<ApprovalTable, keyof NewRow | keyof End>): EndedApproval | null {
-  if (row.decision === null) return null;
-  return {
-    id: row.id,
-    hash: row.hash,
-    tool: row.tool,
-    callId: row.call_id,
-    because: row.because,
-    sessionKey: row.session_key,
-    turnId: row.turn_id,
-    agentId: row.agent_id,
-    principal: row.principal,
-    role: row.role,
+    ...fromColumns(ASKED, row),
     input: decodeJson(row.input),
-    askedAt: row.asked_at,
-    expiresAt: row.expires_at,
     decision: row.decision,
     decidedBy: row.decided_by,
     decidedAt: row.decided_at ?? row.asked_at,

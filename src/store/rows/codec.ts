@@ -1,14 +1,10 @@
-/** JSON columns and page cursors. What comes back from the disk or from a client is untrusted until it has passed here. */
-import type { ChatAddress, MediaKind, MediaRef, OutboundMessage } from "../../contracts/chat.ts";
-import { GatewayError } from "../../contracts/errors.ts";
+/** Values ↔ columns: JSON, addresses, messages and usage. JSON that comes back from the disk is untrusted until it has passed here. */
+import type { ChatAddress, MediaKind, MediaRef, OutboundMessage, Usage } from "../../contracts/chat.ts";
 import type { MediaId } from "../../contracts/ids.ts";
-import type { Page } from "../../contracts/paging.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import { parseJson } from "../../kit/json.ts";
 
 const LIMITS = { maxChars: 16 * 1024 * 1024, maxDepth: 256 };
-const CURSOR_LIMITS = { maxChars: 4_096, maxDepth: 2 };
-const MAX_PAGE = 500;
 
 export function encodeJson(value: unknown): string {
   return JSON.stringify(value) ?? "null"; // undefined has no JSON
@@ -110,22 +106,25 @@ export function fromMessageColumns(row: MessageColumns): OutboundMessage {
   };
 }
 
-export function pageSize(page: Page): number {
-  return Math.min(MAX_PAGE, Math.max(1, Math.trunc(page.limit) || 1));
+export interface UsageColumns {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
 }
 
-export function encodeCursor(place: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(place)).toString("base64url");
+/** Numbers come from a model provider in the end; an odd one must not keep a turn from ending. */
+export function toUsageColumns(usage: Usage): UsageColumns {
+  return {
+    input_tokens: wholeNumber(usage.inputTokens),
+    output_tokens: wholeNumber(usage.outputTokens),
+    cost_usd: Number.isFinite(usage.costUsd) ? usage.costUsd : 0,
+  };
 }
 
-/** `shape` tells what each place holds. Throws `bad_request` for anything we did not make ourselves. */
-export function decodeCursor(cursor: string, shape: readonly ("string" | "number")[]): readonly unknown[] {
-  const text = cursor.length > CURSOR_LIMITS.maxChars ? "" : Buffer.from(cursor, "base64url").toString("utf8");
-  const parsed = parseJson(text, CURSOR_LIMITS);
-  const place = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
-  if (place.length !== shape.length || !place.every((value, index) => typeof value === shape[index]))
-    throw new GatewayError("bad_request", "the cursor is not one of ours", {
-      say: "This cursor is not valid. Use the `next` value of the page before, or leave it out to start at the beginning.",
-    });
-  return place;
+export function wholeNumber(count: number): number {
+  return Number.isFinite(count) ? Math.round(count) : 0;
+}
+
+export function fromUsageColumns(row: UsageColumns): Usage {
+  return { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd };
 }

@@ -5,20 +5,21 @@ import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/sto
 import type { Log } from "../../kit/log.ts";
 import type { InboxTable, SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
-import { sql as raw } from "kysely";
+import { type Selectable, sql as raw } from "kysely";
 import { decodeAttachments, encodeAttachments, fromAddressColumns, toAddressColumns } from "./codec.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
 import { decodeQuoted, encodeQuoted } from "./quoted.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { createOverflow, type HiddenCounts } from "./overflow.ts";
-import { newSessionFile } from "./session-file-name.ts";
+import { createNewSessions } from "./new-session.ts";
 import { searchTextOf, titleOf } from "./one-line.ts";
-import { originOf, type OriginColumns, toOriginColumns } from "./origin-columns.ts";
+import { originOf, toOriginColumns } from "./origin-columns.ts";
 
 export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
   const queries = createQueries(sql);
   const overflow = createOverflow(sql);
   const platformIds = createPlatformIds(sql);
+  const addSession = createNewSessions(sql, ids);
 
   /** The mode somebody chose for it. */
   const touchSession = (row: NewInboxRow): SessionTable["queue_mode"] => {
@@ -31,17 +32,14 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
     const title = titleOf(message);
     const touched = queries.touch.first({ ...known, ...betterTitle(title, row.sessionKey) });
     if (touched) return touched.queue_mode;
-    queries.addSession.run({
+    addSession({
       key: row.sessionKey,
       channel: message.address.channel,
-      agent_id: row.agentId,
+      agentId: row.agentId,
       title,
-      search_text: searchTextOf(title, row.sessionKey),
-      created_at: message.receivedAt,
-      last_activity_at: message.receivedAt,
-      messages: 1,
-      file: newSessionFile(ids),
       person: message.scope === "dm" ? principal : null,
+      messages: 1,
+      at: message.receivedAt,
     });
     return null;
   };
@@ -83,20 +81,6 @@ function versionRange(eventId: string): VersionRange {
   return { from: eventId, before: `${eventId}$` };
 }
 
-type NewSession = Pick<
-  SessionTable,
-  | "key"
-  | "channel"
-  | "agent_id"
-  | "title"
-  | "search_text"
-  | "created_at"
-  | "last_activity_at"
-  | "messages"
-  | "file"
-  | "person"
->;
-
 interface Touch {
   readonly key: SessionTable["key"];
   readonly at: number;
@@ -114,15 +98,15 @@ function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "titl
   return title.startsWith("/") ? { title: "", searchText: "" } : { title, searchText: searchTextOf(title, key) };
 }
 
-type Later = "turn_id" | "done" | "edited_at" | "own_reactions" | "pinned_at";
-type InboxColumns = Omit<InboxTable, Later | "seq" | "overflow" | "origin"> &
-  OriginColumns & {
-    readonly overflow: 0 | 1;
-  };
+const NEW_MESSAGE = [
+  ...["id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread", "event_id"],
+  ...["fingerprint", "scope", "sender", "sender_name", "text", "quoted", "attachments", "mentioned", "received_at"],
+  ...["overflow", "origin", "begun_by"],
+] as const satisfies readonly (keyof InboxTable)[];
+type InboxColumns = Pick<Selectable<InboxTable>, (typeof NEW_MESSAGE)[number]>;
 
 /** What an unfinished row is read with: its own columns, and those of its session and of the turn that had begun, if any. */
-type UnfinishedColumns = Omit<InboxColumns, "overflow"> & {
-  readonly overflow: 0 | 1 | 2;
+type UnfinishedColumns = InboxColumns & {
   readonly turn_id: TurnTable["id"] | null;
   readonly attempt: number | null;
   readonly unsafe: TurnTable["unsafe"] | null;
@@ -157,26 +141,6 @@ function sessionQueries(sql: Sql) {
         }))
         .where("key", "=", p("key"))
         .returning("queue_mode"),
-    ),
-    addSession: sql.prepare((db, p: Params<NewSession>) =>
-      db.insertInto("sessions").values({
-        ...p.row(
-          "key",
-          "channel",
-          "agent_id",
-          "title",
-          "search_text",
-          "created_at",
-          "last_activity_at",
-          "messages",
-          "file",
-          "person",
-        ),
-        input_tokens: 0,
-        output_tokens: 0,
-        cost_usd: 0,
-        settled_bytes: 0,
-      }),
     ),
   };
 }
@@ -218,30 +182,7 @@ function createQueries(sql: Sql) {
       db
         .insertInto("inbox")
         .values({
-          ...p.row(
-            "id",
-            "session_key",
-            "agent_id",
-            "role",
-            "priority",
-            "channel",
-            "account",
-            "chat",
-            "thread",
-            "event_id",
-            "fingerprint",
-            "scope",
-            "sender",
-            "sender_name",
-            "text",
-            "quoted",
-            "attachments",
-            "mentioned",
-            "received_at",
-            "overflow",
-            "origin",
-            "begun_by",
-          ),
+          ...p.row(...NEW_MESSAGE),
           turn_id: null,
           done: 0,
         })

@@ -5,7 +5,8 @@ import type { InstanceId } from "../../contracts/ids.ts";
 import type { OutboxTable, Tables, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { type ExpressionBuilder, type Selectable, sql as raw } from "kysely";
-import { decodeCursor, encodeCursor, fromAddressColumns, fromMessageColumns, pageSize } from "./codec.ts";
+import { fromAddressColumns, fromMessageColumns } from "./codec.ts";
+import { decodeCursor, NEWEST, pageOf, pageSize } from "./paging.ts";
 import { marksOf, reactionsTo } from "./channels/marks.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
 import { createReactions } from "./channels/reactions.ts";
@@ -22,8 +23,6 @@ const DECIDING = [
   ...["seq", "id", "channel", "account", "chat", "thread", "created_at"],
   ...["state", "attempts", "lost", "delivered", "doubt", "first_tried_at", "next_try_at"],
 ] as const satisfies readonly (keyof OutboxTable)[];
-/** After every end there will be. */
-const LATEST = Number.MAX_SAFE_INTEGER;
 
 export function createOutbox({
   sql,
@@ -66,13 +65,15 @@ export function createOutbox({
     list: (state, page) =>
       read(() => {
         const limit = pageSize(page);
-        const place = page.cursor === undefined ? [LATEST, LATEST] : decodeCursor(page.cursor, ["number", "number"]);
-        const [endedAt, seq] = place.map(Number);
-        const rows = troubled.all({ state, endedAt: endedAt ?? LATEST, seq: seq ?? LATEST, limit: limit + 1 });
-        const items = rows.slice(0, limit);
-        const last = rows.length > limit ? items.at(-1) : undefined;
-        const next = last ? { next: encodeCursor([last.ended_at ?? 0, last.seq]) } : {};
-        return { items: items.map((row) => toTroubled(row, state)), ...next };
+        const after = page.cursor === undefined ? [] : decodeCursor(page.cursor, ["number", "number"]);
+        const [endedAt = NEWEST, seq = NEWEST] = after.map(Number);
+        const rows = troubled.all({ state, endedAt, seq, limit: limit + 1 });
+        return pageOf(
+          rows,
+          limit,
+          (row) => toTroubled(row, state),
+          (last) => [last.ended_at ?? 0, last.seq],
+        );
       }),
     ...createPosts({ sql, write, mask }, partNow),
     ...createPartNotices({ sql, write, mask }),
@@ -83,7 +84,7 @@ export function createOutbox({
 }
 
 function reading(sql: Sql) {
-  type Place = { state: TroubledState; endedAt: number; seq: number; limit: number };
+  type After = { state: TroubledState; endedAt: number; seq: number; limit: number };
   return {
     pending: sql.prepare((db, p: Params<{ limit: number; after: number }>) =>
       db
@@ -116,7 +117,7 @@ function reading(sql: Sql) {
         .orderBy("ended_at", "desc")
         .limit(p("limit")),
     ),
-    troubled: sql.prepare((db, p: Params<Place>) =>
+    troubled: sql.prepare((db, p: Params<After>) =>
       db
         .selectFrom("outbox")
         .innerJoin("turns", "turns.id", "outbox.turn_id")

@@ -1,9 +1,10 @@
 /** Notices about parts that were given up: in the chat that waits for them, behind everything else, once for each turn. */
 import { sql as raw } from "kysely";
 import type { OutboxStore } from "../../contracts/store.ts";
-import { NEW_REPLY, type NewReply, type OutboxTable } from "../schema.ts";
+import type { OutboxTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { toMessageColumns } from "./codec.ts";
+import { createReplyRows } from "./replies.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 export function createPartNotices({
@@ -11,7 +12,8 @@ export function createPartNotices({
   write,
   mask,
 }: Pick<RowDeps, "sql" | "write" | "mask">): Pick<OutboxStore, "noteInChat"> {
-  const { about, known, waiting, last, add, addUp } = statements(sql);
+  const { about, waiting, last } = statements(sql);
+  const replies = createReplyRows(sql);
   return {
     noteInChat: (id, text, at) =>
       write(() => {
@@ -19,18 +21,12 @@ export function createPartNotices({
         if (!part) return false;
         const { turn_id: turnId, channel, account, chat } = part;
         const notice = `${turnId}:n`;
-        if (known.first({ id: notice }) || waiting.first({ channel, account, chat, text })) return true;
+        if (replies.isStored(notice) || waiting.first({ channel, account, chat, text })) return true;
         // behind the reply, also in the transcript
         const number = Math.max(0, last.first({ turnId })?.part ?? 0) + 1;
-        const row = {
-          ...part,
-          ...toMessageColumns({ kind: "notice", text }, mask),
-          id: notice,
-          part: number,
-          created_at: at,
-        };
-        add.run(row);
-        addUp.run({ key: part.session_key, at });
+        const message = toMessageColumns({ kind: "notice", text }, mask);
+        replies.add({ ...part, ...message, id: notice, part: number, created_at: at });
+        replies.count(part.session_key, 1, at);
         return true;
       }),
   };
@@ -53,9 +49,6 @@ function statements(sql: Sql) {
         .whereRef("inbox.chat", "=", "outbox.chat")
         .limit((eb) => eb.lit(1)),
     ),
-    known: sql.prepare((db, p: Params<{ id: string }>) =>
-      db.selectFrom("outbox").select("id").where("id", "=", p("id")),
-    ),
     /** Many answers may be given up together: a chat is told the same once. */
     waiting: sql.prepare((db, p: Params<Pick<OutboxTable, "channel" | "account" | "chat" | "text">>) =>
       db
@@ -74,18 +67,6 @@ function statements(sql: Sql) {
         .selectFrom("outbox")
         .select((eb) => eb.fn.max<number>("part").as("part"))
         .where("turn_id", "=", p("turnId")),
-    ),
-    add: sql.prepare((db, p: Params<NewReply>) =>
-      db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending" }),
-    ),
-    addUp: sql.prepare((db, p: Params<{ key: OutboxTable["session_key"]; at: number }>) =>
-      db
-        .updateTable("sessions")
-        .set((eb) => ({
-          messages: eb("messages", "+", 1),
-          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
-        }))
-        .where("key", "=", p("key")),
     ),
   };
 }

@@ -2,9 +2,10 @@
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { NewPost, Posted, PostStore } from "../../contracts/store/posts.ts";
-import { NEW_REPLY, type NewReply } from "../schema.ts";
+import type { OutboxTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";
+import { createReplyRows } from "./replies.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 /** Parts of posts count up to -1, so that the parts of the reply, from 0 on, follow them. */
@@ -15,17 +16,18 @@ export function createPosts(
   { sql, write, mask }: Pick<RowDeps, "sql" | "write" | "mask">,
   part: (id: string) => OutboxRow | null,
 ): PostStore {
-  const { turn, known, count, add, addUp, rewritten } = statements(sql);
+  const { turn, count, rewritten } = statements(sql);
+  const replies = createReplyRows(sql);
 
   const post = ({ turnId, sessionKey, onceKey, to, message, at }: NewPost): Posted => {
     if (turn.first({ id: turnId })?.session_key !== sessionKey) return { kind: "no_turn" };
     const id = `${turnId}:x${new Bun.CryptoHasher("sha256").update(onceKey).digest("hex").slice(0, KEY_CHARS)}`;
-    if (known.first({ id })) return { kind: "posted", id };
+    if (replies.isStored(id)) return { kind: "posted", id };
     const posts = count.first({ turnId })?.posts ?? 0;
     if (posts >= MAX_POSTS_PER_TURN) return { kind: "full", max: MAX_POSTS_PER_TURN };
     const row = { id, turn_id: turnId, session_key: sessionKey, part: posts - MAX_POSTS_PER_TURN, created_at: at };
-    add.run({ ...row, ...toAddressColumns(to), ...toMessageColumns(message, mask) });
-    addUp.run({ key: sessionKey, at });
+    replies.add({ ...row, ...toAddressColumns(to), ...toMessageColumns(message, mask) });
+    replies.count(sessionKey, 1, at);
     return { kind: "posted", id };
   };
 
@@ -40,12 +42,10 @@ export function createPosts(
 }
 
 function statements(sql: Sql) {
+  type Rewriting = Pick<OutboxTable, "text" | "edited_at" | "deleted_at">;
   return {
     turn: sql.prepare((db, p: Params<{ id: TurnId }>) =>
       db.selectFrom("turns").select("session_key").where("id", "=", p("id")),
-    ),
-    known: sql.prepare((db, p: Params<{ id: string }>) =>
-      db.selectFrom("outbox").select("id").where("id", "=", p("id")),
     ),
     count: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
@@ -54,35 +54,13 @@ function statements(sql: Sql) {
         .where("turn_id", "=", p("turnId"))
         .where("part", "<", 0),
     ),
-    add: sql.prepare((db, p: Params<NewReply>) =>
-      db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending" }),
-    ),
-    addUp: sql.prepare((db, p: Params<{ key: SessionKey; at: number }>) =>
+    rewritten: sql.prepare((db, p: Params<{ id: string; sessionKey: SessionKey } & Rewriting>) =>
       db
-        .updateTable("sessions")
-        .set((eb) => ({
-          messages: eb("messages", "+", 1),
-          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
-        }))
-        .where("key", "=", p("key")),
-    ),
-    rewritten: sql.prepare(
-      (
-        db,
-        p: Params<{
-          id: string;
-          sessionKey: SessionKey;
-          text: string;
-          edited_at: number;
-          deleted_at: number | null;
-        }>,
-      ) =>
-        db
-          .updateTable("outbox")
-          .set(p.row("text", "edited_at", "deleted_at"))
-          .where("id", "=", p("id"))
-          .where("session_key", "=", p("sessionKey"))
-          .where("deleted_at", "is", null),
+        .updateTable("outbox")
+        .set(p.row("text", "edited_at", "deleted_at"))
+        .where("id", "=", p("id"))
+        .where("session_key", "=", p("sessionKey"))
+        .where("deleted_at", "is", null),
     ),
   };
 }

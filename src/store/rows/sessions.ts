@@ -5,7 +5,8 @@ import type { SessionStore } from "../../contracts/store.ts";
 import type { SessionTable } from "../schema.ts";
 import type { Builder, Params } from "../sql.ts";
 import { sql as raw } from "kysely";
-import { decodeCursor, encodeCursor, pageSize } from "./codec.ts";
+import { fromUsageColumns } from "./codec.ts";
+import { decodeCursor, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { createFreshStart } from "./chats/conversations.ts";
 import { RUN_CHANNELS } from "./chats/conversation-queries.ts";
@@ -15,18 +16,8 @@ import { containing } from "./one-line.ts";
 
 const MAX_SEARCH_CHARS = 200;
 const SUMMARY = [
-  "key",
-  "channel",
-  "title",
-  "created_at",
-  "last_activity_at",
-  "messages",
-  "input_tokens",
-  "output_tokens",
-  "cost_usd",
-  "model",
-  "thinking",
-  "queue_mode",
+  ...["key", "channel", "title", "created_at", "last_activity_at", "messages"],
+  ...["input_tokens", "output_tokens", "cost_usd", "model", "thinking", "queue_mode"],
 ] as const satisfies readonly (keyof SessionTable)[];
 
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
@@ -67,16 +58,14 @@ export function createSessions(deps: RowDeps): SessionStore {
         const limit = pageSize(page);
         const after = page.cursor === undefined ? null : decodeCursor(page.cursor, ["number", "string"]);
         const rows = sql.all((db) => listQuery(db, filter, after).limit(limit + 1));
-        const items = rows.slice(0, limit).map(toSummary);
-        const last = rows.length > limit ? items.at(-1) : undefined;
-        return last ? { items, next: encodeCursor([last.lastActivityAt, last.key]) } : { items };
+        return pageOf(rows, limit, toSummary, (last) => [last.last_activity_at, last.key]);
       }),
     transcript: createTranscript(deps),
     total: () =>
       read(() => {
         const row = addedUp.first({});
         if (!row) return { sessions: 0, usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 } };
-        return { sessions: row.sessions, usage: toUsage(row) };
+        return { sessions: row.sessions, usage: fromUsageColumns(row) };
       }),
     reset: (key, at, byTurn) => write(() => startAfresh(key, { turnId: byTurn ?? null, at })),
     ...createSessionChanges(deps),
@@ -104,13 +93,9 @@ function toSummary(row: SummaryRow): SessionSummary {
     createdAt: row.created_at,
     lastActivityAt: row.last_activity_at,
     messages: row.messages,
-    usage: toUsage(row),
+    usage: fromUsageColumns(row),
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.thinking === null ? {} : { thinking: row.thinking }),
     ...(row.queue_mode === null ? {} : { queueMode: row.queue_mode }),
   };
-}
-
-function toUsage(row: Pick<SummaryRow, "input_tokens" | "output_tokens" | "cost_usd">): SessionSummary["usage"] {
-  return { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd };
 }

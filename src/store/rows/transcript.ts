@@ -5,15 +5,13 @@ import type { SessionStore } from "../../contracts/store.ts";
 import type { InboxTable, OutboxTable, ToolCallTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
-import { decodeAttachments, decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
+import { decodeAttachments, decodeJson } from "./codec.ts";
+import { encodeCursor, NEWEST, numberBefore, pageSize } from "./paging.ts";
 import { originOf, type OriginColumns } from "./origin-columns.ts";
 import { answeredText } from "../../kit/marks/quoted.ts";
 import { decodeQuoted } from "./quoted.ts";
 import { marksOf, reactionsTo } from "./channels/marks.ts";
 import type { RowDeps } from "./row-deps.ts";
-
-/** Above every turn there will be. */
-const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** A page is as many whole turns as fill its limit; what waits for a turn stands at the end of the newest page. */
 export function createTranscript({ sql, read }: RowDeps): SessionStore["transcript"] {
@@ -28,7 +26,7 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
   return (key, page) =>
     read(() => {
       const limit = pageSize(page);
-      const before = page.cursor === undefined ? NEWEST : Number(decodeCursor(page.cursor, ["number"])[0]);
+      const before = numberBefore(page);
       const groups = before === NEWEST ? [queries.waiting.all({ key }).map(toUserItem)] : [];
       let count = groups[0]?.length ?? 0;
       let turn = queries.turnBefore.first({ key, before });

@@ -1,16 +1,11 @@
 /** The statements of rows/turns.ts, apart from it so that its rules can be read without them. */
-import { sql as raw } from "kysely";
+import { type Selectable, sql as raw } from "kysely";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import { NEW_REPLY, type NewReply, type TurnTable } from "../schema.ts";
+import type { TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { UsageColumns } from "./codec.ts";
 
 export type TurnQueries = ReturnType<typeof createTurnQueries>;
-
-interface UsageColumns {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_usd: number;
-}
 
 export function createTurnQueries(sql: Sql) {
   return { ...reading(sql), ...beginning(sql), ...ending(sql) };
@@ -51,29 +46,20 @@ function reading(sql: Sql) {
 }
 
 function beginning(sql: Sql) {
+  type NewTurn = Pick<
+    Selectable<TurnTable>,
+    "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state" | "at_work"
+  >;
   return {
-    add: sql.prepare((db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at">>) =>
+    add: sql.prepare((db, p: Params<NewTurn>) =>
       db.insertInto("turns").values({
-        ...p.row("id", "session_key", "agent_id", "file", "begun_at"),
+        ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state", "at_work"),
         attempt: 1,
-        state: "running",
         unsafe: 0,
         input_tokens: 0,
         output_tokens: 0,
         cost_usd: 0,
-        at_work: 1,
       }),
-    ),
-    addOver: sql.prepare(
-      (db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state">>) =>
-        db.insertInto("turns").values({
-          ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state"),
-          attempt: 1,
-          unsafe: 0,
-          input_tokens: 0,
-          output_tokens: 0,
-          cost_usd: 0,
-        }),
     ),
     free: sql.prepare((db, p: Params<{ inboxId: InboxId; key: SessionKey }>) =>
       db
@@ -124,33 +110,22 @@ function beginning(sql: Sql) {
   };
 }
 
+/** What the end of a turn writes into its row. */
+const ENDED = [
+  ...["state", "model", "input_tokens", "output_tokens", "cost_usd", "error_code", "error_detail", "ended_at", "spans"],
+] as const satisfies readonly (keyof TurnTable)[];
+
 function ending(sql: Sql) {
-  type End = UsageColumns &
-    Pick<TurnTable, "id" | "state" | "model" | "error_code" | "error_detail" | "ended_at"> & { readonly spans: string };
+  type End = Pick<Selectable<TurnTable>, "id" | (typeof ENDED)[number]>;
   return {
     end: sql.prepare((db, p: Params<End>) =>
       db
         .updateTable("turns")
-        .set(
-          p.row(
-            "state",
-            "model",
-            "input_tokens",
-            "output_tokens",
-            "cost_usd",
-            "error_code",
-            "error_detail",
-            "ended_at",
-            "spans",
-          ),
-        )
+        .set(p.row(...ENDED))
         .where("id", "=", p("id")),
     ),
     endMessages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db.updateTable("inbox").set({ done: 1 }).where("turn_id", "=", p("turnId")),
-    ),
-    addReply: sql.prepare((db, p: Params<NewReply>) =>
-      db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending" }),
     ),
     addUp: sql.prepare((db, p: Params<UsageColumns & { key: SessionKey; messages: number; at: number }>) =>
       db

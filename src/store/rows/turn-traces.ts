@@ -1,36 +1,20 @@
 /** Turns as something to look at: what became of each, and where its time went. Only reads; the end of a turn writes. */
-import { sql as raw } from "kysely";
+import { type Selectable, sql as raw } from "kysely";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Span } from "../../contracts/queue.ts";
 import type { TurnResult, TurnStore, TurnTrace } from "../../contracts/store.ts";
 import type { TurnTable } from "../schema.ts";
 import type { Builder, Params } from "../sql.ts";
-import { decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
+import { decodeJson, fromUsageColumns } from "./codec.ts";
+import { numberBefore, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
 
-/** Above every turn there will be. */
-const NEWEST = Number.MAX_SAFE_INTEGER;
 const COLUMNS = [
-  "seq",
-  "id",
-  "session_key",
-  "agent_id",
-  "state",
-  "attempt",
-  "model",
-  "error_code",
-  "input_tokens",
-  "output_tokens",
-  "cost_usd",
-  "begun_at",
-  "ended_at",
-  "spans",
+  ...["seq", "id", "session_key", "agent_id", "state", "attempt", "model", "error_code"],
+  ...["input_tokens", "output_tokens", "cost_usd", "begun_at", "ended_at", "spans"],
 ] as const satisfies readonly (keyof TurnTable)[];
 
-type TraceRow = Omit<Pick<TurnTable, (typeof COLUMNS)[number]>, "seq" | "spans"> & {
-  readonly seq: number;
-  readonly spans: string;
-};
+type TraceRow = Pick<Selectable<TurnTable>, (typeof COLUMNS)[number]>;
 type Filter = Parameters<TurnStore["list"]>[0];
 
 export function createTurnTraces(
@@ -56,12 +40,8 @@ export function createTurnTraces(
     list: (filter, page) =>
       read(() => {
         const limit = pageSize(page);
-        const before = page.cursor === undefined ? NEWEST : Number(decodeCursor(page.cursor, ["number"])[0]);
-        const rows: TraceRow[] = sql.all((db) => listQuery(db, filter, before).limit(limit + 1));
-        const shown = rows.slice(0, limit);
-        const last = rows.length > limit ? shown.at(-1) : undefined;
-        const items = shown.map(trace);
-        return last ? { items, next: encodeCursor([last.seq]) } : { items };
+        const rows: TraceRow[] = sql.all((db) => listQuery(db, filter, numberBefore(page)).limit(limit + 1));
+        return pageOf(rows, limit, trace, ({ seq }) => [seq]);
       }),
     get: (turnId) =>
       read(() => {
@@ -95,7 +75,7 @@ function factsOf(row: TraceRow, acceptedAt: number): TurnTrace["turn"] {
     attempt: row.attempt,
     model: row.model || null,
     errorCode: row.error_code,
-    usage: { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd },
+    usage: fromUsageColumns(row),
     acceptedAt,
     begunAt: row.begun_at,
     endedAt: row.ended_at,

@@ -5,8 +5,9 @@ import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contra
 import { maskTexts } from "../../kit/secret.ts";
 import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
-import { decodeAttachments, decodeJson, encodeJson, toAddressColumns, toMessageColumns } from "./codec.ts";
+import { decodeAttachments, decodeJson, encodeJson, fromUsageColumns, toUsageColumns } from "./codec.ts";
 import { createOverflow } from "./overflow.ts";
+import { createReplyRows, replyRows } from "./replies.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
 import { createBooking } from "./usage.ts";
@@ -15,7 +16,7 @@ type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
 
 export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
-  const queries = { ...createTurnQueries(sql), mask };
+  const queries = { ...createTurnQueries(sql), mask, addReply: createReplyRows(sql).add };
   const overflow = createOverflow(sql);
   const book = createBooking(sql);
   return {
@@ -86,6 +87,8 @@ function beginFirst(queries: TurnQueries, turn: BeginTurn, session: Session): Pi
     agent_id: turn.agentId,
     file: session.file,
     begun_at: turn.at,
+    state: "running",
+    at_work: 1,
   });
   for (const inboxId of turn.inboxIds) {
     if (queries.claim.run({ inboxId, turnId: turn.turnId, key: turn.sessionKey }) > 0) continue;
@@ -117,7 +120,7 @@ function beginOver(queries: TurnQueries, end: UnbegunEnd): (EndedTurn & { readon
   const session = queries.session.first({ key });
   if (!session || end.inboxIds.some((inboxId) => !queries.free.first({ inboxId, key }))) return null;
   const row = { id: turnId, session_key: key, agent_id: end.agentId, file: session.file, begun_at: at };
-  queries.addOver.run({ ...row, state: end.outcome });
+  queries.add.run({ ...row, state: end.outcome, at_work: 0 });
   for (const inboxId of end.inboxIds) queries.claim.run({ inboxId, turnId, key });
   return { ...row, settledBytes: session.settled_bytes };
 }
@@ -127,15 +130,12 @@ type EndedTurn = Pick<TurnTable, "id" | "session_key" | "file">;
 
 interface EndQueries extends TurnQueries {
   mask(text: string): string;
+  addReply(row: NewReply): void;
 }
 
 /** All of it, in the one transaction of this write. */
 function endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): void {
-  const usage = {
-    input_tokens: whole(end.usage.inputTokens),
-    output_tokens: whole(end.usage.outputTokens),
-    cost_usd: Number.isFinite(end.usage.costUsd) ? end.usage.costUsd : 0,
-  };
+  const usage = toUsageColumns(end.usage);
   queries.end.run({
     id: turn.id,
     state: end.outcome,
@@ -147,30 +147,13 @@ function endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): void {
     spans: encodeJson(maskTexts(end.spans ?? [], { text: queries.mask })), // a span is called after its tool
   });
   queries.endMessages.run({ turnId: turn.id });
-  for (const row of replyRows(turn, end, queries.mask)) queries.addReply.run(row);
+  const { reply, to, at } = end;
+  const rows = replyRows({ turnId: turn.id, sessionKey: turn.session_key, reply, to, at }, queries.mask);
+  for (const row of rows) queries.addReply(row);
   queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
   queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
   if (end.model !== "")
     queries.settleKept.run({ file: turn.file, settledBytes: end.settledBytes, at: end.at, ...usage });
-}
-
-/** Counts come from a model provider in the end; an odd one must not keep a turn from ending. */
-function whole(count: number): number {
-  return Number.isFinite(count) ? Math.round(count) : 0;
-}
-
-function replyRows(turn: EndedTurn, end: TurnFinish, mask: RowDeps["mask"]): readonly NewReply[] {
-  return end.reply
-    .toSorted((a, b) => a.part - b.part)
-    .map(({ part, message }) => ({
-      id: `${turn.id}:${part}`,
-      turn_id: turn.id,
-      session_key: turn.session_key,
-      part,
-      ...toAddressColumns(end.to),
-      ...toMessageColumns(message, mask),
-      created_at: end.at,
-    }));
 }
 
 function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: TurnResult["outcome"] }): TurnResult {
@@ -187,7 +170,7 @@ function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: T
     ...(attachments.length > 0 ? { attachments } : {}),
     errorCode: turn.error_code,
     toolCalls: toolCallsOf(queries, turn.id),
-    usage: { inputTokens: turn.input_tokens, outputTokens: turn.output_tokens, costUsd: turn.cost_usd },
+    usage: fromUsageColumns(turn),
   };
 }
 

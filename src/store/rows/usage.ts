@@ -1,6 +1,14 @@
 /** The usage ledger: a row for everything that was paid for, and sums for each day that are kept up in the same transaction. Questions are answered from the sums. */
-import type { Spent, UsageBy, UsageItem, UsageStore, UsageSum } from "../../contracts/store/usage.ts";
+import {
+  type Spent,
+  USAGE_BY,
+  type UsageBy,
+  type UsageItem,
+  type UsageStore,
+  type UsageSum,
+} from "../../contracts/store/usage.ts";
 import type { Builder, Params, Sql } from "../sql.ts";
+import { toUsageColumns, wholeNumber } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 import type { UsageDayTable, UsageTable } from "./usage-tables.ts";
 
@@ -54,12 +62,7 @@ export function createBooking(sql: Sql): (spent: Spent) => boolean {
       ),
   );
   return ({ day, id, agentId, principal, origin, model, usage }) => {
-    const sum = {
-      input_tokens: whole(usage.inputTokens),
-      cached_tokens: whole(usage.cachedTokens ?? 0),
-      output_tokens: whole(usage.outputTokens),
-      cost_usd: Number.isFinite(usage.costUsd) ? usage.costUsd : 0,
-    };
+    const sum = { ...toUsageColumns(usage), cached_tokens: wholeNumber(usage.cachedTokens ?? 0) };
     if (add.run({ day, id, agent_id: agentId, principal, origin, model, ...sum }) === 0) return false;
     const keys: Readonly<Record<UsageBy, string>> = { day, agent: agentId, origin, model, principal };
     for (const [what, key] of Object.entries(keys)) addUp.run({ what: what as UsageBy, day, key, ...sum });
@@ -75,7 +78,7 @@ function createPruning(sql: Sql): (before: string) => number {
     db.deleteFrom("usage_days").where("what", "=", p("what")).where("day", "<", p("before")),
   );
   return (before) => {
-    for (const what of ["day", "agent", "origin", "model", "principal"] as const) days.run({ what, before });
+    for (const what of USAGE_BY) days.run({ what, before });
     return rows.run({ before });
   };
 }
@@ -136,9 +139,4 @@ function toSum(row: Added | null): UsageSum {
 /** How many a reader has seen; what is no such number begins from the start. */
 function skipped(cursor: string | undefined): number {
   return /^\d{1,9}$/.test(cursor ?? "") ? Number(cursor) : 0;
-}
-
-/** Counts come from a model provider in the end; an odd one must not keep a turn from ending. */
-function whole(count: number): number {
-  return Number.isFinite(count) ? Math.round(count) : 0;
 }

@@ -4,7 +4,8 @@ import type { AuditRow, AuditStatus, ToolCallFilter, ToolCallStore } from "../..
 import type { Tables } from "../schema.ts";
 import type { Builder, Sql } from "../sql.ts";
 import type { CallRow } from "../audit/links.ts";
-import { decodeCursor, decodeJson, encodeCursor, pageSize } from "../rows/codec.ts";
+import { decodeJson } from "../rows/codec.ts";
+import { decodeCursor, NEWEST, pageOf, pageSize } from "../rows/paging.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
 
 const SHOWN = [
@@ -13,18 +14,13 @@ const SHOWN = [
 ] as const satisfies readonly (keyof CallRow)[];
 type Shown = Pick<CallRow, (typeof SHOWN)[number]>;
 
-/** Above every row there will be. */
-const NEWEST: readonly [number, number] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-
 export function createToolCallLists(sql: Sql, read: RowDeps["read"]): ToolCallStore["list"] {
   return (filter, page) =>
     read(() => {
       const limit = pageSize(page);
-      const place = page.cursor === undefined ? NEWEST : decodeCursor(page.cursor, ["number", "number"]).map(Number);
-      const rows = sql.all((db) => question(db, filter, place).limit(limit + 1)) as Shown[];
-      const items = rows.slice(0, limit);
-      const last = rows.length > limit ? items.at(-1) : undefined;
-      return { items: items.map(toAuditRow), ...(last ? { next: encodeCursor([last.at, last.seq]) } : {}) };
+      const after = page.cursor === undefined ? [] : decodeCursor(page.cursor, ["number", "number"]).map(Number);
+      const rows = sql.all((db) => question(db, filter, after).limit(limit + 1)) as Shown[];
+      return pageOf(rows, limit, toAuditRow, ({ at, seq }) => [at, seq]);
     });
 }
 
@@ -32,9 +28,9 @@ export function createToolCallLists(sql: Sql, read: RowDeps["read"]): ToolCallSt
  * Only one term is left without a `+`, which is the index that is walked: a conversation is the rarest thing, then what did not end well,
  * then a tool. SQLite knows nothing about how many rows there are of each, and would guess.
  */
-function question(db: Builder, filter: ToolCallFilter, place: readonly number[]) {
+function question(db: Builder, filter: ToolCallFilter, after: readonly number[]) {
   const { principal, sessionKey, tool, status, since, until } = filter;
-  const [at = NEWEST[0], seq = NEWEST[1]] = place;
+  const [at = NEWEST, seq = NEWEST] = after;
   const leads = sessionKey !== undefined ? "session" : isRare(status) ? "status" : tool !== undefined ? "tool" : "time";
   let query: SelectQueryBuilder<Tables, "tool_calls", Shown> = db.selectFrom("tool_calls").select(SHOWN);
   if (principal !== undefined) query = query.where(raw<boolean>`+principal = ${principal}`);

@@ -4,6 +4,7 @@ import type { Chain } from "../audit/chain.ts";
 import type { HeadFile } from "../audit/head-file.ts";
 import { endContent, intentContent, type Link } from "../audit/links.ts";
 import { decodeReply, encodeJson } from "../rows/codec.ts";
+import { toColumns } from "../rows/named-columns.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
 import { createFreshScopes } from "./fresh-scopes.ts";
 import { createToolCallLists } from "./lists.ts";
@@ -83,6 +84,11 @@ export function createForgotten(sql: RowDeps["sql"], chain: Chain): () => void {
   };
 }
 
+/** Columns that a call has under the same name. */
+const SAME = [
+  ...["id", "call_id", "scope", "turn_id", "session_key", "principal", "tool", "origin", "path", "params_hash", "at"],
+] as const satisfies readonly (keyof NewCall)[];
+
 type End = Omit<ToolEnd, "output" | "ms"> & { readonly output: string | null; readonly ms?: number };
 
 function recording(queries: ToolCallQueries, chain: Chain) {
@@ -140,18 +146,8 @@ function recording(queries: ToolCallQueries, chain: Chain) {
 
 function toRow(call: ToolIntent): Omit<NewCall, "seq" | "status" | "intent_no" | "intent_hash"> {
   return {
-    id: call.id,
-    call_id: call.callId,
-    scope: call.scope,
-    turn_id: call.turnId,
-    session_key: call.sessionKey,
-    principal: call.principal,
-    tool: call.tool,
-    origin: call.origin,
-    path: call.path,
-    params_hash: call.paramsHash,
+    ...toColumns(SAME, call),
     idempotent: call.idempotent ? 1 : 0,
-    at: call.at,
     input: encodeJson(call.input),
     asked: call.asked === undefined ? null : encodeJson(call.asked),
   };

@@ -20,13 +20,12 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "Reply parts are written after the transaction.",
     file: "src/store/rows/turns.ts",
     in: "endTurn",
-    find: "for (const row of replyRows(turn, end, queries.mask)) queries.addReply.run(row);",
-    replace:
-      "setImmediate(() => { for (const row of replyRows(turn, end, queries.mask)) queries.addReply.run(row); });",
+    find: "for (const row of rows) queries.addReply(row);",
+    replace: "setImmediate(() => { for (const row of rows) queries.addReply(row); });",
   },
   {
     what: "Reply parts are stored in reverse.",
-    file: "src/store/rows/turns.ts",
+    file: "src/store/rows/replies.ts",
     in: "replyRows",
     find: "a.part - b.part",
     replace: "b.part - a.part",

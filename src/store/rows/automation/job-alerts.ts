@@ -3,13 +3,16 @@ import { sql as raw } from "kysely";
 import type { JobAlert } from "../../../contracts/automation/job.ts";
 import type { JobAlertTable } from "../../job-schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import { fromColumns } from "../named-columns.ts";
+
+const COLUMNS = ["id", "job_id", "kind", "failures", "because", "at"] as const;
 
 export function createAlertQueries(sql: Sql) {
   return {
     add: sql.prepare((db, p: Params<Omit<JobAlertTable, "seq">>) =>
       db
         .insertInto("job_alerts")
-        .values(p.row("id", "job_id", "kind", "failures", "because", "at"))
+        .values(p.row(...COLUMNS))
         .onConflict((conflict) => conflict.column("id").doNothing()),
     ),
     list: sql.prepare(
@@ -21,12 +24,5 @@ export function createAlertQueries(sql: Sql) {
 }
 
 export function toAlert(row: Omit<JobAlertTable, "seq">): JobAlert {
-  return {
-    id: row.id,
-    jobId: row.job_id,
-    kind: row.kind,
-    failures: row.failures,
-    because: row.because,
-    at: row.at,
-  };
+  return fromColumns(COLUMNS, row);
 }

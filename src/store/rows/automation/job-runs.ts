@@ -3,25 +3,16 @@ import { sql as raw } from "kysely";
 import type { JobRun, JobStore, Pruned, PruneRule, RunEnd } from "../../../contracts/automation/job.ts";
 import type { JobRunTable, JobTable } from "../../job-schema.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
-import { decodeCursor, encodeCursor, pageSize } from "../codec.ts";
+import { fromColumns } from "../named-columns.ts";
+import { numberBefore, pageOf, pageSize } from "../paging.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { createAlertQueries, toAlert } from "./job-alerts.ts";
 import type { JobQueries } from "./jobs.ts";
 
 type RunDoors = Pick<
   JobStore,
-  | "addManualRun"
-  | "begin"
-  | "end"
-  | "running"
-  | "busy"
-  | "freed"
-  | "retries"
-  | "run"
-  | "runs"
-  | "prune"
-  | "alerts"
-  | "alertTold"
+  | ("addManualRun" | "begin" | "end" | "running" | "busy" | "freed" | "retries" | "run" | "runs" | "prune")
+  | ("alerts" | "alertTold")
 >;
 
 export function createJobRuns({ sql, read, write, mask }: RowDeps, queries: RunQueries, jobs: JobQueries): RunDoors {
@@ -66,12 +57,8 @@ export function createJobRuns({ sql, read, write, mask }: RowDeps, queries: RunQ
     runs: (jobId, page) =>
       read(() => {
         const limit = pageSize(page);
-        const before =
-          page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(page.cursor, ["number"])[0]);
-        const rows = queries.ofJob.all({ job_id: jobId, before, limit: limit + 1 });
-        const items = rows.slice(0, limit).map(toRun);
-        const last = rows.length > limit ? rows[limit - 1] : undefined;
-        return last ? { items, next: encodeCursor([last.slot]) } : { items };
+        const rows = queries.ofJob.all({ job_id: jobId, before: numberBefore(page), limit: limit + 1 });
+        return pageOf(rows, limit, toRun, ({ slot }) => [slot]);
       }),
     alerts: (limit) => read(() => alerts.list.all({ limit }).map(toAlert)),
     alertTold: (id) => write(() => void alerts.drop.run({ id })),
@@ -241,18 +228,10 @@ function countOf(db: Builder, jobId: string, status: "running" | "waiting") {
     .where("status", "=", raw.lit(status));
 }
 
+const SHOWN = [
+  ...["id", "job_id", "slot", "status", "reason", "attempt", "started_at", "ms", "turn_id", "retry_at"],
+] as const satisfies readonly (keyof JobRunTable)[];
+
 function toRun(row: Omit<JobRunTable, "seq">): JobRun {
-  return {
-    id: row.id,
-    jobId: row.job_id,
-    slot: row.slot,
-    manual: row.manual === 1,
-    status: row.status,
-    reason: row.reason,
-    attempt: row.attempt,
-    startedAt: row.started_at,
-    ms: row.ms,
-    turnId: row.turn_id,
-    retryAt: row.retry_at,
-  };
+  return { ...fromColumns(SHOWN, row), manual: row.manual === 1 };
 }

@@ -3,7 +3,9 @@ import { sql as raw } from "kysely";
 import type { Job, JobFire, JobStore, NewRun } from "../../../contracts/automation/job.ts";
 import type { JobTable } from "../../job-schema.ts";
 import type { Builder, Params } from "../../sql.ts";
-import { decodeCursor, encodeCursor, fromAddressColumns, pageSize, toAddressColumns } from "../codec.ts";
+import { fromAddressColumns, toAddressColumns } from "../codec.ts";
+import { fromColumns, toColumns } from "../named-columns.ts";
+import { decodeCursor, pageOf, pageSize } from "../paging.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { createJobRuns, createRunQueries, type RunQueries } from "./job-runs.ts";
 
@@ -13,13 +15,13 @@ export function createJobs(deps: RowDeps): JobStore {
   const runQueries = createRunQueries(deps);
 
   return {
-    add: (job) => write(() => queries.add.run(toColumns(job)) > 0),
+    add: (job) => write(() => queries.add.run(toJobColumns(job)) > 0),
     change: (job, seenRevision, rows = []) =>
       write(() => {
         const seen = queries.get.first({ id: job.id });
         if (seen?.revision !== seenRevision) return false;
         addRows(runQueries, { jobId: job.id, rows, at: clock.now() });
-        queries.replace.run(toColumns({ ...job, revision: seenRevision + 1 }));
+        queries.replace.run(toJobColumns({ ...job, revision: seenRevision + 1 }));
         if (job.state !== "active") runQueries.dropRetries.run({ job_id: job.id });
         return true;
       }),
@@ -43,9 +45,7 @@ export function createJobs(deps: RowDeps): JobStore {
           if (filter.createdBy !== undefined) query = query.where("created_by", "=", filter.createdBy);
           return query.limit(limit + 1);
         });
-        const items = rows.slice(0, limit).map(toJob);
-        const last = rows.length > limit ? items.at(-1) : undefined;
-        return last ? { items, next: encodeCursor([last.id]) } : { items };
+        return pageOf(rows, limit, toJob, ({ id }) => [id]);
       }),
     count: (filter) => read(() => queries.count.first({ created_by: filter.createdBy, source: filter.source })?.n ?? 0),
     nextDueAt: () =>
@@ -112,20 +112,14 @@ function addRows(
 export type JobQueries = ReturnType<typeof createJobQueries>;
 
 function createJobQueries({ sql }: RowDeps) {
-  const columns = [
-    ...(["id", "source", "created_by", "role", "agent_id", "channel", "account", "chat", "thread"] as const),
-    ...(["kind", "expr", "timezone", "mode", "delivery", "delete_after_run", "catch_up", "overlap"] as const),
-    ...(["timeout_ms", "state", "because", "created_at", "anchor_at", "next_at", "failures", "revision"] as const),
-    ...(["task", "session_key", "webhook", "needs", "slot_zone"] as const),
-  ];
   return {
     add: sql.prepare((db, p: Params<JobTable>) =>
       db
         .insertInto("jobs")
-        .values(p.row(...columns))
+        .values(p.row(...COLUMNS))
         .onConflict((conflict) => conflict.column("id").doNothing()),
     ),
-    replace: sql.prepare((db, p: Params<JobTable>) => db.replaceInto("jobs").values(p.row(...columns))),
+    replace: sql.prepare((db, p: Params<JobTable>) => db.replaceInto("jobs").values(p.row(...COLUMNS))),
     remove: sql.prepare((db, p: Params<{ id: string }>) => db.deleteFrom("jobs").where("id", "=", p("id"))),
     get: sql.prepare((db, p: Params<{ id: string }>) => db.selectFrom("jobs").selectAll().where("id", "=", p("id"))),
     count: sql.prepare((db, p: Params<Pick<JobTable, "created_by" | "source">>) =>
@@ -189,65 +183,44 @@ function ofHostZone(db: Builder) {
 /** How a job without a chat of its own is written. */
 const NOWHERE = { channel: "", account: "", chat: "" };
 
-function toColumns(job: Job): JobTable {
+/** Those that a job has under the same name. */
+const PLAIN = [
+  ...["id", "source", "created_by", "role", "agent_id", "session_key", "mode", "delivery", "catch_up", "overlap"],
+  ...["timeout_ms", "state", "because", "created_at", "anchor_at", "next_at", "failures", "revision", "task"],
+] as const satisfies readonly (keyof JobTable)[];
+const COLUMNS = [
+  ...PLAIN,
+  ...(["channel", "account", "chat", "thread", "kind", "expr", "timezone"] as const),
+  ...(["delete_after_run", "webhook", "needs", "slot_zone"] as const),
+];
+
+function toJobColumns(job: Job): JobTable {
+  const { channel, account, chat, thread } = toAddressColumns(job.to ?? NOWHERE);
   return {
-    id: job.id,
-    source: job.source,
-    created_by: job.createdBy,
-    role: job.role,
-    agent_id: job.agentId,
-    ...toAddressColumns(job.to ?? NOWHERE),
-    session_key: job.sessionKey,
+    ...toColumns(PLAIN, job),
+    channel,
+    account,
+    chat,
+    thread,
     webhook: job.webhook ?? null,
     needs: job.needs?.length ? JSON.stringify(job.needs) : null,
     kind: job.schedule.kind,
     expr: job.schedule.expr,
     timezone: job.schedule.timezone ?? null,
-    mode: job.mode,
-    delivery: job.delivery,
     delete_after_run: job.deleteAfterRun ? 1 : 0,
-    catch_up: job.catchUp,
-    overlap: job.overlap,
-    timeout_ms: job.timeoutMs,
-    state: job.state,
-    because: job.because,
-    created_at: job.createdAt,
-    anchor_at: job.anchorAt,
-    next_at: job.nextAt,
     slot_zone: job.slotZone ?? null,
-    failures: job.failures,
-    revision: job.revision,
-    task: job.task,
   };
 }
 
 function toJob(row: JobTable): Job {
   const { kind, expr, timezone } = row;
   return {
-    id: row.id,
+    ...fromColumns(PLAIN, row),
     schedule: timezone === null ? { kind, expr } : { kind, expr, timezone },
-    task: row.task,
-    agentId: row.agent_id,
-    mode: row.mode,
-    delivery: row.delivery,
+    to: row.channel === "" ? null : fromAddressColumns(row),
+    deleteAfterRun: row.delete_after_run === 1,
     ...(row.webhook === null ? {} : { webhook: row.webhook }),
     ...(row.needs === null ? {} : { needs: JSON.parse(row.needs) as string[] }), // written by this file alone
-    deleteAfterRun: row.delete_after_run === 1,
-    catchUp: row.catch_up,
-    overlap: row.overlap,
-    timeoutMs: row.timeout_ms,
-    source: row.source,
-    createdBy: row.created_by,
-    role: row.role,
-    to: row.channel === "" ? null : fromAddressColumns(row),
-    sessionKey: row.session_key,
-    state: row.state,
-    because: row.because,
-    createdAt: row.created_at,
-    anchorAt: row.anchor_at,
-    nextAt: row.next_at,
     ...(row.slot_zone === null ? {} : { slotZone: row.slot_zone }),
-    failures: row.failures,
-    revision: row.revision,
   };
 }

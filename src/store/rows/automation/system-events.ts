@@ -10,6 +10,7 @@ import {
 import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { SystemEventTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import { fromColumns, toColumns } from "../named-columns.ts";
 import type { RowDeps } from "../row-deps.ts";
 
 /** An id is remembered for this long after its event has expired, so that a late repeat is still one. */
@@ -23,16 +24,8 @@ export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventSt
 
   const add = (event: SystemEvent): boolean => {
     queries.forget.run({ before: event.createdAt - REMEMBER_MS });
-    const row = {
-      id: event.id,
-      session_key: event.sessionKey,
-      source: event.source,
-      kind: event.kind,
-      text: event.text.slice(0, MAX_EVENT_CHARS).toWellFormed(),
-      created_at: event.createdAt,
-      expires_at: event.expiresAt,
-    };
-    if (queries.add.run(row) === 0) return false;
+    const text = event.text.slice(0, MAX_EVENT_CHARS).toWellFormed();
+    if (queries.add.run({ ...toColumns(COLUMNS, event), text }) === 0) return false;
     if (event.real !== undefined) rememberReal(realTexts, event.id, event.real);
     const key = event.sessionKey;
     queries.settle.run({ key });
@@ -69,7 +62,8 @@ function rememberReal(realTexts: Map<string, string>, id: string, real: string):
 }
 
 type Key = { readonly key: SessionKey };
-type NewEvent = Omit<SystemEventTable, "seq" | "hidden" | "turn_id" | "shown">;
+const COLUMNS = ["id", "session_key", "source", "kind", "text", "created_at", "expires_at"] as const;
+type NewEvent = Pick<SystemEventTable, (typeof COLUMNS)[number]>;
 
 /** A turn that had it and ended well, or did not. */
 const ENDED = (state: string) => raw<boolean>`turn_id in (select id from turns where state ${raw.raw(state)})`;
@@ -83,7 +77,7 @@ function keeping(sql: Sql) {
     add: sql.prepare((db, p: Params<NewEvent>) =>
       db
         .insertInto("system_events")
-        .values(p.row("id", "session_key", "source", "kind", "text", "created_at", "expires_at"))
+        .values(p.row(...COLUMNS))
         .onConflict((conflict) => conflict.column("id").doNothing()),
     ),
     forget: sql.prepare((db, p: Params<{ before: number }>) =>
@@ -166,18 +160,6 @@ function showing(sql: Sql) {
   };
 }
 
-function toEvent(
-  row: Pick<SystemEventTable, "id" | "session_key" | "source" | "kind" | "text" | "created_at" | "expires_at">,
-  real: string | undefined,
-): SystemEvent {
-  return {
-    id: row.id,
-    sessionKey: row.session_key,
-    source: row.source,
-    kind: row.kind,
-    text: row.text,
-    ...(real === undefined ? {} : { real }),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-  };
+function toEvent(row: NewEvent, real: string | undefined): SystemEvent {
+  return { ...fromColumns(COLUMNS, row), ...(real === undefined ? {} : { real }) };
 }

@@ -6,6 +6,7 @@ import type { NewAuditEntry } from "../../../contracts/store/tool-calls.ts";
 import type { AuditLog } from "../../audit/entries.ts";
 import type { PairingTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
+import { fromColumns, toColumns } from "../named-columns.ts";
 import type { RowDeps } from "../row-deps.ts";
 
 const COLUMNS = [
@@ -29,18 +30,12 @@ export function createPairings({ sql, read, write }: RowDeps, audit: AuditLog): 
   );
   const add = sql.prepare((db, p: Params<PairingTable>) => db.insertInto("pairings").values(p.row(...COLUMNS)));
   return {
-    list: () => read(() => all.all({}).map(toRow)),
+    list: () => read(() => all.all({}).map((row) => fromColumns(COLUMNS, row))),
     async put(row) {
       const link = await write(() => {
         dropExpired.run({ now: row.decidedAt ?? row.createdAt });
         dropPerson.run(row);
-        add.run({
-          ...row,
-          created_at: row.createdAt,
-          expires_at: row.expiresAt,
-          decided_at: row.decidedAt,
-          decided_by: row.decidedBy,
-        });
+        add.run(toColumns(COLUMNS, row));
         return audit.append(entryOf(row));
       });
       audit.noticed(link);
@@ -58,8 +53,4 @@ function entryOf(row: PairingRow): NewAuditEntry {
     subject: principal,
     detail: { id, channel, account },
   };
-}
-
-function toRow({ created_at, expires_at, decided_at, decided_by, ...row }: PairingTable): PairingRow {
-  return { ...row, createdAt: created_at, expiresAt: expires_at, decidedAt: decided_at, decidedBy: decided_by };
 }

@@ -10,15 +10,7 @@ export const RUN_CHANNELS = ["cron", "hook", "webhook"] as const;
 export type ConversationQueries = ReturnType<typeof createConversationQueries>;
 
 const CURRENT = [
-  "key",
-  "file",
-  "settled_bytes",
-  "agent_id",
-  "person",
-  "title",
-  "created_at",
-  "last_activity_at",
-  "switched_by",
+  ...["key", "file", "settled_bytes", "agent_id", "person", "title", "created_at", "last_activity_at", "switched_by"],
 ] as const satisfies readonly (keyof SessionTable)[];
 
 export type CurrentRow = Pick<SessionTable, (typeof CURRENT)[number]>;

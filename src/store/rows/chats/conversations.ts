@@ -7,15 +7,14 @@ import type {
   Resumed,
 } from "../../../contracts/store/conversations.ts";
 import type { Ids } from "../../../kit/ids.ts";
-import type { ConversationTable, InboxTable } from "../../schema.ts";
+import type { ConversationTable } from "../../schema.ts";
 import type { Sql } from "../../sql.ts";
 import { createGrantsEnd } from "../approvals.ts";
-import { decodeAttachments } from "../codec.ts";
+import { fromUsageColumns, toUsageColumns } from "../codec.ts";
 import { type ConversationQueries, createConversationQueries, type CurrentRow } from "./conversation-queries.ts";
-import { decodeQuoted } from "../quoted.ts";
 import type { RowDeps } from "../row-deps.ts";
-import { newSessionFile } from "../session-file-name.ts";
-import { titleOf } from "../one-line.ts";
+import { newSessionFile } from "../new-session.ts";
+import { storedTitle } from "../opening.ts";
 
 const MAX_LISTED = 50;
 
@@ -133,21 +132,15 @@ function keepCurrent(queries: ConversationQueries, session: CurrentRow, by: By):
     started_at: startedAt,
     ended_at: lastAt,
     turns,
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cost_usd: usage.costUsd,
+    ...toUsageColumns(usage),
     settled_bytes: session.settled_bytes,
   });
-}
-
-function openingTitle({ text, quoted, attachments }: Pick<InboxTable, "text" | "quoted" | "attachments">): string {
-  return titleOf({ text, quoted: decodeQuoted(quoted), attachments: decodeAttachments(attachments) ?? [] });
 }
 
 function currentOf(queries: ConversationQueries, session: CurrentRow): Conversation {
   const spent = queries.spent.first({ file: session.file });
   const opening = queries.opening.first({ file: session.file });
-  const said = opening ? openingTitle(opening) : "";
+  const said = opening ? storedTitle(opening) : "";
   return {
     file: session.file,
     sessionKey: session.key,
@@ -155,11 +148,7 @@ function currentOf(queries: ConversationQueries, session: CurrentRow): Conversat
     startedAt: spent?.started_at ?? session.created_at,
     lastAt: spent?.ended_at ?? session.last_activity_at,
     turns: spent?.turns ?? 0,
-    usage: {
-      inputTokens: spent?.input_tokens ?? 0,
-      outputTokens: spent?.output_tokens ?? 0,
-      costUsd: spent?.cost_usd ?? 0,
-    },
+    usage: fromUsageColumns(spent ?? { input_tokens: 0, output_tokens: 0, cost_usd: 0 }),
   };
 }
 
@@ -171,6 +160,6 @@ function toConversation(row: ConversationTable): Conversation {
     startedAt: row.started_at,
     lastAt: row.ended_at,
     turns: row.turns,
-    usage: { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd },
+    usage: fromUsageColumns(row),
   };
 }

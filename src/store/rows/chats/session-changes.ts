@@ -4,10 +4,9 @@ import type { SessionKey } from "../../../contracts/ids.ts";
 import type { SessionStore } from "../../../contracts/store.ts";
 import type { SessionTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
-import { decodeAttachments } from "../codec.ts";
-import { decodeQuoted } from "../quoted.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { searchTextOf, titleOf } from "../one-line.ts";
+import { storedTitle } from "../opening.ts";
 
 type Titled = Pick<SessionTable, "title" | "search_text"> & { readonly key: SessionKey; readonly named: 0 | 1 };
 
@@ -38,9 +37,7 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
 
   const ownTitle = (key: SessionKey): string | null => {
     const said = opening.first({ key, commands: 0 }) ?? opening.first({ key, commands: 1 });
-    if (!said) return said;
-    const attachments = decodeAttachments(said.attachments) ?? [];
-    return titleOf({ text: said.text, quoted: decodeQuoted(said.quoted), attachments });
+    return said && storedTitle(said);
   };
 
   return {

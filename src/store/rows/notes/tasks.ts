@@ -5,6 +5,7 @@ import type { NewTask, Task, TaskChange, TaskStatus, TaskStore } from "../../../
 import type { TaskTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
 import type { Selectable } from "kysely";
+import { fromColumns } from "../named-columns.ts";
 import { createOnce } from "./once.ts";
 import type { RowDeps } from "../row-deps.ts";
 
@@ -12,6 +13,7 @@ const MAX_TASKS_PER_PERSON = 10_000;
 const NO_DATE = Number.MAX_SAFE_INTEGER;
 
 type Row = Selectable<TaskTable>;
+const SHOWN = ["id", "title", "due_date", "priority", "status", "created_at", "completed_at"] as const;
 type Mutable = Pick<TaskTable, "title" | "due_date" | "priority" | "status" | "place" | "completed_at">;
 
 export function createTasks({ sql, read, write }: RowDeps): TaskStore {
@@ -61,21 +63,7 @@ function statements(sql: Sql) {
       db.selectFrom("tasks").select("number").where("owner", "=", p("owner")).orderBy("number", "desc").limit(1),
     ),
     add: sql.prepare((db, p: Params<Omit<TaskTable, "seq">>) =>
-      db.insertInto("tasks").values({
-        ...p.row(
-          "id",
-          "owner",
-          "number",
-          "once",
-          "title",
-          "due_date",
-          "priority",
-          "status",
-          "place",
-          "created_at",
-          "completed_at",
-        ),
-      }),
+      db.insertInto("tasks").values(p.row(...SHOWN, "owner", "number", "once", "place")),
     ),
     one: sql.prepare((db, p: Params<{ owner: Principal; id: string }>) =>
       db.selectFrom("tasks").selectAll().where("id", "=", p("id")).where("owner", "=", p("owner")),
@@ -117,13 +105,5 @@ function placeOf(status: TaskStatus, dueDate: string | null, completedAt: number
 }
 
 function toTask(row: Row): Task {
-  return {
-    id: row.id,
-    title: row.title,
-    dueDate: row.due_date,
-    priority: row.priority,
-    status: row.status,
-    createdAt: row.created_at,
-    completedAt: row.completed_at,
-  };
+  return fromColumns(SHOWN, row);
 }

@@ -15,7 +15,7 @@ function event(id: string, more: Partial<SystemEvent> = {}): SystemEvent {
 
 const idsOf = ({ events }: { readonly events: readonly SystemEvent[] }) => events.map(({ id }) => id);
 
-export function eventsAndPlacesContract(name: string, open: Open): void {
+export function eventsAndSessionChatsContract(name: string, open: Open): void {
   describe(name, () => {
     eventPromises(open);
     boundPromises(open);
@@ -99,22 +99,22 @@ function boundPromises(open: Open): void {
 function placePromises(open: Open): void {
   test("the place of a session is where somebody spoke last, whatever began by itself since then", async () => {
     await using world = await open();
-    const { inbox, turns, places } = world.store;
-    expect(await places.of(KEY)).toBeNull();
+    const { inbox, turns, sessionChats } = world.store;
+    expect(await sessionChats.of(KEY)).toBeNull();
     await inbox.accept(row("in1", "a", { address: { ...HERE, chat: "7" }, receivedAt: 5 }));
     await turns.begin(turn("t1", "a", ["in1"]));
     await turns.finish(end("t1"));
     await inbox.accept(row("in2", "a", { origin: "cron", address: { ...HERE, chat: "elsewhere" } }));
     const place = { sessionKey: KEY, agentId: AGENT, to: { ...HERE, chat: "7" }, scope: "dm", principal: OPERATOR };
-    expect(await places.of(KEY)).toEqual({ ...place, heardAt: 5 } as never);
+    expect(await sessionChats.of(KEY)).toEqual({ ...place, heardAt: 5 } as never);
     await inbox.accept(row("in3", "a", { receivedAt: 9 }));
-    expect(await places.of(KEY)).toMatchObject({ to: HERE, heardAt: 9 });
-    expect(await places.speakerOf(turnId("t1"))).toEqual({ principal: OPERATOR, role: "owner", agentId: AGENT });
+    expect(await sessionChats.of(KEY)).toMatchObject({ to: HERE, heardAt: 9 });
+    expect(await sessionChats.speakerOf(turnId("t1"))).toEqual({ principal: OPERATOR, role: "owner", agentId: AGENT });
   });
 
   test("a person is reached where they were active last, never in a session of the gateway's own", async () => {
     await using world = await open();
-    const { inbox, places } = world.store;
+    const { inbox, sessionChats } = world.store;
     await inbox.accept(row("in1", "old", { receivedAt: 10 }));
     await inbox.accept(row("in2", "new", { receivedAt: 20 }));
     await inbox.accept(row("in3", "run", { receivedAt: 30, origin: "cron", address: { ...HERE, channel: "cron" } }));
@@ -122,17 +122,17 @@ function placePromises(open: Open): void {
     await inbox.accept(
       row("in5", "hook", { receivedAt: 50, origin: "webhook", address: { ...HERE, channel: "hook" } }),
     );
-    expect((await places.lastOf([OPERATOR]))?.sessionKey).toBe(sessionKey("new"));
-    expect(await places.lastOf(["telegram:user:9" as Principal])).toBeNull();
+    expect((await sessionChats.lastOf([OPERATOR]))?.sessionKey).toBe(sessionKey("new"));
+    expect(await sessionChats.lastOf(["telegram:user:9" as Principal])).toBeNull();
   });
 
   test("a conversation stays its person's when something of the gateway wakes it for somebody else", async () => {
     await using world = await open();
-    const { inbox, places } = world.store;
+    const { inbox, sessionChats } = world.store;
     const sender = { principal: "telegram:user:9" as Principal, name: "Ann" };
     await inbox.accept(row("in1", "ann", { sender }));
     await inbox.accept(row("in2", "ann", { origin: "webhook" }));
-    expect((await places.lastOf([sender.principal]))?.sessionKey).toBe(sessionKey("ann"));
+    expect((await sessionChats.lastOf([sender.principal]))?.sessionKey).toBe(sessionKey("ann"));
   });
 }
 
@@ -154,7 +154,7 @@ function listPromises(open: Open): void {
 function sayPromises(open: Open): void {
   test("words that nobody asked for are said once, can be read back, and wait in the outbox", async () => {
     await using world = await open();
-    const { places, outbox, sessions } = world.store;
+    const { sessionChats, outbox, sessions } = world.store;
     const reply = [{ part: 0, message: { text: "the kettle boils", kind: "reply" } as const }];
     const words = {
       turnId: turnId("said-1"),
@@ -165,7 +165,7 @@ function sayPromises(open: Open): void {
       reply,
       at: 5,
     };
-    expect([await places.say(words), await places.say(words)]).toEqual([true, false]);
+    expect([await sessionChats.say(words), await sessionChats.say(words)]).toEqual([true, false]);
     expect((await outbox.pending(10)).map(({ id, to }) => [id, to.chat])).toEqual([["said-1:0", "42"]]);
     const { items } = await sessions.transcript(KEY, { limit: 10 });
     expect(items.map(({ role, text }) => [role, text])).toEqual([["assistant", "the kettle boils"]]);
@@ -174,12 +174,12 @@ function sayPromises(open: Open): void {
 
   test("words are said beside a running turn, and do not end it", async () => {
     await using world = await open();
-    const { inbox, turns, places } = world.store;
+    const { inbox, turns, sessionChats } = world.store;
     await inbox.accept(row("in1", "a"));
     await turns.begin(turn("t1", "a", ["in1"]));
     const reply = [{ part: 0, message: { text: "by the way", kind: "reply" } as const }];
     const about = { sessionKey: KEY, agentId: AGENT, principal: OPERATOR, to: HERE };
-    expect(await places.say({ ...about, turnId: turnId("said-2"), reply, at: 5 })).toBe(true);
+    expect(await sessionChats.say({ ...about, turnId: turnId("said-2"), reply, at: 5 })).toBe(true);
     expect(await turns.finish(end("t1"))).toBe(true);
   });
 }

@@ -1,0 +1,64 @@
+/** The way into the outbox: reply parts as rows, and the count of messages of their session. Runs inside of a write. */
+import type { ChatAddress } from "../../contracts/chat.ts";
+import type { ReplyPart } from "../../contracts/delivery.ts";
+import type { SessionKey, TurnId } from "../../contracts/ids.ts";
+import { NEW_REPLY, type NewReply } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+import { toAddressColumns, toMessageColumns } from "./codec.ts";
+
+interface ReplyRows {
+  add(row: NewReply): void;
+  isStored(id: string): boolean;
+  /** The session has this many messages more. */
+  count(key: SessionKey, messages: number, at: number): void;
+}
+
+export function createReplyRows(sql: Sql): ReplyRows {
+  const add = sql.prepare((db, p: Params<NewReply>) =>
+    db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending" }),
+  );
+  const byId = sql.prepare((db, p: Params<{ id: string }>) =>
+    db.selectFrom("outbox").select("id").where("id", "=", p("id")),
+  );
+  const count = sql.prepare((db, p: Params<{ key: SessionKey; messages: number; at: number }>) =>
+    db
+      .updateTable("sessions")
+      .set((eb) => ({
+        messages: eb("messages", "+", p("messages")),
+        last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+      }))
+      .where("key", "=", p("key")),
+  );
+  return {
+    add: (row) => void add.run(row),
+    isStored: (id) => byId.first({ id }) !== null,
+    count: (key, messages, at) => void count.run({ key, messages, at }),
+  };
+}
+
+interface TurnReply {
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly reply: readonly ReplyPart[];
+  readonly to: ChatAddress;
+  readonly at: number;
+}
+
+/** The parts of a turn's reply, in order. */
+export function replyRows(
+  { turnId, sessionKey, reply, to, at }: TurnReply,
+  mask: (text: string) => string,
+): NewReply[] {
+  const address = toAddressColumns(to);
+  return reply
+    .toSorted((a, b) => a.part - b.part)
+    .map(({ part, message }) => ({
+      id: `${turnId}:${part}`,
+      turn_id: turnId,
+      session_key: sessionKey,
+      part,
+      created_at: at,
+      ...address,
+      ...toMessageColumns(message, mask),
+    }));
+}

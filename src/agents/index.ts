@@ -2,12 +2,12 @@
  * The agents door: a pool of isolated pi processes. `startPool` runs them, `probePi` tries one for `doctor`, `findPi` and `chooseModel` decide
  * without effects where pi is and which model answers. No pi type leaves this module; session files and the agent folder are written only here.
  */
-export { agentWorkspace } from "./setup/agent-folder.ts";
 export { readChecklist } from "./setup/checklist.ts";
 export { findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
 export { removeSession } from "./setup/damaged-session.ts";
 export { createSkillRegistry } from "./setup/skill-registry.ts";
+export { agentWorkspace, allWorkspaces, hasPersonalWorkspaces, workspaceFor } from "./setup/workspace.ts";
 export { missingKey, providerFacts } from "./setup/provider-keys.ts";
 export { DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";

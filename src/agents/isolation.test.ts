@@ -106,6 +106,26 @@ describe("by default", () => {
   );
 });
 
+test(
+  "people have working folders and homes of their own when the workspace is for each person, and find them again",
+  async () => {
+    const command = `pwd; echo "$HOME"; cat note.txt "$HOME/.rc"; echo ${CANARY} | tee note.txt > "$HOME/.rc"`;
+    await using fake = await startFakeProvider(({ messages }) =>
+      messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
+    );
+    await using fx = await agentFixture({ tools: "full", workspace: { scope: "person" } }, providers(fake));
+    for (const who of [ann, bob, ann]) await say(fx, who, "look and leave a note");
+    const [first = [], second = [], third = []] = fx.gate.admitted.map(
+      ({ end }) => end?.output.trim().split("\n") ?? [],
+    );
+    expect(first[0]).toStartWith(join(fx.home, "workspace", "people", "web-user-ann-"));
+    expect(first.slice(0, 2).some((folder) => second.includes(folder))).toBe(false);
+    expect([first, second, third].map((said) => said.filter((line) => line === CANARY).length)).toEqual([0, 0, 2]);
+    expect(third.slice(0, 2)).toEqual(first.slice(0, 2));
+  },
+  LIMIT_MS,
+);
+
 test("scripts of an agent find the key of the conversation they work for, also when the process goes on with another one", async () => {
   await using fake = await startFakeProvider(({ messages }) =>
     messages.at(-1)?.role === "tool"

@@ -1,9 +1,11 @@
 /** The kinds of processes a pool runs: one for each agent that differs, and more for sessions whose model is of another provider. */
+import { join, sep } from "node:path";
 import type { LeaseRequest } from "../contracts/agent.ts";
 import type { Config, Environment } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import { DEFAULT_AGENT, type AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
+import { personFolder } from "../kit/person-folder.ts";
 import type { PlayedAgents } from "./process/played.ts";
 import { LOCK_HELD_MS } from "./process/dead-locks.ts";
 import { childNotes } from "./process/orphans.ts";
@@ -20,12 +22,13 @@ import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
 import { type ModelChoice, chooseModel } from "./setup/model-choice.ts";
 import { findResources } from "./setup/resources.ts";
 import type { StartSettings } from "./setup/start.ts";
+import { hasPersonalWorkspaces, workspaceFor } from "./setup/workspace.ts";
 import type { GatewayFeatures } from "./setup/system-prompt.ts";
 import { type StartRecord, createStartRecord } from "./start-record.ts";
 
 const HANDSHAKE_MS = 20_000;
-/** People choose among the providers they have keys for. */
-const MAX_SESSION_KINDS = 64;
+/** People choose among the providers they have keys for, and each may have a folder of their own. */
+const MAX_MORE_KINDS = 1_000;
 
 export interface PoolOptions {
   readonly home: string;
@@ -72,6 +75,13 @@ interface KindsDeps {
 
 type Wanted = Pick<LeaseRequest, "caller" | "model">;
 
+interface MoreWanted {
+  readonly profile: AgentProfile;
+  readonly folder: readonly string[];
+  /** Undefined: the agent's own. */
+  readonly choice: ModelChoice | undefined;
+}
+
 export interface Kinds {
   readonly standard: Kind;
   /** Of the agents themselves. */
@@ -109,35 +119,47 @@ export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<
   const standard = own.get(profileKey(DEFAULT_AGENT, "owner"));
   if (!standard) throw new GatewayError("internal", "there is no default agent");
 
-  /** An agent may have left the configuration after a message for it was accepted. */
-  const wantedBy = ({ caller, model }: Wanted) => {
-    const key = profileKey(caller.agentId, caller.role);
+  /** What serves this request: the processes of the agent itself, or others that are opened for a person's folder or a session's model. */
+  const wantedBy = ({ caller, model }: Wanted): { readonly own: Kind } | MoreWanted => {
+    const { agentId, role, principal } = caller;
+    const key = profileKey(agentId, role);
     const kind = own.get(key);
     const profile = profiles.get(key);
-    if (!kind || !profile) throw new GatewayError("agent_unknown", `there is no agent ${caller.agentId}`);
-    return { kind, wanted: profileForModel(profile, kind.settings.choice, model) };
+    // it may have left the configuration after a message for it was accepted
+    if (!kind || !profile) throw new GatewayError("agent_unknown", `there is no agent ${agentId}`);
+    const personal = hasPersonalWorkspaces(profile.config);
+    const served = personal ? withWorkspace(profile, workspaceFor(profile.config, options, principal)) : profile;
+    const session = profileForModel(served, kind.settings.choice, model);
+    if (session.kind === "own" && !personal) return { own: kind };
+    const folder = personal
+      ? personFolder(join(...profileFolder(agentId, role)), principal).split(sep)
+      : profileFolder(agentId, role);
+    if (session.kind === "own") return { profile: served, folder, choice: undefined };
+    const choice = choiceForSession(session, options.models, options.environment);
+    return { profile: session.profile, folder: [...folder, "providers", session.provider], choice };
   };
 
   return {
     standard,
     own: [...new Set(own.values())],
     prepare(request) {
-      const { wanted } = wantedBy(request);
-      if (wanted.kind === "own" || ready.has(nameOf(signatureOf(wanted.profile)))) return null;
-      if (ready.size >= own.size + MAX_SESSION_KINDS) throw tooMany();
-      const choice = choiceForSession(wanted, options.models, options.environment);
-      const { agentId, role } = request.caller;
-      const folder = [...profileFolder(agentId, role), "providers", wanted.provider];
-      return open(wanted.profile, folder, choice);
+      const wanted = wantedBy(request);
+      if ("own" in wanted || ready.has(nameOf(signatureOf(wanted.profile)))) return null;
+      if (ready.size >= own.size + MAX_MORE_KINDS) throw tooMany();
+      return open(wanted.profile, wanted.folder, wanted.choice);
     },
     of(request) {
-      const { kind, wanted } = wantedBy(request);
-      if (wanted.kind === "own") return kind;
+      const wanted = wantedBy(request);
+      if ("own" in wanted) return wanted.own;
       const found = ready.get(nameOf(signatureOf(wanted.profile)));
       if (found) return found;
       throw new GatewayError("internal", "a kind of process was not prepared");
     },
   };
+}
+
+function withWorkspace(profile: AgentProfile, workspace: string): AgentProfile {
+  return { ...profile, config: { ...profile.config, workspace } };
 }
 
 interface SettingsOptions extends PoolOptions {
@@ -173,7 +195,7 @@ export async function startSettings(options: SettingsOptions, played?: PlayedAge
 }
 
 function tooMany(): GatewayError {
-  return new GatewayError("model_missing", "sessions use too many providers at once", {
-    say: `Conversations use models of more than ${MAX_SESSION_KINDS} providers. Choose one that is in use: /model shows them.`,
+  return new GatewayError("model_missing", "too many kinds of agent processes", {
+    say: `More than ${MAX_MORE_KINDS} people and providers have been served since the start. Restart the gateway.`,
   });
 }

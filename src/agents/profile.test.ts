@@ -105,8 +105,8 @@ describe("a role", () => {
 
   test("has its own working folder and model before those of the agent", () => {
     const map = profiles([{ id: "x", workspace: "/x", model: "x/y" }], { guest: { workspace: "/g", model: "g/h" } });
-    expect(named(map, "x", "guest").config).toMatchObject({ workspace: "/g", model: "g/h" });
-    expect(named(map, "x", "member").config).toMatchObject({ workspace: "/x", model: "x/y" });
+    expect(named(map, "x", "guest").config).toMatchObject({ workspace: { path: "/g" }, model: "g/h" });
+    expect(named(map, "x", "member").config).toMatchObject({ workspace: { path: "/x" }, model: "x/y" });
     expect(covers(profileSignature(named(map, "x")), profileSignature(named(map, "x", "guest")))).toBe(false);
   });
 });

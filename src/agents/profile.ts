@@ -5,6 +5,7 @@
 import type { Config, ToolsFilter } from "../config/index.ts";
 import { DEFAULT_AGENT, type AgentId, type Role } from "../contracts/ids.ts";
 import { type GatewayFeatures, NO_FEATURES, systemPrompt } from "./setup/system-prompt.ts";
+import { overriddenWorkspace } from "./setup/workspace.ts";
 import { isPiTool } from "./tools/pi-tools.ts";
 
 export interface AgentProfile {
@@ -29,7 +30,8 @@ type ProfileConfig = Pick<Config, "agent" | "agents"> & { readonly roles?: Pick<
 export function agentProfiles({ agent, agents, roles }: ProfileConfig): ReadonlyMap<string, AgentProfile> {
   const listed = agents.map(({ id, role: _role, description: _text, delegates: _ids, gatewayPrompts, ...own }) => {
     const prompts = overridden(agent.gatewayPrompts, gatewayPrompts);
-    return { id: id as AgentId, config: overridden({ ...agent, gatewayPrompts: prompts }, own) };
+    const workspace = overriddenWorkspace(agent.workspace, own.workspace);
+    return { id: id as AgentId, config: { ...overridden({ ...agent, gatewayPrompts: prompts }, own), workspace } };
   });
   const all = [{ id: DEFAULT_AGENT, config: agent }, ...listed].flatMap(({ id, config }) =>
     ROLES.map((role) => ({ id, role, config: forRole(config, role, roles?.profiles[role]) })),
@@ -44,7 +46,8 @@ export function profileKey(id: AgentId, role: Role): string {
 /** pi tools reach the machine, so only owners get them, unless the role says otherwise itself. */
 function forRole(config: Config["agent"], role: Role, own: Config["roles"]["profiles"][Role]): Config["agent"] {
   const tools = role === "owner" ? config.tools : withoutPiTools(config.tools);
-  return overridden({ ...config, tools }, own);
+  const workspace = overriddenWorkspace(config.workspace, own?.workspace);
+  return { ...overridden({ ...config, tools }, own), workspace };
 }
 
 function withoutPiTools(tools: ToolsFilter): ToolsFilter {

@@ -1,5 +1,4 @@
 /** What `doctor` and `config check` say about plugins: whether those that are enabled could be loaded. Loads none of them. */
-import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import type { Discovered } from "../plugins/index.ts";
 import type { CliWorld } from "./world.ts";
@@ -32,13 +31,13 @@ export async function enabledPlugins(
   if (enabled.length === 0) return [];
   const { discoverPlugins } = await import("../plugins/index.ts");
   const { userHome } = world.environment;
-  const given = [config.agent, ...config.agents].flatMap(({ workspace }) => (workspace ? [workspace] : []));
+  const { allWorkspaces } = await import("../agents/index.ts");
   const found = discoverPlugins(config.plugins, {
     home,
     version: world.version,
     owner: process.getuid?.() ?? null,
     userHome,
-    agentFolders: [join(home, "workspace"), ...given],
+    agentFolders: allWorkspaces(config, { home, environment: world.environment }),
   });
   return found.filter(({ id }) => enabled.includes(id) && !disabled.includes(id));
 }

@@ -26,8 +26,15 @@ type TakenFile =
   /** One sentence for a model or a person. Names no path but the one that was asked for. */
   | { readonly kind: "refused"; readonly because: string };
 
+/** Who opens a file: the agent, and for whom it works. */
+interface AgentReader {
+  readonly agentId: AgentId;
+  readonly role: Role;
+  readonly principal: Principal;
+}
+
 /** What somebody attached, for agents that can open files. */
 export interface AttachedFiles {
   /** The path of a copy, from the agent's workspace on. Null: this agent cannot open it. */
-  place(media: MediaRef, reader: { readonly agentId: AgentId; readonly role: Role }): Promise<string | null>;
+  place(media: MediaRef, reader: AgentReader): Promise<string | null>;
 }

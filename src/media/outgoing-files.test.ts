@@ -55,7 +55,7 @@ describe("a file to be sent", () => {
   test("is copied into the media store, for its owner, under its own name and the type of its content", async () => {
     await using w = await world();
     const options = {
-      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space, personal: false }],
       reach: ALL,
       roots: [],
       stateDirectory: w.home,
@@ -77,7 +77,7 @@ describe("a file to be sent", () => {
 
   test("is not opened for a call that was cancelled", async () => {
     await using w = await world();
-    const workspaces = [{ agentId: AGENT, role: "owner" as const, folder: w.space }];
+    const workspaces = [{ agentId: AGENT, role: "owner" as const, folder: w.space, personal: false }];
     const limits = { stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 };
     const files = await openOutgoingFiles(w.deps, { workspaces, reach: ALL, roots: [], ...limits });
     await writeFile(join(w.space, "chart.txt"), PNG);
@@ -88,7 +88,7 @@ describe("a file to be sent", () => {
 
   test("follows new settings from the next file on: a right that was taken away, a smaller size, an agent that was added", async () => {
     await using w = await world();
-    const agent = (id: AgentId) => ({ agentId: id, role: "guest" as const, folder: w.space });
+    const agent = (id: AgentId) => ({ agentId: id, role: "guest" as const, folder: w.space, personal: false });
     const options = {
       workspaces: [agent(AGENT)],
       reach: ALL,
@@ -116,7 +116,7 @@ describe("a file to be sent", () => {
   test("stays within the folder that was looked at first, when an agent has put a link in its place before a reload", async () => {
     await using w = await world();
     const options = {
-      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space, personal: false }],
       reach: ALL,
       roots: [],
       stateDirectory: w.home,
@@ -144,9 +144,9 @@ describe("a file to be sent", () => {
     await symlink(w.other, join(w.folder, "later"));
     const options = {
       workspaces: [
-        { agentId: AGENT, role: "owner" as const, folder: w.space },
-        { agentId: AGENT, role: "guest" as const, folder: w.other },
-        { agentId: "twin" as AgentId, role: "owner" as const, folder: w.other },
+        { agentId: AGENT, role: "owner" as const, folder: w.space, personal: false },
+        { agentId: AGENT, role: "guest" as const, folder: w.other, personal: false },
+        { agentId: "twin" as AgentId, role: "owner" as const, folder: w.other, personal: false },
       ],
       reach: ALL,
       roots: [w.share, join(w.folder, "not-there")],
@@ -174,7 +174,7 @@ describe("a file to be sent", () => {
     await using w = await world();
     await writeFile(join(w.home, "words.txt"), "a secret");
     const options = {
-      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.home }],
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.home, personal: false }],
       reach: ALL,
       roots: ["/", join(w.home, "..")],
       stateDirectory: w.home,
@@ -192,7 +192,7 @@ describe("a file to be sent", () => {
   test("that is not what it was said to be is refused, and anything may be sent as a document", async () => {
     await using w = await world();
     const options = {
-      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space, personal: false }],
       reach: ALL,
       roots: [],
       stateDirectory: w.home,
@@ -215,7 +215,7 @@ describe("a secret of the gateway", () => {
   test("is not in the name of a file that is sent, and a readable file that holds one is not sent", async () => {
     await using w = await world();
     const options = {
-      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space, personal: false }],
       reach: ALL,
       roots: [],
       stateDirectory: w.home,
@@ -250,7 +250,12 @@ describe("a guest's file", () => {
 
   test("is sent when it was made or received in that conversation, and otherwise as if it were not there", async () => {
     await using w = await world();
-    const workspaces = (["owner", "guest"] as const).map((role) => ({ agentId: AGENT, role, folder: w.space }));
+    const workspaces = (["owner", "guest"] as const).map((role) => ({
+      agentId: AGENT,
+      role,
+      folder: w.space,
+      personal: false,
+    }));
     const options = {
       workspaces,
       roots: [w.share],
@@ -306,7 +311,7 @@ describe("a guest's file", () => {
   test("is refused for a role that can be sent nothing", async () => {
     await using w = await world();
     const options = {
-      workspaces: [{ agentId: AGENT, role: "guest" as const, folder: w.space }],
+      workspaces: [{ agentId: AGENT, role: "guest" as const, folder: w.space, personal: false }],
       reach: { ...ALL, guest: "nothing" as const },
       roots: [],
       stateDirectory: w.home,

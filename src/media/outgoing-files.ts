@@ -9,6 +9,7 @@ import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { personFolder } from "../kit/person-folder.ts";
 import { NO_MASK, type SecretMask } from "../kit/secret.ts";
 import { type FileReach, type FileSource, judgeSource } from "./file-rules.ts";
 import { fileType, mediaKind } from "./file-type.ts";
@@ -27,7 +28,12 @@ interface OutgoingDeps {
 
 export interface OutgoingOptions {
   /** The working folder of every agent, for every role. */
-  readonly workspaces: readonly { readonly agentId: AgentId; readonly role: Role; readonly folder: string }[];
+  readonly workspaces: readonly {
+    readonly agentId: AgentId;
+    readonly role: Role;
+    readonly folder: string;
+    readonly personal: boolean;
+  }[];
   readonly roots: readonly string[];
   /** What people of each role may have sent to them. */
   readonly reach: Readonly<Record<Role, FileReach>>;
@@ -67,8 +73,9 @@ export async function openOutgoingFiles(deps: OutgoingDeps, first: OutgoingOptio
     return holdsHome ? null : path;
   };
   const open = async (options: OutgoingOptions) => {
-    const bases = new Map<string, string | null>();
-    for (const { agentId, role, folder } of options.workspaces) bases.set(`${agentId}/${role}`, await real(folder));
+    const bases = new Map<string, { readonly path: string | null; readonly personal: boolean }>();
+    for (const { agentId, role, folder, personal } of options.workspaces)
+      bases.set(`${agentId}/${role}`, { path: await real(folder), personal });
     const extra = await Promise.all(options.roots.map(real));
     return { options, bases, shared: extra.filter((root) => root !== null) };
   };
@@ -80,7 +87,9 @@ export async function openOutgoingFiles(deps: OutgoingDeps, first: OutgoingOptio
     },
     async take({ path, agentId, role, owner, sessionKey, as }, signal) {
       const { options, bases, shared } = current;
-      const base = bases.get(`${agentId}/${role}`) ?? null;
+      const workspace = bases.get(`${agentId}/${role}`);
+      const base =
+        workspace?.personal && workspace.path ? personFolder(workspace.path, owner) : (workspace?.path ?? null);
       const roots = base === null ? shared : [base, ...shared];
       const { maxBytes, uid } = options;
       const file = await openAgentFile(path, { base, roots, maxBytes, uid }, signal);

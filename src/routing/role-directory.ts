@@ -42,6 +42,8 @@ export function createRoleDirectory({ clock, config, grants, policies }: RoleDir
 
 function workspaceLine({ agent, agents }: Config, agentId: AgentId): string {
   const own = agents.find(({ id }) => id === agentId);
-  const folder = own?.workspace ?? agent.workspace ?? "workspace/ in the state directory";
-  return `Agent: ${agentId}, working in ${folder}`;
+  const settings = [own?.workspace, agent.workspace].map((one) => (typeof one === "string" ? { path: one } : one));
+  const path = settings.find((one) => one?.path !== undefined)?.path ?? "workspace/ in the state directory";
+  const scope = settings.find((one) => one?.scope !== undefined)?.scope ?? "agent";
+  return `Agent: ${agentId}, working in ${path}${scope === "person" ? ", each person in a folder of their own" : ""}`;
 }

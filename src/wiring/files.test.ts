@@ -1,7 +1,7 @@
 /** Which agents get the files of people. */
 import { expect, test } from "bun:test";
 import { checkConfigText, readEnvironment } from "../config/index.ts";
-import type { AgentId } from "../contracts/ids.ts";
+import type { AgentId, Principal } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { silentLog } from "../kit/log.ts";
 import { tempHome } from "../testing/temp-home.ts";
@@ -28,6 +28,6 @@ test.each([
   const config = () => configOf({ agent: { tools } });
   const files = createWorkspaceFiles({ log: silentLog, store: { media }, config, options });
   const about = { mediaId: "m1", mimeType: "text/plain" } as Parameters<typeof files.place>[0];
-  await files.place(about, { agentId: "default" as AgentId, role: "owner" });
+  await files.place(about, { agentId: "default" as AgentId, role: "owner", principal: "web:user:ann" as Principal });
   expect(read > 0).toBe(placed);
 });

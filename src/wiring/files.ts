@@ -1,5 +1,5 @@
 /** Files: those that people send, those that agents may open, and those that agents may send. Settings and folders come from the configuration. */
-import { agentProfiles, agentWorkspace } from "../agents/index.ts";
+import { agentProfiles, agentWorkspace, hasPersonalWorkspaces, workspaceFor } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { InboundFiles } from "../contracts/channels/platform.ts";
 import type { AttachedFiles, OutgoingFiles } from "../contracts/agent-files.ts";
@@ -41,12 +41,12 @@ type FileCore = Pick<Core, "log" | "config" | "options"> & { readonly store: Pic
 
 /** For agents whose tools can read files. */
 export function createWorkspaceFiles({ log, store, config, options }: FileCore): AttachedFiles {
-  const workspaceOf: AttachedDeps["workspaceOf"] = (agentId, role) => {
+  const workspaceOf: AttachedDeps["workspaceOf"] = (agentId, role, principal) => {
     const profile = [...agentProfiles(config()).values()].find((one) => one.id === agentId && one.role === role);
     if (!profile) return null;
     const { tools } = profile.config;
     const reads = typeof tools === "string" ? tools !== "chat" : tools.some((name) => READS.includes(name));
-    return reads ? agentWorkspace(profile.config, options) : null;
+    return reads ? workspaceFor(profile.config, options, principal) : null;
   };
   return createAttachedFiles({ log, media: store.media, workspaceOf });
 }
@@ -77,6 +77,7 @@ function outgoingOptions(config: Config, { home, environment }: Core["options"])
     agentId,
     role,
     folder: agentWorkspace(own, { home, environment }),
+    personal: hasPersonalWorkspaces(own),
   }));
   return {
     workspaces,

@@ -1,5 +1,5 @@
 /** Plugins: those that are installed, and the one that brings the built-in tools. */
-import { join } from "node:path";
+import { allWorkspaces } from "../agents/index.ts";
 import { builtinPlugins, IDS_TO_DISABLE } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
@@ -49,17 +49,6 @@ function pluginOptions(
     builtin: builtinPlugins(builtInTools),
     disabledIds: IDS_TO_DISABLE,
     config: () => config().plugins,
-    agentFolders: () => agentWorkspaces(config(), options),
+    agentFolders: () => allWorkspaces(config(), options), // agents write there: no plugin is loaded from them
   };
-}
-
-/** Where agents write: no plugin is loaded from there. */
-function agentWorkspaces(
-  { agent, agents, roles }: Config,
-  { home, environment }: Pick<GatewayOptions, "home" | "environment">,
-): readonly string[] {
-  const all = [agent, ...agents, ...Object.values(roles.profiles)];
-  const given = all.flatMap((one) => (one?.workspace === undefined ? [] : [one.workspace]));
-  const expand = (path: string) => (/^~(?=$|\/)/.test(path) ? join(environment.userHome, path.slice(1)) : path);
-  return [join(home, "workspace"), ...given.map(expand)];
 }

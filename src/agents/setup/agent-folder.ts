@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
 import { type ModelChoice, keyVariable } from "./model-choice.ts";
 import { expandPath } from "./paths.ts";
+import { agentWorkspace } from "./workspace.ts";
 import { type GatewayFeatures, systemPrompt } from "./system-prompt.ts";
 
 export interface AgentFolders {
@@ -47,14 +48,6 @@ export function agentFolders(options: FolderOptions): AgentFolders {
     promptFile: join(own, "system-prompt.md"),
     bunConfig: join(own, "bunfig.toml"),
   };
-}
-
-/** The working folder of an agent with these settings. */
-export function agentWorkspace(
-  { workspace }: Pick<Config["agent"], "workspace">,
-  { home, environment }: Pick<FolderOptions, "home" | "environment">,
-): string {
-  return workspace === undefined ? join(home, "workspace") : expandPath(workspace, environment.userHome);
 }
 
 export async function prepareFolders(

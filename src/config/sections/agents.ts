@@ -10,7 +10,7 @@ import {
   tools,
 } from "./capabilities.ts";
 import { ownHeartbeat } from "./heartbeat.ts";
-import { choice, closed, duration, list, path, text, wholeNumber } from "./kinds.ts";
+import { choice, closed, duration, list, path, text, wholeNumber, workspace } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
 
 const thinkingLevel = (description: string) =>
@@ -51,7 +51,9 @@ export const AgentSection = Type.Object(
     ),
     systemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Replaces the assistant's base instructions.")),
     appendSystemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Added after the base instructions.")),
-    workspace: path("The agent's working folder. Default: workspace/ in the state directory."),
+    workspace: workspace(
+      'The agent\'s working folder. Default: workspace/ in the state directory. As {"path", "scope"} with the scope "person", each person has a folder of their own below it (people/), and no agent process of one person can open that of another.',
+    ),
     tools: tools(
       { default: "chat" },
       'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi tools this way; see roles.profiles.',
@@ -128,7 +130,7 @@ export const AgentsSection = list(
       thinking: thinkingLevel("How much the model thinks before it answers."),
       systemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Replaces the base instructions.")),
       appendSystemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Added after the base instructions.")),
-      workspace: path("Its working folder."),
+      workspace: workspace("Its working folder."),
       tools: Type.Optional(tools({}, "Instead of agent.tools.")),
       ...ownResources,
       gatewayPrompts: ownGatewayPrompts,

@@ -78,6 +78,25 @@ export const duration = ({ minimum, ...byDefault }: Range, description: string) 
 /** A file or folder; `~` is the home of the gateway's user, and what is relative starts where the gateway was started. */
 export const path = (description: string) => Type.Optional(text({ maxLength: 4096 }, description));
 
+/** A folder, and whether everybody works in it or each person in one of their own below it. */
+export type Workspace = string | { readonly path?: string; readonly scope?: "agent" | "person" };
+
+export const workspace = (description: string) =>
+  Type.Optional(
+    Type.Unsafe<Workspace>({
+      anyOf: [
+        { type: "string", maxLength: 4096 },
+        {
+          type: "object",
+          properties: { path: { type: "string", maxLength: 4096 }, scope: { enum: ["agent", "person"] } },
+          additionalProperties: false,
+        },
+      ],
+      expects: 'a path, or { "path": …, "scope": "agent" or "person" }',
+      description,
+    }),
+  );
+
 export const pathList = (options: Default<string[]>, description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64, ...options, description });
 

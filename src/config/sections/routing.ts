@@ -1,7 +1,7 @@
 /** The part of the schema that says who speaks to which agent in which conversation. Ids only: names of people are never matched. */
 import { Type } from "typebox";
 import { modelName, tools } from "./capabilities.ts";
-import { choice, closed, list, named, path, text } from "./kinds.ts";
+import { choice, closed, list, named, text, workspace } from "./kinds.ts";
 
 /** A person on a platform. Names are for display only and are never matched. */
 const principal = (description: string) =>
@@ -55,7 +55,7 @@ const roleProfile = (who: string) =>
   Type.Optional(
     Type.Object(
       {
-        workspace: path(`The working folder of processes that serve ${who}, whichever agent they talk to.`),
+        workspace: workspace(`The working folder of processes that serve ${who}, whichever agent they talk to.`),
         tools: Type.Optional(
           tools({}, `The tools that agents have for ${who}; pi's own included, if you say so here.`),
         ),

@@ -1,5 +1,5 @@
 /** The prompt of a turn: the text and the pictures of its messages, a summary of overflow, and before them what the agent should know about this turn. */
-import type { PromptInput, StartedOver } from "../../contracts/agent.ts";
+import type { Caller, PromptInput, StartedOver } from "../../contracts/agent.ts";
 import type { ClaimedEvents, SystemEventStore } from "../../contracts/automation/system-event.ts";
 import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { Commands } from "../../contracts/command.ts";
@@ -12,6 +12,7 @@ import { eventText } from "./event-text.ts";
 import type { GroupTalk } from "../intake/group-talk.ts";
 import { type TurnContext, messageLines } from "./turn-context.ts";
 import { historyFor } from "./started-over.ts";
+import { callerOf } from "../turn-rights.ts";
 import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
 import { wrapQuoted } from "../../kit/marks/quoted.ts";
 import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
@@ -38,7 +39,7 @@ export interface PromptSources {
 
 const NOTHING: ClaimedEvents = { events: [], hidden: 0 };
 
-type Said = Pick<Batch, "entries" | "hidden" | "role" | "agentId">;
+type Said = Pick<Batch, "entries" | "hidden">;
 
 /** `told`: what the gateway has to tell besides what people say. `startedOver`: what was said before has to be told, too. */
 export async function promptFor(
@@ -48,7 +49,7 @@ export async function promptFor(
   startedOver?: StartedOver,
 ): Promise<PromptInput> {
   const { ids, context } = sources;
-  const { attached, images, pieces } = await readEntries(sources, batch);
+  const { attached, images, pieces } = await readEntries(sources, batch, callerOf(batch));
   const { lines, blocks, realTexts } = eventText(ids, told);
   const history = await historyFor(sources, batch, startedOver);
   const reactions = await reactionsFor(sources, batch);
@@ -70,8 +71,8 @@ export async function steeringFor(
   batch: Batch,
   entries: Said["entries"],
 ): Promise<PromptInput> {
-  const { role, agentId } = batch;
-  const { attached, images, pieces } = await readEntries(sources, { entries, hidden: 0, role, agentId });
+  const { role } = batch;
+  const { attached, images, pieces } = await readEntries(sources, { entries, hidden: 0 }, callerOf(batch));
   const text = markedText(sources.ids, { entries, role }, pieces);
   const lines = [...messageLines(entries), ...(await answeredLines(sources, entries)), ...attached];
   if (lines.length === 0) return { text, images };
@@ -124,7 +125,7 @@ interface Entries extends Pick<PromptInput, "images"> {
   readonly attached: readonly string[];
 }
 
-async function readEntries(sources: PromptSources, { entries, hidden, ...reader }: Said): Promise<Entries> {
+async function readEntries(sources: PromptSources, { entries, hidden }: Said, caller: Caller): Promise<Entries> {
   const whole = entries.filter((entry) => !entry.overflow);
   const said = whole.map(({ message }) => ({
     text: sources.commands.plain(message),
@@ -137,7 +138,7 @@ async function readEntries(sources: PromptSources, { entries, hidden, ...reader 
   for (const media of attachments) {
     const picture = MODELS_SEE.has(media.mimeType) ? await pictureOf(sources, media) : null;
     if (picture) images.push(picture);
-    const path = await sources.attached.place(media, reader);
+    const path = await sources.attached.place(media, caller);
     attached.push(noteFor(media, { seen: picture !== null, path }));
   }
   if (pieces.some(({ text }) => text.trim() !== "")) return { pieces, images, attached };

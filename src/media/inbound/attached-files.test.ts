@@ -2,13 +2,17 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentId, MediaId } from "../../contracts/ids.ts";
+import type { AgentId, MediaId, Principal } from "../../contracts/ids.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { createAttachedFiles, receivedMediaId } from "./attached-files.ts";
 
 const AGENT = "default" as AgentId;
-const reader = { agentId: AGENT, role: "owner" } as const;
+const reader = {
+  principal: "web:user:ann" as Principal,
+  agentId: AGENT,
+  role: "owner",
+} as const;
 const media = { mediaId: "media_7" as MediaId, name: "../../x.sh", mimeType: "application/pdf", bytes: 3 };
 
 async function world() {

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentId, MediaId, Role } from "../../contracts/ids.ts";
+import type { AgentId, MediaId, Principal, Role } from "../../contracts/ids.ts";
 import type { AttachedFiles } from "../../contracts/agent-files.ts";
 import type { MediaStore } from "../../contracts/store.ts";
 import type { Log } from "../../kit/log.ts";
@@ -11,7 +11,7 @@ export interface AttachedDeps {
   readonly log: Log;
   readonly media: Pick<MediaStore, "read">;
   /** Where this agent works for this role; null: it has no tool that reads files. */
-  workspaceOf(agentId: AgentId, role: Role): string | null;
+  workspaceOf(agentId: AgentId, role: Role, principal: Principal): string | null;
 }
 
 const FOLDER = "attachments";
@@ -40,8 +40,8 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 export function createAttachedFiles(deps: AttachedDeps): AttachedFiles {
   return {
-    async place({ mediaId, mimeType }, { agentId, role }) {
-      const workspace = deps.workspaceOf(agentId, role);
+    async place({ mediaId, mimeType }, { agentId, role, principal }) {
+      const workspace = deps.workspaceOf(agentId, role, principal);
       if (workspace === null) return null;
       const name = `${mediaId}${ENDINGS[mimeType] ?? ".bin"}`;
       try {

@@ -61,7 +61,7 @@ beforeAll(async () => {
     const files = {
       take: async (...wanted: Parameters<Awaited<ReturnType<typeof openOutgoingFiles>>["take"]>) => {
         const options = {
-          workspaces: [{ agentId: "default" as AgentId, role: "owner" as const, folder: space }],
+          workspaces: [{ agentId: "default" as AgentId, role: "owner" as const, folder: space, personal: false }],
           roots: [],
           reach: { owner: "workspace", member: "workspace", guest: "conversation" } as const,
           stateDirectory: deps.home,

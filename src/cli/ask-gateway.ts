@@ -1,16 +1,49 @@
-/** One question to the running gateway, which has ten seconds to answer it. */
-import { createClient, type GatewayClient } from "./client.ts";
+/** Questions to the running gateway, which has ten seconds for each, and their answers on the terminal: for people, or as JSON. */
+import { createClient, type GatewayClient, type GatewayRequest } from "./client.ts";
+import { EXIT_OK } from "./exit-code.ts";
+import { type Fields, listOf, recordOf } from "./read-value.ts";
 import { findGateway } from "./state-directory.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 const REQUEST_MS = 10_000;
 
-export async function askGateway<T>(
-  world: CliWorld,
-  flags: CommonFlags,
-  ask: (client: GatewayClient, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+type Ask<T> = (client: GatewayClient, signal: AbortSignal) => Promise<T>;
+
+export async function askGateway<T>(world: CliWorld, flags: CommonFlags, ask: Ask<T>): Promise<T> {
   const client = createClient(await findGateway(world, flags.home));
   using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
   return await ask(client, limit.signal); // awaited here, or the limit would end before the answer
+}
+
+/** One answer: as JSON, or in the words of `say`. */
+export async function printAnswer(
+  world: CliWorld,
+  flags: CommonFlags,
+  request: GatewayRequest,
+  say: (answer: Fields) => string,
+): Promise<number> {
+  const answer = await askGateway(world, flags, (client, signal) => client.ask(request, signal));
+  world.stdout(`${flags.json ? JSON.stringify(answer) : say(answer)}\n`);
+  return EXIT_OK;
+}
+
+/** The `items` at a path, each as a line of JSON or as `line` says; `none` tells people that there are none. */
+export async function printList(
+  world: CliWorld,
+  flags: CommonFlags,
+  path: string,
+  { line, none }: { line(item: Fields): string; readonly none: string },
+): Promise<number> {
+  const answer = await askGateway(world, flags, (client, signal) => client.ask({ path }, signal));
+  const items = listOf(answer["items"]).map(recordOf);
+  for (const item of items) world.stdout(`${flags.json ? JSON.stringify(item) : line(item)}\n`);
+  if (items.length === 0 && !flags.json) world.stdout(`${none}\n`);
+  return EXIT_OK;
+}
+
+/** Without what is not given. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query;
 }

@@ -4,9 +4,8 @@ import { chmod, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { ToolSpec } from "../contracts/tools/tool.ts";
-import { createClient } from "./client.ts";
+import { askGateway } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
-import { findGateway } from "./state-directory.ts";
 import { type Fields, listOf, recordOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 import { extensionText } from "./extension-text.ts";
@@ -15,16 +14,16 @@ export interface ExportFlags extends CommonFlags {
   readonly out?: string;
 }
 
-const REQUEST_MS = 10_000;
 const FILE = "pi-gateway-tools.js";
 const DEFAULT_FOLDER = "bridge-export";
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 
 export async function bridgeExport(world: CliWorld, flags: ExportFlags): Promise<number> {
-  const gateway = await findGateway(world, flags.home);
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  const answer = await createClient(gateway).get("/api/tools?callable=true", limit.signal);
+  const { gateway, answer } = await askGateway(world, flags, async (client, signal) => ({
+    gateway: client.gateway,
+    answer: await client.ask({ path: "/api/tools?callable=true" }, signal),
+  }));
   const specs = exportedSpecs(answer);
   const folder = flags.out === undefined ? join(gateway.home, DEFAULT_FOLDER) : resolve(world.cwd, flags.out);
   const file = await writePrivate(folder, extensionText(specs, gateway.url), world.ids.next("draft"));

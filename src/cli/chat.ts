@@ -87,7 +87,7 @@ async function say(talk: Talk, text: string): Promise<number> {
 
 function stopTurn({ world, client, session }: Talk, signal: AbortSignal): void {
   const path = `/api/sessions/${encodeURIComponent(sessionKeyOf(session))}/abort`;
-  client.post(path, {}, signal).catch((error: unknown) => {
+  client.ask({ method: "POST", path, body: {} }, signal).catch((error: unknown) => {
     if (!signal.aborted) world.stderr(`${visible(sentenceOf(error))}\n`);
   });
 }

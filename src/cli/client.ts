@@ -7,13 +7,17 @@ import { readServerEvents, type ServerEvent } from "./read-stream.ts";
 
 export interface GatewayClient {
   readonly gateway: RunningGateway;
-  get(path: string, signal: AbortSignal): Promise<Fields>;
-  /** Without a body when there is none. */
-  post(path: string, body: unknown, signal: AbortSignal): Promise<Fields>;
-  patch(path: string, body: unknown, signal: AbortSignal): Promise<Fields>;
-  remove(path: string, signal: AbortSignal): Promise<Fields>;
+  ask(request: GatewayRequest, signal: AbortSignal): Promise<Fields>;
   /** Posts and follows the events of the answer. */
   stream(request: StreamRequest, signal: AbortSignal): AsyncIterable<ServerEvent>;
+}
+
+export interface GatewayRequest {
+  readonly path: string;
+  /** Left out: GET. */
+  readonly method?: "POST" | "PATCH" | "DELETE";
+  /** Sent as JSON. */
+  readonly body?: unknown;
 }
 
 interface StreamRequest {
@@ -46,14 +50,10 @@ export function createClient(gateway: RunningGateway): GatewayClient {
 
   return {
     gateway,
-    get: async (path, signal) => fieldsOf(await call(path, {}, signal)),
-    post: async (path, body, signal) => {
+    async ask({ path, method = "GET", body }, signal) {
       const sent = body === undefined ? {} : { headers: json, body: JSON.stringify(body) };
-      return fieldsOf(await call(path, { method: "POST", ...sent }, signal));
+      return fieldsOf(await call(path, { method, ...sent }, signal));
     },
-    patch: async (path, body, signal) =>
-      fieldsOf(await call(path, { method: "PATCH", headers: json, body: JSON.stringify(body) }, signal)),
-    remove: async (path, signal) => fieldsOf(await call(path, { method: "DELETE" }, signal)),
     async *stream({ path, body, idempotencyKey }, signal) {
       const headers = { ...json, accept: "text/event-stream", "idempotency-key": idempotencyKey };
       const response = await call(path, { method: "POST", headers, body: JSON.stringify(body) }, signal);

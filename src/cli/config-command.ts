@@ -97,7 +97,7 @@ async function settingsInForce(world: CliWorld, flags: ConfigFlags): Promise<unk
   if (gateway !== null) {
     using limit = world.clock.deadline(ASK_GATEWAY_MS, () => new Error("The gateway did not answer."));
     const settings = await createClient(gateway)
-      .get("/api/config", limit.signal)
+      .ask({ path: "/api/config" }, limit.signal)
       .catch(() => null); // not running any more: a start from here is what there is to show
     if (settings !== null) {
       if (!flags.json) world.stderr(`As the running gateway at ${visible(gateway.url)} has it:\n`);

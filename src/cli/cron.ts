@@ -2,10 +2,8 @@
 import { GatewayError } from "../contracts/errors.ts";
 import { parseDuration } from "../kit/duration.ts";
 import { visible } from "../observe/index.ts";
-import { askGateway } from "./ask-gateway.ts";
-import type { GatewayClient } from "./client.ts";
-import { EXIT_OK } from "./exit-code.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import { printAnswer, printList } from "./ask-gateway.ts";
+import { type Fields, numberOf, recordOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 /** What a job may be told, when it is made and later. */
@@ -35,46 +33,40 @@ const MAX_LISTED = 200;
 const MAX_TASK_CHARS = 60;
 
 export function listJobs(world: CliWorld, flags: CommonFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const { items } = await client.get(`/api/cron/jobs?limit=${MAX_LISTED}`, signal);
-    const jobs = listOf(items).map(recordOf);
-    if (flags.json) return jobs.map((job) => JSON.stringify(job));
-    return jobs.length === 0 ? ["Nothing is planned."] : jobs.map(jobLine);
-  });
+  return printList(world, flags, `/api/cron/jobs?limit=${MAX_LISTED}`, { line: jobLine, none: "Nothing is planned." });
 }
 
-export function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const schedule = scheduleOf(flags, world.clock.now());
-    if (!schedule) throw wrong(SAY_WHEN);
-    const body = { id: flags.id, ...givenBy(flags), schedule, task: words.join(" ") };
-    const answer = await client.post("/api/cron/jobs", body, signal);
-    return [flags.json ? JSON.stringify(answer) : jobLine(recordOf(answer["job"]))];
-  });
+export async function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {
+  const schedule = scheduleOf(flags, world.clock.now());
+  if (!schedule) throw wrong(SAY_WHEN);
+  const body = { id: flags.id, ...givenBy(flags), schedule, task: words.join(" ") };
+  return printAnswer(world, flags, { method: "POST", path: "/api/cron/jobs", body }, changedJob);
 }
 
 /** Only what is given changes. */
-export function updateJob(world: CliWorld, id: string, words: readonly string[], flags: CronFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const schedule = scheduleOf(flags, world.clock.now());
-    const task = words.join(" ");
-    const body = { ...givenBy(flags), ...(schedule ? { schedule } : {}), ...(task === "" ? {} : { task }) };
-    if (Object.values(body).every((value) => value === undefined))
-      throw wrong("Say what changes: another task, --every 30m, --delivery silent and so on.");
-    const answer = await client.patch(pathOf(id), body, signal);
-    return [flags.json ? JSON.stringify(answer) : jobLine(recordOf(answer["job"]))];
-  });
+export async function updateJob(
+  world: CliWorld,
+  id: string,
+  words: readonly string[],
+  flags: CronFlags,
+): Promise<number> {
+  const schedule = scheduleOf(flags, world.clock.now());
+  const task = words.join(" ");
+  const body = { ...givenBy(flags), ...(schedule ? { schedule } : {}), ...(task === "" ? {} : { task }) };
+  if (Object.values(body).every((value) => value === undefined))
+    throw wrong("Say what changes: another task, --every 30m, --delivery silent and so on.");
+  return printAnswer(world, flags, { method: "PATCH", path: pathOf(id), body }, changedJob);
 }
 
 export function showCron(world: CliWorld, flags: CommonFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const status = await client.get("/api/cron/status", signal);
-    if (flags.json) return [JSON.stringify(status)];
-    if (status["enabled"] !== true) return ["Jobs are switched off: cron.enabled is false."];
-    const next = numberOf(status["nextAt"]);
-    const due = next > 0 ? `the next one is due at ${new Date(next).toISOString()}` : "nothing is planned";
-    return [`Jobs are on; ${due}; ${numberOf(status["running"])} running.`];
-  });
+  return printAnswer(world, flags, { path: "/api/cron/status" }, statusText);
+}
+
+function statusText(status: Fields): string {
+  if (status["enabled"] !== true) return "Jobs are switched off: cron.enabled is false.";
+  const next = numberOf(status["nextAt"]);
+  const due = next > 0 ? `the next one is due at ${new Date(next).toISOString()}` : "nothing is planned";
+  return `Jobs are on; ${due}; ${numberOf(status["running"])} running.`;
 }
 
 function givenBy({ agent: agentId, mode, delivery, catchUp, overlap, timeout, needs, once }: CronFlags): Fields {
@@ -87,18 +79,17 @@ function givenBy({ agent: agentId, mode, delivery, catchUp, overlap, timeout, ne
 }
 
 export function actOnJob(world: CliWorld, action: CronAction, id: string, flags: CommonFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const answer = await client.post(`${pathOf(id)}/${action}`, undefined, signal);
-    if (flags.json) return [JSON.stringify(answer)];
-    return [action === "run" ? "It begins now. pi-gw cron runs shows how it ends." : jobLine(recordOf(answer["job"]))];
-  });
+  const begun = () => "It begins now. pi-gw cron runs shows how it ends.";
+  return printAnswer(
+    world,
+    flags,
+    { method: "POST", path: `${pathOf(id)}/${action}` },
+    action === "run" ? begun : changedJob,
+  );
 }
 
 export function removeJob(world: CliWorld, id: string, flags: CommonFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const answer = await client.remove(pathOf(id), signal);
-    return [flags.json ? JSON.stringify(answer) : "Removed."];
-  });
+  return printAnswer(world, flags, { method: "DELETE", path: pathOf(id) }, () => "Removed.");
 }
 
 export function showRuns(
@@ -106,13 +97,8 @@ export function showRuns(
   id: string,
   flags: CommonFlags & { readonly limit?: number },
 ): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const limit = Math.min(Math.max(1, flags.limit ?? 20), MAX_LISTED);
-    const { items } = await client.get(`${pathOf(id)}/runs?limit=${limit}`, signal);
-    const runs = listOf(items).map(recordOf);
-    if (flags.json) return runs.map((run) => JSON.stringify(run));
-    return runs.length === 0 ? ["It has not run yet."] : runs.map(runLine);
-  });
+  const limit = Math.min(Math.max(1, flags.limit ?? 20), MAX_LISTED);
+  return printList(world, flags, `${pathOf(id)}/runs?limit=${limit}`, { line: runLine, none: "It has not run yet." });
 }
 
 export function wake(
@@ -120,19 +106,8 @@ export function wake(
   words: readonly string[],
   flags: CommonFlags & { readonly nextHeartbeat?: boolean },
 ): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const mode = flags.nextHeartbeat ? "next-heartbeat" : "now";
-    const answer = await client.post("/api/cron/wake", { text: words.join(" "), mode }, signal);
-    return [flags.json ? JSON.stringify(answer) : "The assistant is told."];
-  });
-}
-
-type Ask = (client: GatewayClient, signal: AbortSignal) => Promise<readonly string[]>;
-
-async function asking(world: CliWorld, flags: CommonFlags, ask: Ask): Promise<number> {
-  const lines = await askGateway(world, flags, ask);
-  if (lines.length > 0) world.stdout(`${lines.map((line) => (flags.json ? line : visible(line))).join("\n")}\n`);
-  return EXIT_OK;
+  const body = { text: words.join(" "), mode: flags.nextHeartbeat ? "next-heartbeat" : "now" };
+  return printAnswer(world, flags, { method: "POST", path: "/api/cron/wake", body }, () => "The assistant is told.");
 }
 
 const SAY_WHEN = 'Say when with one of --every 30m, --in 20m, --at MOMENT, --cron "0 9 * * *".';
@@ -161,15 +136,19 @@ function pathOf(id: string): string {
   return `/api/cron/jobs/${encodeURIComponent(id)}`;
 }
 
+function changedJob(answer: Fields): string {
+  return jobLine(recordOf(answer["job"]));
+}
+
 function jobLine(job: Fields): string {
   const { kind, expr } = recordOf(job["schedule"]);
   const next = numberOf(job["nextAt"]);
   const when = next > 0 ? `next ${new Date(next).toISOString()}` : textOf(job["state"]);
   const task = textOf(job["task"]).slice(0, MAX_TASK_CHARS).toWellFormed();
-  return `${textOf(job["id"])}  ${textOf(kind)} ${textOf(expr)}  ${when}  ${task}`;
+  return visible(`${textOf(job["id"])}  ${textOf(kind)} ${textOf(expr)}  ${when}  ${task}`);
 }
 
-function runLine(run: Fields): string {
-  const reason = textOf(run["reason"]);
-  return `${new Date(numberOf(run["slot"])).toISOString()}  ${textOf(run["status"])}${reason === "" ? "" : `  ${reason}`}`;
+function runLine({ slot, status, reason }: Fields): string {
+  const because = textOf(reason) === "" ? "" : `  ${textOf(reason)}`;
+  return visible(`${new Date(numberOf(slot)).toISOString()}  ${textOf(status)}${because}`);
 }

@@ -1,18 +1,14 @@
 /** `pi-gw pairing`: who asks for access, and the owner's answer. */
 import { visible } from "../observe/index.ts";
-import { askGateway } from "./ask-gateway.ts";
-import type { GatewayClient } from "./client.ts";
-import { EXIT_OK } from "./exit-code.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import { printAnswer, printList } from "./ask-gateway.ts";
+import { type Fields, numberOf, recordOf, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 export function listPairings(world: CliWorld, flags: CommonFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const people = listOf((await client.get("/api/pairing", signal))["items"]).map(recordOf);
-    if (flags.json) return people.map((person) => JSON.stringify(person));
-    if (people.length === 0) return ["Nobody waits, and nobody got access by a code yet."];
-    return people.map((person) => visible(line(person, world.clock.now())));
+  return printList(world, flags, "/api/pairing", {
+    line: (person) => visible(line(person, world.clock.now())),
+    none: "Nobody waits, and nobody got access by a code yet.",
   });
 }
 
@@ -22,12 +18,9 @@ export function approvePairing(
   code: string,
   { role, ...flags }: CommonFlags & { readonly role: string },
 ): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const answer = await client.post("/api/pairing", { code, role }, signal);
-    if (flags.json) return [JSON.stringify(answer)];
-    const person = recordOf(answer["person"]);
-    const where = textOf(person["channel"]);
-    return [visible(`${textOf(person["principal"])} may write on ${where} from now on, as ${textOf(answer["role"])}.`)];
+  return printAnswer(world, flags, { method: "POST", path: "/api/pairing", body: { code, role } }, (answer) => {
+    const { principal, channel } = recordOf(answer["person"]);
+    return visible(`${textOf(principal)} may write on ${textOf(channel)} from now on, as ${textOf(answer["role"])}.`);
   });
 }
 
@@ -48,22 +41,10 @@ function deciding(
   world: CliWorld,
   flags: CommonFlags,
   { codeOrId, decision }: Decision,
-  words: string,
+  sentence: string,
 ): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const answer = await client.post(`/api/pairing/${encodeURIComponent(codeOrId)}`, { decision }, signal);
-    return [flags.json ? JSON.stringify(answer) : words];
-  });
-}
-
-async function asking(
-  world: CliWorld,
-  flags: CommonFlags,
-  ask: (client: GatewayClient, signal: AbortSignal) => Promise<readonly string[]>,
-): Promise<number> {
-  const lines = await askGateway(world, flags, ask);
-  if (lines.length > 0) world.stdout(`${lines.join("\n")}\n`);
-  return EXIT_OK;
+  const path = `/api/pairing/${encodeURIComponent(codeOrId)}`;
+  return printAnswer(world, flags, { method: "POST", path: path, body: { decision } }, () => sentence);
 }
 
 function line(person: Fields, now: number): string {

@@ -50,7 +50,7 @@ async function fromGateway(world: CliWorld, flags: RouteFlags, facts: RouteFacts
   const { address, scope, sender, mentioned } = facts;
   const asked = { ...address, peer: sender.principal, scope, mentioned };
   try {
-    const answer = await createClient(gateway).post("/api/route", asked, limit.signal);
+    const answer = await createClient(gateway).ask({ method: "POST", path: "/api/route", body: asked }, limit.signal);
     const source: Source = { kind: "gateway", say: `the running gateway at ${gateway.url}` };
     return { source, explained: explainedIn(answer) };
   } catch (error) {

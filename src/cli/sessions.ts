@@ -1,7 +1,6 @@
 /** `pi-gw sessions`: list conversations, show one, stop its answer, begin it anew. */
 import { visible, visibleLines } from "../observe/index.ts";
-import { askGateway } from "./ask-gateway.ts";
-import type { GatewayClient } from "./client.ts";
+import { askGateway, printAnswer, queryOf } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
@@ -15,72 +14,47 @@ const MAX_LISTED = 200;
 const USUAL_ITEMS = 20;
 const MAX_TITLE_CHARS = 60;
 
-type Ask = (client: GatewayClient, signal: AbortSignal) => Promise<void>;
-
-export function listSessions(world: CliWorld, words: readonly string[], flags: SessionsFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const search = words.join(" ").trim();
-    const query = new URLSearchParams({
-      limit: String(limitOf(flags)),
-      ...(search === "" ? {} : { search }),
-    });
-    const answer = await client.get(`/api/sessions?${query}`, signal);
-    const sessions = listOf(answer["items"]).map(recordOf);
-    if (flags.json)
-      return print(
-        world,
-        sessions.map((session) => JSON.stringify(session)),
-      );
-    if (sessions.length === 0)
-      return print(world, [search === "" ? "There are no sessions yet." : "No session matches."]);
-    print(
-      world,
-      sessions.map((session) => visible(sessionLine(session, world.clock.now()))),
-    );
-    if (answer["next"] !== undefined) print(world, ["There are more: search for words, or raise --limit."]);
-  });
-}
-
-export function showSession(world: CliWorld, session: string, flags: SessionsFlags): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const path = pathOf(session);
-    const answer = await client.get(path, signal);
-    const { items } = await client.get(`${path}/transcript?limit=${limitOf(flags)}`, signal);
-    if (flags.json) return print(world, [JSON.stringify({ ...answer, items })]);
-    const said = listOf(items).map((item) => itemText(recordOf(item)));
-    print(world, [...sessionFacts(recordOf(answer["session"]), world.clock.now()), ...said]);
-  });
-}
-
-export function resetSession(world: CliWorld, session: string, flags: CommonFlags): Promise<number> {
-  return acting(world, flags, `${pathOf(session)}/reset`, () => "A new conversation begins there. /resume goes back.");
-}
-
-export function abortSession(world: CliWorld, session: string, flags: CommonFlags): Promise<number> {
-  return acting(world, flags, `${pathOf(session)}/abort`, (answer) =>
-    answer["aborted"] === true ? "Stopped." : "Nothing was running.",
+export async function listSessions(world: CliWorld, words: readonly string[], flags: SessionsFlags): Promise<number> {
+  const search = words.join(" ").trim() || undefined;
+  const query = queryOf({ limit: limitOf(flags), search });
+  const { items, next } = await askGateway(world, flags, (client, signal) =>
+    client.ask({ path: `/api/sessions?${query}` }, signal),
   );
-}
-
-function acting(
-  world: CliWorld,
-  flags: CommonFlags,
-  path: string,
-  sentence: (answer: Fields) => string,
-): Promise<number> {
-  return asking(world, flags, async (client, signal) => {
-    const answer = await client.post(path, {}, signal);
-    print(world, [flags.json ? JSON.stringify(answer) : sentence(answer)]);
-  });
-}
-
-async function asking(world: CliWorld, flags: CommonFlags, ask: Ask): Promise<number> {
-  await askGateway(world, flags, ask);
+  const sessions = listOf(items).map(recordOf);
+  const line = (session: Fields) =>
+    flags.json ? JSON.stringify(session) : visible(sessionLine(session, world.clock.now()));
+  for (const session of sessions) world.stdout(`${line(session)}\n`);
+  if (flags.json) return EXIT_OK;
+  if (sessions.length === 0) world.stdout(search ? "No session matches.\n" : "There are no sessions yet.\n");
+  if (next !== undefined) world.stdout("There are more: search for words, or raise --limit.\n");
   return EXIT_OK;
 }
 
-function print(world: CliWorld, lines: readonly string[]): void {
-  if (lines.length > 0) world.stdout(`${lines.join("\n")}\n`);
+export async function showSession(world: CliWorld, session: string, flags: SessionsFlags): Promise<number> {
+  const path = pathOf(session);
+  const [answer, { items }] = await askGateway(world, flags, async (client, signal) => [
+    await client.ask({ path }, signal),
+    await client.ask({ path: `${path}/transcript?limit=${limitOf(flags)}` }, signal),
+  ]);
+  const said = listOf(items).map((item) => itemText(recordOf(item)));
+  const lines = [...sessionFacts(recordOf(answer["session"]), world.clock.now()), ...said];
+  world.stdout(`${flags.json ? JSON.stringify({ ...answer, items }) : lines.join("\n")}\n`);
+  return EXIT_OK;
+}
+
+export function resetSession(world: CliWorld, session: string, flags: CommonFlags): Promise<number> {
+  return printAnswer(
+    world,
+    flags,
+    { method: "POST", path: `${pathOf(session)}/reset`, body: {} },
+    () => "A new conversation begins there. /resume goes back.",
+  );
+}
+
+export function abortSession(world: CliWorld, session: string, flags: CommonFlags): Promise<number> {
+  return printAnswer(world, flags, { method: "POST", path: `${pathOf(session)}/abort`, body: {} }, (answer) =>
+    answer["aborted"] === true ? "Stopped." : "Nothing was running.",
+  );
 }
 
 function limitOf({ limit }: SessionsFlags): number {

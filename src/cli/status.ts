@@ -1,19 +1,18 @@
 /** `pi-gw status`: what the running gateway says about itself, in a few lines. */
 import { visible } from "../observe/index.ts";
-import { createClient } from "./client.ts";
+import { askGateway } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
-import { findGateway } from "./state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
-const REQUEST_MS = 10_000;
-
 export async function status(world: CliWorld, flags: CommonFlags): Promise<number> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  const answer = await client.get("/api/status", limit.signal);
-  if (flags.json) world.stdout(`${JSON.stringify({ url: client.gateway.url, pid: client.gateway.pid, ...answer })}\n`);
-  else world.stdout(`${statusLines(answer, client.gateway.url).map(visible).join("\n")}\n`);
+  const { url, pid, answer } = await askGateway(world, flags, async (client, signal) => ({
+    url: client.gateway.url,
+    pid: client.gateway.pid,
+    answer: await client.ask({ path: "/api/status" }, signal),
+  }));
+  const text = flags.json ? JSON.stringify({ url, pid, ...answer }) : statusLines(answer, url).map(visible).join("\n");
+  world.stdout(`${text}\n`);
   return EXIT_OK;
 }
 

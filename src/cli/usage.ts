@@ -1,7 +1,6 @@
 /** `pi-gw usage`: what models have cost, added up by day, agent, origin, model or person. */
 import { visible } from "../observe/index.ts";
-import { askGateway } from "./ask-gateway.ts";
-import { EXIT_OK } from "./exit-code.ts";
+import { printAnswer, queryOf } from "./ask-gateway.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
@@ -14,15 +13,11 @@ export interface UsageFlags extends CommonFlags {
 
 const KEY_WIDTH = 24;
 
-export async function usage(world: CliWorld, flags: UsageFlags): Promise<number> {
-  const { from, to, by, limit: many } = flags;
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ from, to, by, limit: many }))
-    if (value !== undefined) query.set(name, String(value));
-  const report = await askGateway(world, flags, (client, signal) => client.get(`/api/usage?${query}`, signal));
-  const lines = flags.json ? [JSON.stringify(report)] : reportLines(report);
-  world.stdout(`${lines.join("\n")}\n`);
-  return EXIT_OK;
+export function usage(world: CliWorld, flags: UsageFlags): Promise<number> {
+  const { from, to, by, limit } = flags;
+  return printAnswer(world, flags, { path: `/api/usage?${queryOf({ from, to, by, limit })}` }, (report) =>
+    reportLines(report).join("\n"),
+  );
 }
 
 function reportLines(report: Fields): readonly string[] {

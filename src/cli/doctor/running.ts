@@ -30,10 +30,10 @@ export async function askRunning(world: CliWorld, home: string | undefined): Pro
   using limit = world.clock.deadline(ASK_GATEWAY_MS, () => new Error("It did not answer within three seconds."));
   try {
     const client = createClient(gateway);
-    const status = await client.get("/api/status", limit.signal);
-    const settings = await client.get("/api/config", limit.signal);
-    const { items } = await client.get("/api/plugins", limit.signal);
-    const { tools } = await client.get("/api/tools", limit.signal);
+    const status = await client.ask({ path: "/api/status" }, limit.signal);
+    const settings = await client.ask({ path: "/api/config" }, limit.signal);
+    const { items } = await client.ask({ path: "/api/plugins" }, limit.signal);
+    const { tools } = await client.ask({ path: "/api/tools" }, limit.signal);
     return {
       kind: "running",
       gateway,

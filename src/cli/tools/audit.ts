@@ -1,9 +1,9 @@
 /** `pi-gw audit`: what is on the audit log besides tool calls; and `verify`, whether all of it is what the gateway wrote. Needs no running gateway, and changes nothing. */
 import { visible } from "../../observe/index.ts";
-import { askGateway } from "../ask-gateway.ts";
+import { printList, queryOf } from "../ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
+import { type Fields, numberOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
 const SHOWN_FINDINGS = 20;
@@ -14,16 +14,12 @@ export interface AuditListFlags extends CommonFlags {
 }
 
 /** `pi-gw audit list`: everything on the audit log but tool calls, latest first. */
-export async function auditList(world: CliWorld, flags: AuditListFlags): Promise<number> {
-  const query = new URLSearchParams({
-    ...(flags.kind === undefined ? {} : { kind: flags.kind }),
-    ...(flags.limit === undefined ? {} : { limit: String(flags.limit) }),
+export function auditList(world: CliWorld, flags: AuditListFlags): Promise<number> {
+  const { kind, limit } = flags;
+  return printList(world, flags, `/api/audit?${queryOf({ kind, limit })}`, {
+    line: entryLine,
+    none: "Nothing is on the audit log besides tool calls.",
   });
-  const { items } = await askGateway(world, flags, (client, signal) => client.get(`/api/audit?${query}`, signal));
-  const entries = listOf(items).map(recordOf);
-  for (const entry of entries) world.stdout(flags.json ? `${JSON.stringify(entry)}\n` : `${entryLine(entry)}\n`);
-  if (entries.length === 0 && !flags.json) world.stdout("Nothing is on the audit log besides tool calls.\n");
-  return EXIT_OK;
 }
 
 function entryLine({ at, kind, actor, subject, detail }: Fields): string {

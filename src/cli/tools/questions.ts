@@ -1,8 +1,7 @@
 /** `pi-gw questions list|answer`: what running turns want to know from people, and answering it from a terminal. */
 import { writeOut } from "../../kit/marks/written-out.ts";
 import { visible } from "../../observe/index.ts";
-import { askGateway } from "../ask-gateway.ts";
-import { EXIT_OK } from "../exit-code.ts";
+import { printAnswer, printList } from "../ask-gateway.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
@@ -14,15 +13,14 @@ export interface AnswerFlags extends CommonFlags {
 
 const MS_PER_SECOND = 1_000;
 
-export async function questionsList(world: CliWorld, flags: CommonFlags): Promise<number> {
-  const { items } = await askGateway(world, flags, (client, signal) => client.get("/api/questions", signal));
-  const open = listOf(items).map(recordOf);
-  for (const one of open) world.stdout(flags.json ? `${JSON.stringify(one)}\n` : `${questionText(world, one)}\n`);
-  if (open.length === 0 && !flags.json) world.stdout("Nobody is being asked anything.\n");
-  return EXIT_OK;
+export function questionsList(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return printList(world, flags, "/api/questions", {
+    line: (question) => questionText(world, question),
+    none: "Nobody is being asked anything.",
+  });
 }
 
-export async function questionsAnswer(
+export function questionsAnswer(
   world: CliWorld,
   id: string,
   words: readonly string[],
@@ -30,9 +28,7 @@ export async function questionsAnswer(
 ): Promise<number> {
   const body = { answer: answerOf(words, flags) };
   const path = `/api/questions/${encodeURIComponent(id)}`;
-  const said = await askGateway(world, flags, (client, signal) => client.post(path, body, signal));
-  world.stdout(flags.json ? `${JSON.stringify(said)}\n` : `${visible(textOf(said["said"]))}\n`);
-  return EXIT_OK;
+  return printAnswer(world, flags, { method: "POST", path: path, body }, (answer) => visible(textOf(answer["said"])));
 }
 
 function answerOf(words: readonly string[], { yes, no, dismiss }: AnswerFlags): string | boolean | null {

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
 import { visible, visibleLines } from "../../observe/index.ts";
-import { askGateway } from "../ask-gateway.ts";
+import { askGateway, printList, queryOf } from "../ask-gateway.ts";
 import { createClient } from "../client.ts";
 import { findGateway } from "../state-directory.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
@@ -29,7 +29,9 @@ const PARAMS_LIMITS = { maxChars: 1024 * 1024, maxDepth: 64 };
 const SHOWN_CHARS = 80;
 
 export async function toolsList(world: CliWorld, flags: CommonFlags): Promise<number> {
-  const { tools, piTools } = await ask(world, flags, "/api/tools");
+  const { tools, piTools } = await askGateway(world, flags, (client, signal) =>
+    client.ask({ path: "/api/tools" }, signal),
+  );
   const ofPi = listOf(piTools).map((tool): Fields => ({ ...recordOf(tool), plugin: "pi" }));
   for (const tool of [...listOf(tools).map(recordOf), ...ofPi])
     world.stdout(flags.json ? `${JSON.stringify(tool)}\n` : `${visible(toolLine(tool))}\n`);
@@ -68,7 +70,7 @@ export async function toolsCall(
   const client = createClient(await findGateway(world, flags.home));
   using limit = world.clock.deadline(CALL_MS, () => new Error("The gateway did not answer in time."));
   const body = { tool, params: given, ...(flags.callId === undefined ? {} : { callId: flags.callId }) };
-  const answer = await client.post("/api/tools/call", body, limit.signal);
+  const answer = await client.ask({ method: "POST", path: "/api/tools/call", body }, limit.signal);
   const ok = answer["ok"] === true;
   if (flags.json) world.stdout(`${JSON.stringify(answer)}\n`);
   else if (ok) world.stdout(`${visibleLines(resultText(recordOf(answer["result"])))}\n`);
@@ -96,17 +98,12 @@ function resultText(result: Fields): string {
   return blocks.map((block) => (block["type"] === "text" ? textOf(block["text"]) : "[image]")).join("\n");
 }
 
-export async function toolCalls(world: CliWorld, flags: ToolCallsFlags): Promise<number> {
-  const query = new URLSearchParams();
-  for (const name of ["session", "tool", "status", "since", "until", "limit"] as const) {
-    const value = flags[name];
-    if (value !== undefined) query.set(name, String(value));
-  }
-  const { items } = await ask(world, flags, `/api/tool-calls?${query.toString()}`);
-  const rows = listOf(items).map(recordOf);
-  for (const row of rows) world.stdout(flags.json ? `${JSON.stringify(row)}\n` : `${visible(callLine(row))}\n`);
-  if (rows.length === 0 && !flags.json) world.stdout("No tool was called.\n");
-  return EXIT_OK;
+export function toolCalls(world: CliWorld, flags: ToolCallsFlags): Promise<number> {
+  const { session, tool, status, since, until, limit } = flags;
+  return printList(world, flags, `/api/tool-calls?${queryOf({ session, tool, status, since, until, limit })}`, {
+    line: (row) => visible(callLine(row)),
+    none: "No tool was called.",
+  });
 }
 
 function callLine(row: Fields): string {
@@ -123,8 +120,4 @@ function callLine(row: Fields): string {
     input,
   ];
   return parts.filter((part) => part !== "").join("  ");
-}
-
-function ask(world: CliWorld, flags: CommonFlags, path: string): Promise<Fields> {
-  return askGateway(world, flags, (client, signal) => client.get(path, signal));
 }

@@ -9,7 +9,7 @@ import { begin, closeDrawerWhenWide, drawer, focusSearch, isNarrow, minute, Side
 import { JobsView } from "./components/jobs/jobs-view.tsx";
 import { ToolsView } from "./components/tools/tools-view.tsx";
 import { SignIn } from "./components/sign-in.tsx";
-import { announced } from "./state/questions.ts";
+import { announced } from "./state/news.ts";
 import { readOnlyBecause } from "./state/route.ts";
 import { signInState, openKey, stopTurn, turnRuns, view } from "./state/console-state.ts";
 

@@ -1,90 +1,66 @@
-/** A question to the owner, where it belongs in the conversation: what would run, for whom, how long there is, and three answers. */
-import { useEffect, useRef, useState } from "preact/hooks";
+/** An approval, where it belongs in the conversation: what would run, for whom, how long there is, and three answers. */
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
-import { duration } from "../net/error-text.ts";
-import { decide } from "../state/approval-state.ts";
-import type { Question } from "../state/approvals.ts";
-import { DECIDED } from "../state/questions.ts";
-import { Icon, type IconName } from "./icons.tsx";
+import type { Approval } from "../state/approvals.ts";
+import { decideApproval } from "../state/asking.ts";
+import { DECIDED } from "../state/news.ts";
+import { AnswerCard, type Answering, Problem, TimeLeft, useAnswer } from "./answer-card.tsx";
+import type { IconName } from "./icons.tsx";
 
-const TICK_MS = 1_000;
-const ENDS: Readonly<Record<NonNullable<Question["decision"]>, IconName>> = {
+const ENDS: Readonly<Record<NonNullable<Approval["decision"]>, IconName>> = {
   once: "check",
   session: "check",
   deny: "blocked",
   expired: "clock",
 };
 
-export function ApprovalCard({ question }: { readonly question: Question }) {
-  const { id, tool, decision } = question;
-  const card = useRef<HTMLElement>(null);
-  const answered = useRef(false);
-  useEffect(() => {
-    if (decision !== null && answered.current) card.current?.focus(); // the button that had the focus is gone
-  }, [decision]);
+export function ApprovalCard({ approval }: { readonly approval: Approval }) {
+  const { id, tool, decision, say } = approval;
+  const answering = useAnswer<ApprovalDecision>((wish) => decideApproval(id, wish));
+  const title = (
+    <>
+      <code>{tool}</code> {decision === null ? "waits for your approval" : `· ${DECIDED[decision]}`}
+    </>
+  );
   return (
-    <section
-      ref={card}
-      class="approval"
-      data-testid="approval"
-      data-decision={decision ?? "open"}
-      aria-labelledby={`${id}-title`}
-      tabindex={-1}
+    <AnswerCard
+      kind="approval"
+      icon={decision === null ? "clock" : ENDS[decision]}
+      title={title}
+      end={decision}
+      answeredHere={answering.answeredHere}
     >
-      <h2 id={`${id}-title`}>
-        <Icon name={decision === null ? "clock" : ENDS[decision]} size={18} />
-        <span>
-          <code>{tool}</code> {decision === null ? "waits for your approval" : `· ${DECIDED[decision]}`}
-        </span>
-      </h2>
-      {question.say !== undefined && <p class="because">{question.say}</p>}
-      {decision === null && <Open question={question} onAnswer={() => (answered.current = true)} />}
-    </section>
+      {say !== undefined && <p class="because">{say}</p>}
+      {decision === null && <Open approval={approval} answering={answering} />}
+    </AnswerCard>
   );
 }
 
-function Open({ question, onAnswer }: { readonly question: Question; readonly onAnswer: () => void }) {
-  const [sent, setSent] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const answer = async (decision: ApprovalDecision) => {
-    onAnswer();
-    setSent(true);
-    const said = await decide(question.id, decision);
-    setProblem(said);
-    if (said !== null) setSent(false);
-  };
-  const button = (decision: ApprovalDecision, words: string, look: string) => (
-    <button type="button" class={look} disabled={sent} onClick={() => void answer(decision)}>
-      {words}
+function Open({
+  approval,
+  answering: { sent, problem, answer },
+}: {
+  readonly approval: Approval;
+  readonly answering: Answering<ApprovalDecision>;
+}) {
+  const button = (decision: ApprovalDecision, label: string, look: string) => (
+    <button type="button" class={look} disabled={sent} onClick={() => answer(decision)}>
+      {label}
     </button>
   );
   return (
     <>
       <p class="approval-who">
-        For <b>{question.principal}</b>, because {question.because}. <TimeLeft until={question.expiresAt} />
+        For <b>{approval.principal}</b>, because {approval.because}. <TimeLeft until={approval.expiresAt} />
       </p>
       <pre tabindex={0} aria-label="What it would run with">
-        {question.shown}
+        {approval.shown}
       </pre>
       <div class="approval-buttons">
         {button("once", "Allow once", "primary")}
         {button("session", "Allow for this conversation", "quiet edged")}
         {button("deny", "Deny", "quiet edged deny")}
       </div>
-      {problem !== null && (
-        <p class="row-note failed" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </>
   );
-}
-
-export function TimeLeft({ until }: { readonly until: number }) {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return <span class="approval-time">{until > now ? `${duration(until - now)} left.` : "Its time is up."}</span>;
 }

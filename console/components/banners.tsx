@@ -1,7 +1,7 @@
 /** Things worth knowing that are not part of the conversation: the line is down, the web console is old, the gateway needs attention. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { askedElsewhere, otherQuestions, titleOf } from "../state/approval-state.ts";
+import { approvalsElsewhere, questionsElsewhere, titleOf } from "../state/asking.ts";
 import { line, newVersion, openSession, status, wasOpen } from "../state/console-state.ts";
 import { Icon } from "./icons.tsx";
 
@@ -41,7 +41,7 @@ export function Banners() {
 
 /** Calls that wait for the owner in conversations that are not open: the one that has waited longest. */
 function Waiting() {
-  const [first, ...more] = otherQuestions.value;
+  const [first, ...more] = approvalsElsewhere.value;
   if (!first) return null;
   return (
     <Banner kind="asks">
@@ -58,7 +58,7 @@ function Waiting() {
 
 /** The same for what running turns want to know. */
 function AskedElsewhere() {
-  const [first] = askedElsewhere.value;
+  const [first] = questionsElsewhere.value;
   if (!first) return null;
   return (
     <Banner kind="asks">

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
-import { shownAsked, shownQuestions } from "../state/approval-state.ts";
+import { shownApprovals, shownQuestions } from "../state/asking.ts";
 import { chat, loadEarlier, loadingEarlier, retryChat, shownSends, spoken } from "../state/console-state.ts";
 import { arrange } from "../state/chat.ts";
 import { ApprovalCard } from "./approval-card.tsx";
@@ -45,8 +45,8 @@ function Conversation() {
   const rows = useMemo(() => arrangedRows(items), [items]);
   if (phase === "loading" && sending.length === 0) return <Skeleton />;
   if (phase === "failed") return <Failed />;
-  const alone = shownQuestions.value.filter(({ callId }) => !live?.tools.some((tool) => tool.callId === callId));
-  const asked = shownAsked.value;
+  const alone = shownApprovals.value.filter(({ callId }) => !live?.tools.some((tool) => tool.callId === callId));
+  const asked = shownQuestions.value;
   if (items.length === 0 && sending.length === 0 && !live && alone.length + asked.length === 0) return <Empty />;
   return (
     <>
@@ -57,8 +57,8 @@ function Conversation() {
       )}
       {rows.settled}
       {live && <LiveRow live={live} />}
-      {alone.map((question) => (
-        <ApprovalCard key={question.id} question={question} />
+      {alone.map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} />
       ))}
       {asked.map((one) => (
         <QuestionCard key={one.id} asked={one} />

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
 import { changeMessage, react } from "../state/message-actions.ts";
 import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/console-state.ts";
-import { shownAsked, shownQuestions } from "../state/approval-state.ts";
+import { shownApprovals, shownQuestions } from "../state/asking.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
 import { isPicture, sizeText } from "../net/files.ts";
@@ -75,14 +75,14 @@ function Marks({ item: { ownReactions = [], pinned } }: { readonly item: Transcr
   );
 }
 
-/** The assistant hears of it with the next message. Drawn, because not every machine has a font for the signs themselves. */
-const SIGNS = [
+/** The assistant hears of it with the next message. Drawn, because not every machine has a font for the emoji themselves. */
+const REACTIONS = [
   { emoji: "👍", icon: "good", words: "Good answer" },
   { emoji: "👎", icon: "bad", words: "Bad answer" },
 ] as const;
 
 function Reactions({ item }: { readonly item: TranscriptItem }) {
-  return SIGNS.map(({ emoji, icon, words }) => {
+  return REACTIONS.map(({ emoji, icon, words }) => {
     const chosen = item.reaction === emoji;
     return (
       <button
@@ -229,7 +229,7 @@ function withdraw(send: Send): void {
 }
 
 export function LiveRow({ live }: { readonly live: Live }) {
-  const asked = shownQuestions.value;
+  const asked = shownApprovals.value;
   return (
     <>
       {live.tools.map((tool) => (
@@ -237,8 +237,8 @@ export function LiveRow({ live }: { readonly live: Live }) {
           <ToolCard call={tool} />
           {asked
             .filter(({ callId }) => callId === tool.callId)
-            .map((question) => (
-              <ApprovalCard key={question.id} question={question} />
+            .map((approval) => (
+              <ApprovalCard key={approval.id} approval={approval} />
             ))}
         </Fragment>
       ))}
@@ -258,7 +258,7 @@ export function LiveRow({ live }: { readonly live: Live }) {
 function whatItDoes({ tools, waiting }: Live): string {
   if (waiting !== null) return waiting;
   if (tools.some(({ status }) => status === "pending")) return "The assistant waits for your approval…";
-  if (shownAsked.value.some(({ end }) => end === null)) return "The assistant waits for your answer…";
+  if (shownQuestions.value.some(({ end }) => end === null)) return "The assistant waits for your answer…";
   return tools.some(({ status }) => status === "running")
     ? "The assistant is using a tool…"
     : "The assistant is thinking…";

@@ -1,58 +1,30 @@
 /** What a running turn wants to know, where it belongs in the conversation: the question, how long there is, and a way to answer. */
-import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ChatQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
-import { answerQuestion } from "../state/approval-state.ts";
-import { TimeLeft } from "./approval-card.tsx";
-import { Icon } from "./icons.tsx";
+import { answerQuestion } from "../state/asking.ts";
+import { AnswerCard, type Answering, Problem, TimeLeft, useAnswer } from "./answer-card.tsx";
 
+/** Null: it was dismissed. */
 type Value = string | boolean | null;
 
 export function QuestionCard({ asked }: { readonly asked: QuestionNews }) {
-  const { question, end } = asked;
-  const card = useRef<HTMLElement>(null);
-  const answered = useRef(false);
-  const title = useId();
-  useEffect(() => {
-    if (end !== null && answered.current) card.current?.focus(); // what had the focus is gone
-  }, [end]);
+  const { id, question, end } = asked;
+  const answering = useAnswer<Value>((value) => answerQuestion(id, value));
   return (
-    <section
-      ref={card}
-      class="approval asked"
-      data-testid="question"
-      data-decision={end?.how ?? "open"}
-      aria-labelledby={title}
-      tabindex={-1}
+    <AnswerCard
+      kind="question"
+      icon={end === null ? "unknown" : end.how === "answered" ? "check" : "clock"}
+      title={end === null ? question.title : `${question.title} · ${end.because}`}
+      end={end?.how ?? null}
+      answeredHere={answering.answeredHere}
     >
-      <h2 id={title}>
-        <Icon name={end === null ? "unknown" : end.how === "answered" ? "check" : "clock"} size={18} />
-        <span>
-          {question.title}
-          {end !== null && ` · ${end.because}`}
-        </span>
-      </h2>
-      {end === null && <Open asked={asked} onAnswer={() => (answered.current = true)} />}
-    </section>
+      {end === null && <Open asked={asked} answering={answering} />}
+    </AnswerCard>
   );
 }
 
-function Open({ asked, onAnswer }: { readonly asked: QuestionNews; readonly onAnswer: () => void }) {
-  const { id, question, principal, expiresAt } = asked;
-  const [sent, setSent] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const answer = async (value: Value) => {
-    onAnswer();
-    setSent(true);
-    const said = await answerQuestion(id, value);
-    setProblem(said);
-    if (said !== null) setSent(false);
-  };
-  const dismiss = (
-    <button type="button" class="quiet" disabled={sent} onClick={() => void answer(null)}>
-      Dismiss
-    </button>
-  );
+function Open({ asked, answering }: { readonly asked: QuestionNews; readonly answering: Answering<Value> }) {
+  const { question, principal, expiresAt } = asked;
   return (
     <>
       {question.kind === "confirm" && question.text && <p class="asked-text">{question.text}</p>}
@@ -65,27 +37,29 @@ function Open({ asked, onAnswer }: { readonly asked: QuestionNews; readonly onAn
         <TimeLeft until={expiresAt} />
       </p>
       {question.kind === "input" ? (
-        <Words question={question} sent={sent} dismiss={dismiss} onSay={(text) => void answer(text)} />
+        <TextAnswer question={question} answering={answering} />
       ) : (
-        <Choices question={question} sent={sent} dismiss={dismiss} onChoose={(value) => void answer(value)} />
+        <Choices question={question} answering={answering} />
       )}
-      {problem !== null && (
-        <p class="row-note failed" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={answering.problem} />
     </>
+  );
+}
+
+function Dismiss({ sent, answer }: Answering<Value>) {
+  return (
+    <button type="button" class="quiet" disabled={sent} onClick={() => answer(null)}>
+      Dismiss
+    </button>
   );
 }
 
 interface ChoicesProps {
   readonly question: Exclude<ChatQuestion, { kind: "input" }>;
-  readonly sent: boolean;
-  readonly dismiss: ComponentChildren;
-  readonly onChoose: (value: Value) => void;
+  readonly answering: Answering<Value>;
 }
 
-function Choices({ question, sent, dismiss, onChoose }: ChoicesProps) {
+function Choices({ question, answering }: ChoicesProps) {
   const choices: readonly (readonly [string, Value])[] =
     question.kind === "confirm"
       ? [
@@ -96,45 +70,49 @@ function Choices({ question, sent, dismiss, onChoose }: ChoicesProps) {
   return (
     <div class="approval-buttons">
       {choices.map(([label, value], at) => (
-        <button key={at} type="button" class="quiet edged" disabled={sent} onClick={() => onChoose(value)}>
+        <button
+          key={at}
+          type="button"
+          class="quiet edged"
+          disabled={answering.sent}
+          onClick={() => answering.answer(value)}
+        >
           {label}
         </button>
       ))}
-      {dismiss}
+      <Dismiss {...answering} />
     </div>
   );
 }
 
-interface WordsProps {
+interface TextAnswerProps {
   readonly question: Extract<ChatQuestion, { kind: "input" }>;
-  readonly sent: boolean;
-  readonly dismiss: ComponentChildren;
-  readonly onSay: (text: string) => void;
+  readonly answering: Answering<Value>;
 }
 
-function Words({ question, sent, dismiss, onSay }: WordsProps) {
+function TextAnswer({ question, answering }: TextAnswerProps) {
   const [text, setText] = useState(question.prefill ?? "");
   const field = {
     class: "asked-field",
     value: text,
     placeholder: question.placeholder ?? "",
     "aria-label": question.title,
-    disabled: sent,
+    disabled: answering.sent,
     maxLength: 32_000,
     onInput: (event: Event) => setText((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value),
   };
-  const say = (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    onSay(text);
+    answering.answer(text);
   };
   return (
-    <form onSubmit={say}>
+    <form onSubmit={submit}>
       {question.many ? <textarea {...field} rows={5} /> : <input {...field} type="text" autocomplete="off" />}
       <div class="approval-buttons">
-        <button type="submit" class="primary" disabled={sent}>
+        <button type="submit" class="primary" disabled={answering.sent}>
           Answer
         </button>
-        {dismiss}
+        <Dismiss {...answering} />
       </div>
     </form>
   );

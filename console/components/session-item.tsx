@@ -3,9 +3,8 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import { ago } from "../net/error-text.ts";
-import { askedIn } from "../state/turn-question-state.ts";
 import { hashOf } from "../state/route.ts";
-import { questions } from "../state/questions.ts";
+import { approvals, questions } from "../state/news.ts";
 import { chat, openSession, rename, view } from "../state/console-state.ts";
 import { Icon } from "./icons.tsx";
 
@@ -25,7 +24,8 @@ export function SessionItem({ item, now, onOpen }: Props) {
 
 function Session({ item, now, onOpen }: Props) {
   const current = view.value === "chat" && item.key === chat.value.key;
-  const asks = questions.value.some(({ sessionKey, decision }) => decision === null && sessionKey === item.key);
+  const waits = approvals.value.some(({ sessionKey, decision }) => decision === null && sessionKey === item.key);
+  const asks = questions.value.some(({ sessionKey, end }) => end === null && sessionKey === item.key);
   const title = item.title || "Untitled";
   const open = (event: MouseEvent) => {
     onOpen();
@@ -46,8 +46,8 @@ function Session({ item, now, onOpen }: Props) {
       >
         <span class="session-title">{title}</span>
         <time dateTime={new Date(item.lastActivityAt).toISOString()}>{ago(item.lastActivityAt, now)}</time>
-        {asks && <span class="asks">waits for your approval</span>}
-        {!asks && askedIn.value.has(item.key) && <span class="asks">asks something</span>}
+        {waits && <span class="asks">waits for your approval</span>}
+        {!waits && asks && <span class="asks">asks something</span>}
         {item.channel !== "webchat" && <span class="channel">{item.channel}</span>}
       </a>
       <button

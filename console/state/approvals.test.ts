@@ -1,9 +1,9 @@
-/** What the web console makes of news about questions, in whatever order they come. */
+/** What the web console makes of news about approvals, in whatever order they come. */
 import { expect, test } from "bun:test";
 import type { PendingApproval } from "../../src/contracts/tools/approval.ts";
-import { addOpen, forgetOpen, hear, openElsewhere, shownIn } from "./approvals.ts";
+import { addOpen, forgetOpen, hearApproval, openElsewhere, shownIn } from "./approvals.ts";
 
-const question = (id: string, sessionKey = "a", turnId = "t1") =>
+const approval = (id: string, sessionKey = "a", turnId = "t1") =>
   ({
     id,
     sessionKey,
@@ -25,39 +25,44 @@ const ended = ({ input: _input, shown: _shown, ...one }: PendingApproval, decisi
 const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
 
 test("a question is open until its end is heard, and keeps what was asked", () => {
-  const open = hear([], asked(question("1")));
+  const open = hearApproval([], asked(approval("1")));
   expect(open).toMatchObject([{ id: "1", decision: null }]);
-  expect(hear(open, asked(question("1")))).toBe(open);
-  expect(hear(open, ended(question("1"), "deny"))).toMatchObject([{ decision: "deny", input: { command: "1" } }]);
+  expect(hearApproval(open, asked(approval("1")))).toBe(open);
+  expect(hearApproval(open, ended(approval("1"), "deny"))).toMatchObject([
+    { decision: "deny", input: { command: "1" } },
+  ]);
 });
 
 test("a list that is older than the news does not open a question again", () => {
-  const heard = hear([], ended(question("1")));
-  expect(addOpen(heard, [question("1"), question("2")])).toMatchObject([
+  const heard = hearApproval([], ended(approval("1")));
+  expect(addOpen(heard, [approval("1"), approval("2")])).toMatchObject([
     { id: "1", decision: "once" },
     { id: "2", decision: null },
   ]);
 });
 
 test("what the gateway does not name after a restart is open no more; what was asked meanwhile is", () => {
-  const before = hear(hear([], asked(question("old"))), ended(question("done")));
-  const asking = hear(forgetOpen(before), asked(question("new")));
+  const before = hearApproval(hearApproval([], asked(approval("old"))), ended(approval("done")));
+  const asking = hearApproval(forgetOpen(before), asked(approval("new")));
   expect(ids(addOpen(asking, []))).toEqual(["done", "new"]);
 });
 
 test("each question is shown in its own conversation, with its end while its turn lasts", () => {
-  const all = [question("1"), question("2", "b"), question("3", "a", "t0"), question("4", "a", "")]
+  const all = [approval("1"), approval("2", "b"), approval("3", "a", "t0"), approval("4", "a", "")]
     .map(asked)
-    .reduce(hear, []);
+    .reduce(hearApproval, []);
   expect([ids(shownIn(all, "a", "t1")), ids(openElsewhere(all, "a"))]).toEqual([["1", "3", "4"], ["2"]]);
-  const later = ["1", "3", "4"].reduce((now, id) => hear(now, ended({ ...question(id) })), all);
+  const later = ["1", "3", "4"].reduce((now, id) => hearApproval(now, ended({ ...approval(id) })), all);
   expect(ids(shownIn(later, "a", "t1"))).toEqual(["1", "4"]);
   expect(ids(shownIn(later, "a", null))).toEqual(["4"]);
 });
 
 test("ended questions do not pile up", () => {
-  const many = Array.from({ length: 200 }, (_, n) => question(String(n)));
-  const all = many.reduce((now, one) => hear(hear(now, asked(one)), ended(one)), hear([], asked(question("open"))));
+  const many = Array.from({ length: 200 }, (_, n) => approval(String(n)));
+  const all = many.reduce(
+    (now, one) => hearApproval(hearApproval(now, asked(one)), ended(one)),
+    hearApproval([], asked(approval("open"))),
+  );
   expect(all).toHaveLength(51);
   expect(all[0]).toMatchObject({ id: "open", decision: null });
 });

@@ -4,7 +4,7 @@ import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/error-text.ts";
-import { hear, readOpenQuestions } from "./hear.ts";
+import { hear, readOpen } from "./news.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
@@ -205,7 +205,7 @@ function readAll(): void {
   void refreshPeople();
   readChat();
   readListSoon();
-  void readOpenQuestions(request);
+  void readOpen(request);
 }
 
 /** Asks the gateway over the open line. */

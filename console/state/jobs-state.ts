@@ -1,8 +1,7 @@
 /** The jobs and the runs of the one that is open, read when somebody looks and again whenever the gateway says that something changed. */
 import { effect, signal } from "@preact/signals";
 import type { WireListedJob, WireRun } from "../../src/contracts/wire.ts";
-import { jobNews } from "./job-news.ts";
-import { announced } from "./questions.ts";
+import { announced, jobNews } from "./news.ts";
 import { line, request, view } from "./console-state.ts";
 
 type Phase = "loading" | "ready" | "failed";

@@ -10,5 +10,5 @@ export async function changeMessage(id: string, text: string): Promise<string | 
 }
 
 export function react(id: string, emoji: string | null): void {
-  request("chat.react", { id, emoji }).catch(() => undefined); // the sign simply stays as it was
+  request("chat.react", { id, emoji }).catch(() => undefined); // the reaction simply stays as it was
 }

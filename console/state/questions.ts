@@ -1,46 +1,44 @@
-/** The questions the web console has heard of, and what a screen reader is told about them. */
-import { signal } from "@preact/signals";
-import type { GatewayEvents } from "../../src/contracts/events.ts";
-import type { WireEvent, WireMethods } from "../../src/contracts/wire.ts";
-import { addOpen, forgetOpen, hear, type Question, type Questions } from "./approvals.ts";
-import { hearAsked, readAskedWith } from "./turn-question-state.ts";
+/** What running turns ask people, as the web console knows it: a value and the pure functions that change it. Talks to nobody. */
+import type { OpenQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
 
-type Ask = <M extends keyof WireMethods>(
-  method: M,
-  params: WireMethods[M]["params"],
-) => Promise<WireMethods[M]["result"]>;
+/** In the order in which they were heard of. */
+export type Questions = readonly QuestionNews[];
 
-export const questions = signal<Questions>([]);
-/** What became of a question a moment ago. */
-export const announced = signal("");
+/** Those that have ended are kept for a while: their turn still shows them. */
+const MAX_ENDED = 50;
 
-export const DECIDED: Readonly<Record<NonNullable<Question["decision"]>, string>> = {
-  once: "Allowed once",
-  session: "Allowed for this conversation",
-  deny: "Denied",
-  expired: "Not answered, so it was not run",
-};
-
-export function hearQuestion(event: WireEvent): void {
-  if (event.event === "question") announced.value = hearAsked(event.data) ?? announced.value;
-  if (event.event !== "approval") return;
-  questions.value = hear(questions.value, event.data);
-  const { tool, decision } = event.data;
-  announced.value = decision === null ? `${tool} waits for your approval.` : saidOf(event.data);
+export function hearQuestion(questions: Questions, news: QuestionNews): Questions {
+  const known = questions.find(({ id }) => id === news.id);
+  if (!known) return trimmed([...questions, news]);
+  if (known.end !== null) return questions; // the first end counts
+  return trimmed(questions.map((one) => (one.id === news.id ? news : one)));
 }
 
-function saidOf(news: Exclude<GatewayEvents["approval"], { decision: null }>): string {
-  return news.say ?? `${news.tool}: ${DECIDED[news.decision]}.`;
-}
-
-/** What is open of both kinds. When the line is down it is read again once that is back. */
-export async function readOpenQuestions(ask: Ask): Promise<void> {
-  questions.value = forgetOpen(questions.value);
-  const reading = [
-    ask("approvals.list", {}).then(({ items }) => {
-      questions.value = addOpen(questions.value, items);
-    }),
-    readAskedWith(() => ask("questions.list", {})),
+/** What the gateway names is open; what it does not name is over, unless it was heard of since the gateway was asked. */
+export function withOpen(questions: Questions, before: Questions, open: readonly OpenQuestion[]): Questions {
+  const gone = new Set(before.filter(({ end }) => end === null).map(({ id }) => id));
+  for (const { id } of open) gone.delete(id);
+  const fresh = open.filter(({ id }) => !questions.some((one) => one.id === id));
+  return [
+    ...questions.filter(({ id, end }) => end !== null || !gone.has(id)),
+    ...fresh.map((one) => ({ ...one, end: null })),
   ];
-  await Promise.allSettled(reading);
+}
+
+/** What belongs into this conversation now: open ones, and those of the turn that is being answered. */
+export function shownIn(questions: Questions, sessionKey: string, liveTurn: string | null): Questions {
+  return questions.filter((one) => one.sessionKey === sessionKey && (one.end === null || one.turnId === liveTurn));
+}
+
+/** People elsewhere are asked where they are; only conversations of the web console wait for whoever looks at it. */
+export function openElsewhere(questions: Questions, sessionKey: string): Questions {
+  return questions.filter(
+    (one) => one.end === null && one.sessionKey !== sessionKey && one.sessionKey.includes(":webchat:"),
+  );
+}
+
+function trimmed(questions: Questions): Questions {
+  const ended = questions.filter(({ end }) => end !== null);
+  const gone = new Set(ended.slice(0, Math.max(0, ended.length - MAX_ENDED)));
+  return questions.filter((one) => !gone.has(one));
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
 import { ago } from "../../net/error-text.ts";
-import { titleOf } from "../../state/approval-state.ts";
+import { titleOf } from "../../state/asking.ts";
 import { hashOf } from "../../state/route.ts";
 import { list } from "../../state/console-state.ts";
 import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-state.ts";

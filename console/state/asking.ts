@@ -1,24 +1,21 @@
-/** Which questions are shown where, and answering one: those about tool calls, and those of running turns. */
+/** Which approvals and questions are shown where, and answering them. */
 import { computed } from "@preact/signals";
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
-import { openElsewhere, shownIn } from "./approvals.ts";
-import * as ofTurns from "./turn-questions.ts";
-import { asked } from "./turn-question-state.ts";
-import { questions } from "./questions.ts";
+import * as ofTools from "./approvals.ts";
 import { chat, list, request, view } from "./console-state.ts";
+import { approvals, questions } from "./news.ts";
+import * as ofTurns from "./questions.ts";
 
-export const shownQuestions = computed(() => shownIn(questions.value, chat.value.key, chat.value.live?.turnId ?? null));
-export const otherQuestions = computed(() =>
-  openElsewhere(questions.value, view.value === "chat" ? chat.value.key : ""),
-);
+const openChat = computed(() => (view.value === "chat" ? chat.value.key : ""));
+const liveTurn = computed(() => chat.value.live?.turnId ?? null);
 
-export const shownAsked = computed(() => ofTurns.shownIn(asked.value, chat.value.key, chat.value.live?.turnId ?? null));
-export const askedElsewhere = computed(() =>
-  ofTurns.openElsewhere(asked.value, view.value === "chat" ? chat.value.key : ""),
-);
+export const shownApprovals = computed(() => ofTools.shownIn(approvals.value, chat.value.key, liveTurn.value));
+export const approvalsElsewhere = computed(() => ofTools.openElsewhere(approvals.value, openChat.value));
+export const shownQuestions = computed(() => ofTurns.shownIn(questions.value, chat.value.key, liveTurn.value));
+export const questionsElsewhere = computed(() => ofTurns.openElsewhere(questions.value, openChat.value));
 
 /** Null when the gateway has taken it; otherwise why not. The card itself changes when the gateway says so. */
-export function decide(id: string, decision: ApprovalDecision): Promise<string | null> {
+export function decideApproval(id: string, decision: ApprovalDecision): Promise<string | null> {
   return whyNot(request("approvals.decide", { id, decision }));
 }
 

@@ -1,7 +1,7 @@
 /** Which questions the web console shows, and that none comes back or stays behind. */
 import { describe, expect, test } from "bun:test";
 import type { OpenQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
-import { hear, openElsewhere, shownIn, withOpen } from "./turn-questions.ts";
+import { hearQuestion, openElsewhere, shownIn, withOpen } from "./questions.ts";
 
 const HERE = "agent:default:webchat:dm:1";
 const question = (id: string, more: Partial<Record<keyof OpenQuestion, string>> = {}): OpenQuestion =>
@@ -24,7 +24,7 @@ const ids = (asked: readonly QuestionNews[]) => asked.map(({ id }) => id);
 
 describe("a question", () => {
   test("is heard of, ends once, and is not opened again", () => {
-    const asked = [open("a"), ended("a"), open("a")].reduce(hear, [] as readonly QuestionNews[]);
+    const asked = [open("a"), ended("a"), open("a")].reduce(hearQuestion, [] as readonly QuestionNews[]);
     expect(asked).toEqual([ended("a")]);
   });
 
@@ -54,7 +54,10 @@ describe("a question", () => {
   });
 
   test("that has ended is forgotten when there are many", () => {
-    const asked = Array.from({ length: 60 }, (_, at) => ended(`q${at}`)).reduce(hear, [] as readonly QuestionNews[]);
+    const asked = Array.from({ length: 60 }, (_, at) => ended(`q${at}`)).reduce(
+      hearQuestion,
+      [] as readonly QuestionNews[],
+    );
     expect([asked.length, asked[0]?.id]).toEqual([50, "q10"]);
   });
 });

@@ -180,7 +180,7 @@ export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
   console: 8,
   src: 1,
   "src/agents": 2,
-  "src/automation": 4,
+  "src/automation": 2,
   "src/channels": 6,
   "src/config": 2,
   "src/delivery": 1,

@@ -18,6 +18,7 @@ import { cpuSeconds, rssMb } from "./parts/process-cost.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
 import { type Compared, compared, inRounds, type Kind } from "./parts/rounds.ts";
 import { median, round, spread, timed } from "./parts/stats.ts";
+import { noJobRules } from "../../src/testing/automation/quiet-jobs.ts";
 
 export interface JobFigures {
   readonly startMs: Compared;
@@ -54,7 +55,13 @@ const CALM_CHATS = 450;
 async function fill(home: string, count: number): Promise<void> {
   await using store = await openStore(DEPS, { home });
   const engine = { poke: () => undefined, runNow: async () => null };
-  const jobs = createJobs({ ...DEPS, store: store.jobs, times: createTimes(() => "UTC"), engine });
+  const jobs = createJobs({
+    ...noJobRules(DEPS.clock),
+    ...DEPS,
+    store: store.jobs,
+    times: createTimes(() => "UTC"),
+    engine,
+  });
   const owner = { role: "owner", source: "person", to: null, sessionKey: null, agentId: "default" as AgentId } as const;
   const month = 1 + ((new Date(systemClock.now()).getUTCMonth() + 6) % 12);
   const longAgo = systemClock.now() - LONG_AGO_MS;

@@ -21,7 +21,7 @@ export interface ConfigJob extends JobInput {
   readonly id: string;
 }
 
-/** The file is its owner's word. */
+/** Jobs of the file have the rights of the operator. */
 const FILE = {
   principal: "operator" as Principal,
   role: "owner",
@@ -58,19 +58,23 @@ async function applyOne(deps: ConfigJobsDeps, input: ConfigJob): Promise<string 
     return null;
   }
   if (sameJob(known, made)) return null;
-  const changed = { ...made, ...slotsOf(known, made), createdAt: known.createdAt };
+  // with the schedule it had, a job keeps its place in it: a new task does not take a slot that waits to be caught up with
+  const { nextAt, anchorAt, slotZone } = hasSameSlots(known, made) ? known : made;
+  const changed: Job = {
+    ...made,
+    nextAt,
+    anchorAt,
+    ...(slotZone === undefined ? {} : { slotZone }),
+    createdAt: known.createdAt,
+  };
   const left = slotsBeforeChange(deps, { job: known, changed, now: deps.clock.now() });
   await store.change(changed, known.revision, left);
   log.info("job of the configuration changed", { jobId: made.id });
   return null;
 }
 
-/** With the schedule it had, a job keeps its place in it: a new task does not take a slot that waits to be caught up with. */
-function slotsOf(known: Job, wanted: Job): Partial<Job> {
-  const same = scheduleText(known) === scheduleText(wanted) && known.state === "active" && wanted.state === "active";
-  if (!same) return {};
-  const { nextAt, anchorAt, slotZone } = known;
-  return { nextAt, anchorAt, ...(slotZone === undefined ? {} : { slotZone }) };
+function hasSameSlots(known: Job, wanted: Job): boolean {
+  return scheduleText(known) === scheduleText(wanted) && known.state === "active" && wanted.state === "active";
 }
 
 function scheduleText({ schedule: { kind, expr, timezone } }: Job): string {

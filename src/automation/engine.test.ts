@@ -11,13 +11,14 @@ import { createSeqIds } from "../testing/seq-ids.ts";
 import { waitFor } from "../testing/wait-for.ts";
 import { type EngineDeps, startEngine } from "./engine.ts";
 import { createTimes } from "./times/times.ts";
+import { NO_REPORTS } from "../testing/automation/quiet-jobs.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** A machine whose wall clock can be moved without any time passing. */
 async function machine(
-  more: Pick<EngineDeps, "pruneSessions"> & { readonly around?: (jobs: JobStore) => JobStore } = {},
+  more: Partial<Pick<EngineDeps, "pruneSessions">> & { readonly around?: (jobs: JobStore) => JobStore } = {},
 ) {
   const fake = createFakeClock(0);
   const wall = { shiftMs: 0 };
@@ -27,6 +28,7 @@ async function machine(
   const started: JobRun[] = [];
   const log = recordingLog();
   const starter = {
+    unpaid: () => null,
     check: async () => null,
     async start(run: JobRun) {
       started.push(run);
@@ -42,8 +44,7 @@ async function machine(
       store: around(jobs),
       times: createTimes(() => "UTC"),
       starter,
-      told: () => undefined,
-      tellOwner: async () => undefined,
+      ...NO_REPORTS,
       ...deps,
     });
   return { fake, wall, jobs, started, log, start, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };

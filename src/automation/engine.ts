@@ -27,7 +27,7 @@ export interface EngineDeps {
   /** Resolves when what the owner has to know cannot be lost any more. Told again under the same id, it is told once. */
   tellOwner(alert: JobAlert): Promise<void>;
   /** Takes away what old runs leave behind elsewhere; from time to time. */
-  pruneSessions?(signal: AbortSignal): Promise<void>;
+  pruneSessions(signal: AbortSignal): Promise<void>;
 }
 
 export interface Engine extends AsyncDisposable {
@@ -179,18 +179,18 @@ async function announce(world: World, runId: string, job: Job | null): Promise<v
   const run = await world.store.run(runId);
   if (!run) return;
   world.told(run);
-  if (run.status === "running") await beginPaid(world, run, job);
+  if (run.status === "running") await beginIfPaid(world, run, job);
 }
 
 async function tryAgain(world: World, run: JobRun): Promise<void> {
   if (!(await world.store.begin(run.id, "failed", world.clock.now()))) return;
   const begun = await world.store.run(run.id);
-  if (begun) await beginPaid(world, begun, await world.store.get(run.jobId));
+  if (begun) await beginIfPaid(world, begun, await world.store.get(run.jobId));
 }
 
-/** A run that begins for the first time, and not one that a previous process has put in already. */
-async function beginPaid(world: World, run: JobRun, job: Job | null): Promise<void> {
-  const unpaid = job && (world.starter.unpaid?.(job) ?? null);
+/** The budget is asked for a run that begins now, and not for one that a previous process has put in already. */
+async function beginIfPaid(world: World, run: JobRun, job: Job | null): Promise<void> {
+  const unpaid = job && world.starter.unpaid(job);
   if (unpaid === null) return begin(world, run, job);
   await finish(world, run.id, { kind: "skipped", because: unpaid }, null);
 }
@@ -251,7 +251,7 @@ async function beginFreed(world: World): Promise<void> {
     jobs.add(run.jobId);
     if (!(await world.store.begin(run.id, "waiting", world.clock.now()))) continue;
     const begun = await world.store.run(run.id);
-    if (begun) await beginPaid(world, begun, await world.store.get(run.jobId));
+    if (begun) await beginIfPaid(world, begun, await world.store.get(run.jobId));
   }
 }
 
@@ -274,7 +274,7 @@ async function prune({ store, clock, log, pruneSessions, stopping }: World): Pro
       from = some.next;
     }
     if (dropped > 0) log.info("old runs dropped", { dropped });
-    await pruneSessions?.(stopping);
+    await pruneSessions(stopping);
   } catch (error) {
     log.warn("old runs could not be dropped", { error });
   }

@@ -1,7 +1,7 @@
 /**
  * What begins by itself: jobs with schedules, each slot of which gets exactly one row, and the heartbeat. It decides when and whether; the
- * work itself is put into the same inbox as everything else (`runs/starter.ts`), and its words come back through a channel of its own
- * (`runs/cron-channel.ts`). `hooks/` lets other programs begin something, and posts words to them.
+ * work itself is put into the same inbox as everything else (`runs/starter.ts`), and its reply comes back through a channel of its own
+ * (`runs/cron-channel.ts`). `webhooks/` lets other programs begin something, and posts answers to them.
  */
 export { alertText } from "./alert-text.ts";
 export { type Engine, startEngine } from "./engine.ts";
@@ -14,6 +14,7 @@ export { webhookRole } from "./webhooks/rules.ts";
 export type { WebhookNames } from "./webhooks/begin.ts";
 export { createTargetChannel } from "./webhooks/target-channel.ts";
 export { createCronChannel } from "./runs/cron-channel.ts";
+export { INTERNAL_PRIORITY, internalMessage } from "./runs/internal-message.ts";
 export { pruneRunSessions } from "./runs/prune-sessions.ts";
 export { HOOK_CHANNEL, readRunAddress } from "./runs/run-address.ts";
 export { createRunRights, isAgent, jobLimits, type JobRights } from "./runs/run-rights.ts";

@@ -18,7 +18,7 @@ export function intervalProblem(
   { limits, now }: { readonly limits: Pick<JobLimits, "minInterval">; readonly now: number },
 ): string | null {
   const read = times.read(schedule);
-  if (!read.ok || read.schedule.kind === "at") return null;
+  if (!read.ok || read.schedule.kind === "at" || limits.minInterval === 0) return null;
   let before = times.next(read.schedule, now, anchorAt);
   for (let looked = 0; before !== null && looked < SLOTS_LOOKED_AT; looked++) {
     const next = times.next(read.schedule, before, anchorAt);

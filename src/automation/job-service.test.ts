@@ -8,6 +8,7 @@ import { recordingLog } from "../testing/recording-log.ts";
 import { job } from "../testing/automation/job-fixture.ts";
 import { createJobService } from "./job-service.ts";
 import { createTimes } from "./times/times.ts";
+import { NO_REPORTS, noJobRules } from "../testing/automation/quiet-jobs.ts";
 
 const MINUTE = 60_000;
 
@@ -32,8 +33,8 @@ async function world(config: Config) {
     store: real.store.jobs,
     times: createTimes(() => "UTC"),
     config: () => state.config,
-    rules: {},
-    reports: { told: () => undefined, tellOwner: async () => undefined },
+    rules: noJobRules(clock),
+    reports: NO_REPORTS,
     openStarter: () => ({
       unpaid: () => null,
       check: async () => null,

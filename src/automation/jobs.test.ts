@@ -9,6 +9,7 @@ import { testPersonTimes } from "../testing/automation/person-times.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { createJobs } from "./jobs.ts";
 import { createTimes } from "./times/times.ts";
+import { noJobRules } from "../testing/automation/quiet-jobs.ts";
 
 const owner: Maker = {
   principal: "operator" as Principal,
@@ -33,7 +34,7 @@ async function fixture() {
   const missing = async ({ webhook, needs = [] }: Job) =>
     webhook === "nowhere" || needs.includes("no_tool") ? "There is no such thing." : null;
   const people = testPersonTimes(clock);
-  const jobs = createJobs({ ...deps, isOn: () => switches.on, limits, missing, people });
+  const jobs = createJobs({ ...noJobRules(clock), ...deps, isOn: () => switches.on, limits, missing, people });
   return { ...real, store: real.store, clock, poked, switches, jobs, people };
 }
 

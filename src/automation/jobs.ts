@@ -19,18 +19,19 @@ export interface JobsDeps {
   readonly times: Times;
   readonly engine: Pick<Engine, "poke" | "runNow">;
   /** Somebody may be looking at the list. */
-  changed?(): void;
-  /** False: nothing would begin. Without it jobs are on. */
-  isOn?(): boolean;
-  /** Without it every agent is taken for real. */
-  isAgent?(id: AgentId): boolean;
-  /** Without it there is no limit but that of agents. */
-  limits?(role: Role): JobLimits;
-  /** Moments as people say them, and the zones they have chosen. Without it only lengths of time are read. */
-  readonly people?: Pick<PersonTimes, "read" | "zoneOf">;
-  /** Why it could never work: a webhook or tool that does not exist. Without it all of them do. */
-  missing?(job: Job): Promise<string | null>;
+  changed(): void;
+  /** False: nothing would begin. */
+  isOn(): boolean;
+  isAgent(id: AgentId): boolean;
+  limits(role: Role): JobLimits;
+  /** Moments as people say them, and the zones they have chosen. */
+  readonly people: Pick<PersonTimes, "read" | "zoneOf">;
+  /** Why it could never work: a webhook or tool that does not exist; null: nothing is known against it. */
+  missing(job: Job): Promise<string | null>;
 }
+
+/** What a new job is made with. Jobs of the file are no person's: their schedules are read as they are written. */
+type NewJobDeps = Pick<JobsDeps, "clock" | "ids" | "times"> & Partial<Pick<JobsDeps, "people">>;
 
 /** An agent that was talked into making jobs is stopped early. */
 const MAX_JOBS_BY_AGENT = 20;
@@ -42,15 +43,15 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   return {
     async add(input, maker) {
-      if (deps.isOn?.() === false) return SWITCHED_OFF;
+      if (!deps.isOn()) return SWITCHED_OFF;
       const job = newJob(deps, input, maker);
       if ("code" in job) return refused(job.code, job.say);
-      if (deps.isAgent?.(job.agentId) === false) return refused("bad_job", `There is no agent called ${job.agentId}.`);
+      if (!deps.isAgent(job.agentId)) return refused("bad_job", `There is no agent called ${job.agentId}.`);
       const problem = (await tooMany(deps, maker)) ?? tooOften(deps, job, maker.role) ?? (await missing(deps, job));
       if (problem) return refused(problem.code, problem.say);
       if (!(await store.add(job))) return refused("job_exists", `There is a job called ${job.id} already.`);
       deps.engine.poke();
-      deps.changed?.();
+      deps.changed();
       return { kind: "ok", job };
     },
     update: (id, given, who) =>
@@ -63,16 +64,16 @@ export function createJobs(deps: JobsDeps): Jobs {
       if (job.source === "config")
         return refused("not_allowed", `${id} is in the configuration file; take it out there.`);
       await store.remove(id);
-      deps.changed?.();
+      deps.changed();
       return { kind: "ok", job };
     },
     pause: (id, who) =>
       change(deps, { id, who, ofFile: true }, (job) => ({ ...job, state: "paused", because: null, nextAt: null })),
-    resume: (id, who) => change(deps, { id, who, ofFile: true }, (job) => ({ ...going(deps, job), failures: 0 })),
+    resume: (id, who) => change(deps, { id, who, ofFile: true }, (job) => ({ ...activated(deps, job), failures: 0 })),
     async run(id, who, at) {
       const job = await find(deps, id, who);
       if (!job) return unknown(id);
-      if (deps.isOn?.() === false) return SWITCHED_OFF;
+      if (!deps.isOn()) return SWITCHED_OFF;
       const run = await deps.engine.runNow(id, at);
       return run ? { kind: "ok", job, run } : { kind: "ok", job };
     },
@@ -117,7 +118,7 @@ async function change(
     const left = slotsBeforeChange(deps, { job, changed: wanted, now: deps.clock.now() });
     if (!(await deps.store.change(wanted, job.revision, left))) continue;
     deps.engine.poke();
-    deps.changed?.();
+    deps.changed();
     return { kind: "ok", job: (await deps.store.get(id)) ?? wanted };
   }
 }
@@ -126,7 +127,7 @@ async function change(
 async function tooMany({ store, limits }: JobsDeps, { principal, role, source }: Maker): Promise<Refusal | null> {
   const byAgent = await store.count({ createdBy: principal, source: "agent" });
   const all = byAgent + (await store.count({ createdBy: principal, source: "person" }));
-  const { maxJobs = Infinity } = limits?.(role) ?? {};
+  const { maxJobs } = limits(role);
   const limit = all >= maxJobs ? maxJobs : MAX_JOBS_BY_AGENT;
   const full = all >= maxJobs || (source === "agent" && byAgent >= MAX_JOBS_BY_AGENT);
   if (!full) return null;
@@ -134,13 +135,12 @@ async function tooMany({ store, limits }: JobsDeps, { principal, role, source }:
 }
 
 function tooOften({ limits, times, clock }: JobsDeps, job: Job, role: Role): Refusal | null {
-  if (!limits) return null;
   const say = intervalProblem(times, job, { limits: limits(role), now: clock.now() });
   return say === null ? null : { code: "bad_schedule", say };
 }
 
 async function missing(deps: JobsDeps, job: Job): Promise<Refusal | null> {
-  const say = (await deps.missing?.(job)) ?? null;
+  const say = await deps.missing(job);
   return say === null ? null : { code: "bad_job", say };
 }
 
@@ -167,20 +167,11 @@ function mayTouch(job: Job, who: Asker): boolean {
 /** Like `Maker`, and the configuration file is one too. */
 type AnyMaker = Omit<Maker, "source"> & Pick<Job, "source">;
 
-export function newJob(
-  deps: Pick<JobsDeps, "clock" | "ids" | "times" | "people">,
-  input: JobInput,
-  maker: AnyMaker,
-): Job | Refusal {
-  const id =
-    input.id ??
-    deps.ids
-      .secret(RANDOM_ID_BYTES)
-      .toLowerCase()
-      .replace(/[^a-z0-9]/g, "0");
+export function newJob(deps: NewJobDeps, input: JobInput, maker: AnyMaker): Job | Refusal {
+  const id = input.id ?? randomId(deps.ids);
   if (!ID.test(id)) return { code: "bad_job", say: "A job's id has 1 to 64 small letters, digits and dashes." };
   const now = deps.clock.now();
-  const schedule = maker.source === "config" ? input.schedule : fixed(deps, input.schedule, maker.principal);
+  const schedule = maker.source === "config" ? input.schedule : fixedSchedule(deps, input.schedule, maker.principal);
   if ("code" in schedule) return schedule;
   const job: Job = {
     id,
@@ -208,31 +199,32 @@ export function newJob(
     failures: 0,
     revision: 1,
   };
-  const problem = wordsProblem(job) ?? scheduleProblem(deps, job);
+  const problem = taskProblem(job) ?? scheduleProblem(deps, job);
   if (problem) return problem;
-  return input.paused === true ? { ...job, state: "paused" } : going(deps, job);
+  return input.paused === true ? { ...job, state: "paused" } : activated(deps, job);
+}
+
+function randomId(ids: Ids): string {
+  const text = ids.secret(RANDOM_ID_BYTES).toLowerCase();
+  return text.replace(/[^a-z0-9]/g, "0");
 }
 
 function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>): Job | Refusal {
   const { paused, schedule, ...rest } = change;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const wanted = schedule && fixed(deps, schedule, job.createdBy);
+  const wanted = schedule && fixedSchedule(deps, schedule, job.createdBy);
   if (wanted && "code" in wanted) return wanted;
-  const fresh = wanted ? { schedule: wanted, anchorAt: deps.clock.now() } : {};
-  const next: Job = { ...job, ...given, ...fresh };
-  const problem = wordsProblem(next) ?? (schedule ? scheduleProblem(deps, next) : null);
+  const anchorAt = wanted ? deps.clock.now() : job.anchorAt;
+  const next: Job = { ...job, ...given, schedule: wanted ?? job.schedule, anchorAt };
+  const problem = taskProblem(next) ?? (schedule ? scheduleProblem(deps, next) : null);
   if (problem) return problem;
   if (paused === true) return { ...next, state: "paused", nextAt: null };
-  if (schedule || paused === false) return going(deps, next);
+  if (schedule || paused === false) return activated(deps, next);
   return next;
 }
 
-/** Words such as "in 20m" or "tomorrow 9am" mean a moment only now, and only where their person is: what is kept is the moment, or the zone. */
-function fixed(
-  { clock, times, people }: Pick<JobsDeps, "clock" | "times" | "people">,
-  schedule: Schedule,
-  who: Principal,
-): Schedule | Refusal {
+/** "in 20m" or "tomorrow 9am" mean a moment only now, and only in the zone of their person: the moment, or the zone, is stored. */
+function fixedSchedule({ clock, times, people }: NewJobDeps, schedule: Schedule, who: Principal): Schedule | Refusal {
   const { kind, expr, timezone = people?.zoneOf(who) } = schedule;
   const zoned: Schedule = timezone === undefined ? schedule : { ...schedule, timezone };
   if (kind === "every") {
@@ -250,7 +242,7 @@ function fixed(
 
 const LOOKS_ISO = /^\s*\d{4}-\d\d-\d\dT/i;
 
-function wordsProblem({ task, mode, webhook }: Job): Refusal | null {
+function taskProblem({ task, mode, webhook }: Job): Refusal | null {
   if (webhook && mode === "main")
     return {
       code: "bad_job",
@@ -273,8 +265,9 @@ function scheduleProblem(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Ref
 }
 
 /** Active, with the first slot from now on. */
-function going(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Job {
+function activated({ clock, times }: Pick<JobsDeps, "clock" | "times">, job: Job): Job {
   const { slotZone: _before, ...rest } = job;
-  const next = nextSlot(deps.times, job, deps.clock.now());
-  return { ...rest, state: next.nextAt === null ? "done" : "active", because: null, ...next };
+  const { nextAt, slotZone } = nextSlot(times, job, clock.now());
+  const state = nextAt === null ? "done" : "active";
+  return { ...rest, state, because: null, nextAt, ...(slotZone === undefined ? {} : { slotZone }) };
 }

@@ -2,7 +2,7 @@
 import type { Job, NewRun } from "../contracts/automation/job.ts";
 import type { Ids } from "../kit/ids.ts";
 import { MAX_CATCH_UP, MAX_SLOTS_PER_STEP, type Passed } from "./plan.ts";
-import { slotNow } from "./times/moved.ts";
+import { slotAfterUpdate } from "./times/zone-update.ts";
 import type { Times } from "./times/times.ts";
 
 interface NextSlot {
@@ -25,7 +25,7 @@ export function nextSlot(
 export function passedSlots(times: Times, job: Job, now: number): Passed & NextSlot {
   const read = times.read(job.schedule);
   const slots: number[] = [];
-  let next: NextSlot = { nextAt: read.ok ? slotNow(times, read.schedule, job) : job.nextAt };
+  let next: NextSlot = { nextAt: read.ok ? slotAfterUpdate(times, read.schedule, job) : job.nextAt };
   if (read.ok && read.schedule.kind === "cron") next = { ...next, slotZone: read.schedule.timezone };
   while (next.nextAt !== null && next.nextAt <= now && slots.length < MAX_SLOTS_PER_STEP) {
     slots.push(next.nextAt);

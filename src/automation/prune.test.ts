@@ -8,6 +8,7 @@ import { job } from "../testing/automation/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { startEngine } from "./engine.ts";
 import { createTimes } from "./times/times.ts";
+import { ENDLESS_RUNS, NO_REPORTS } from "../testing/automation/quiet-jobs.ts";
 
 const DAY = 86_400_000;
 const NOW = 100 * DAY;
@@ -83,9 +84,8 @@ test("a crowd is gone through a hundred at a time, by an engine that goes on unt
       return pruned;
     },
   };
-  const starter = { check: async () => null, start: async () => ({ kind: "begun" as const }) };
-  const deps = { clock, ids: createSeqIds(), log: recordingLog(), store, times: createTimes(() => "UTC"), starter };
-  await using _engine = startEngine({ ...deps, told: () => undefined, tellOwner: async () => undefined });
+  const deps = { clock, ids: createSeqIds(), log: recordingLog(), store, times: createTimes(() => "UTC") };
+  await using _engine = startEngine({ ...deps, ...NO_REPORTS, starter: ENDLESS_RUNS });
   await done.promise;
   expect(asked.length).toBe(3);
   for (const id of ["job-0", "job-99", "job-249"]) expect((await slotsOf(jobs, id)).length).toBe(20);
@@ -97,7 +97,6 @@ test("jobs run while old things are taken away, however long that takes, and a s
   await real.store.jobs.add(job());
   const told: string[] = [];
   let stopped = false;
-  const starter = { check: async () => null, start: async () => ({ kind: "begun" as const }) };
   const deps = {
     clock,
     ids: createSeqIds(),
@@ -108,7 +107,7 @@ test("jobs run while old things are taken away, however long that takes, and a s
   {
     await using _engine = startEngine({
       ...deps,
-      starter,
+      starter: ENDLESS_RUNS,
       tellOwner: async () => undefined,
       told: ({ status }) => void told.push(status),
       pruneSessions: (signal) =>

@@ -8,6 +8,7 @@ import { job } from "../testing/automation/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { startEngine } from "./engine.ts";
 import { createTimes } from "./times/times.ts";
+import { ENDLESS_RUNS, NO_REPORTS } from "../testing/automation/quiet-jobs.ts";
 
 const failed = { kind: "failed", because: "the key is wrong", again: false } as const;
 
@@ -22,8 +23,8 @@ async function fixture() {
     log: silentLog,
     store: jobs,
     times: createTimes(() => "UTC"),
-    starter: { check: async () => null, start: async () => ({ kind: "begun" }) },
-    told: () => undefined,
+    starter: ENDLESS_RUNS,
+    ...NO_REPORTS,
     tellOwner: async (alert) => void told.push(alert),
   });
   const begin = async (at: number): Promise<string> => (await engine.runNow("water", at))?.id ?? "";

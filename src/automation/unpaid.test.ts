@@ -10,6 +10,7 @@ import { createSeqIds } from "../testing/seq-ids.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { outcomeOf } from "./runs/outcome.ts";
 import { createTimes } from "./times/times.ts";
+import { NO_REPORTS } from "../testing/automation/quiet-jobs.ts";
 
 const MINUTE = 60_000;
 
@@ -28,8 +29,7 @@ async function world(made: Partial<Job> = {}) {
     },
   };
   const deps = { clock, ids: createSeqIds(), log: recordingLog(), times: createTimes(() => "UTC"), starter };
-  const telling = { told: () => undefined, tellOwner: async () => undefined };
-  const open = (): Engine => startEngine({ ...deps, ...telling, store: real.store.jobs });
+  const open = (): Engine => startEngine({ ...deps, ...NO_REPORTS, store: real.store.jobs });
   const pass = async (minutes: number) => {
     for (let n = 0; n < minutes * 2; n++) await clock.advance(MINUTE / 2);
   };

@@ -11,6 +11,7 @@ import { applyConfigJobs } from "./config-jobs.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { createJobs } from "./jobs.ts";
 import { createTimes } from "./times/times.ts";
+import { NO_REPORTS, noJobRules } from "../testing/automation/quiet-jobs.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -32,6 +33,7 @@ async function machine(start: string) {
   let engine: Engine | null = null;
   const times = createTimes(() => host.zone);
   const starter = {
+    unpaid: () => null,
     check: async () => null,
     async start(run: JobRun) {
       setImmediate(() => void engine?.ended(run.id, { kind: "ran" }, null));
@@ -42,11 +44,16 @@ async function machine(start: string) {
     ...deps,
     times,
     host,
-    jobs: createJobs({ ...deps, times, engine: { poke: () => engine?.poke(), runNow: async () => null } }),
+    jobs: createJobs({
+      ...noJobRules(clock),
+      ...deps,
+      times,
+      engine: { poke: () => engine?.poke(), runNow: async () => null },
+    }),
     poke: () => engine?.poke(),
     start(zone: string) {
       host.zone = zone;
-      engine = startEngine({ ...deps, times, starter, told: () => undefined, tellOwner: async () => undefined });
+      engine = startEngine({ ...deps, ...NO_REPORTS, times, starter });
     },
     async stop() {
       await engine?.[Symbol.asyncDispose]();

@@ -9,6 +9,7 @@ import { realStore } from "../testing/real-store.ts";
 import { testPersonTimes } from "../testing/automation/person-times.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { cronCommand, readAdd } from "./cron-command.ts";
+import { noJobRules } from "../testing/automation/quiet-jobs.ts";
 
 async function world() {
   const clock = createFakeClock(Date.UTC(2026, 0, 1));
@@ -24,6 +25,7 @@ async function world() {
   const people = testPersonTimes(clock);
   const jobs: JobsApi = {
     ...createJobs({
+      ...noJobRules(clock),
       clock,
       ids: createSeqIds(),
       store: real.store.jobs,

@@ -8,12 +8,14 @@ import { realStore } from "../testing/real-store.ts";
 import { testPersonTimes } from "../testing/automation/person-times.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { remindCommand } from "./remind-command.ts";
+import { noJobRules } from "../testing/automation/quiet-jobs.ts";
 
 async function world() {
   const clock = createFakeClock(Date.UTC(2026, 0, 1));
   const real = await realStore(clock);
   const people = testPersonTimes(clock);
   const jobs = createJobs({
+    ...noJobRules(clock),
     clock,
     ids: createSeqIds(),
     store: real.store.jobs,

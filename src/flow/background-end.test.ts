@@ -49,7 +49,7 @@ async function told(role: Role | null, caller: Caller = CALLER, fail = false) {
 test("a caller who may use the gateway is woken, with the role they have now", async () => {
   const { put } = await told("guest");
   expect(put).toMatchObject([
-    { event: { id: "tool:call-1", kind: "news" }, wake: { principal: ANN, role: "guest", words: expect.any(String) } },
+    { event: { id: "tool:call-1", kind: "news" }, wake: { principal: ANN, role: "guest", text: expect.any(String) } },
   ]);
 });
 

@@ -28,7 +28,7 @@ export async function reportBackgroundEnd(deps: BackgroundEndDeps, end: Backgrou
     const chat = await deps.sessionChats.at(sessionKey);
     // a person without access wakes nobody; the result is then part of the next turn, if there is one
     const role = chat && deps.roleOf({ createdBy: principal, role: caller.role, agentId }, chat);
-    const wake = role ? { wake: { principal, role, words: `(${tool} has something for this conversation.)` } } : {};
+    const wake = role ? { wake: { principal, role, text: `(${tool} has something for this conversation.)` } } : {};
     const { real, kept } = backgroundEndText(end);
     const text = { text: kept, ...(real === kept ? {} : { real }) };
     await deps.systemEvents.put({ id: `tool:${id}`, sessionKey, source: `tool ${tool}`, kind: "news", ...text }, wake);

@@ -245,7 +245,7 @@ function beginHeartbeat({ core, people, messages, rights }: Shared): Heartbeat {
       store,
       agents: {
         checklist: (agentId) => checklistOf(core, agentId),
-        standing(agentId, chat) {
+        rightsOf(agentId, chat) {
           const role = rights.roleOf({ createdBy: OPERATOR, role: "owner", agentId }, chat);
           return role && { principal: OPERATOR, role };
         },

@@ -10,7 +10,7 @@ import { FRESH_GUARDED_FETCH_BUGS } from "./fresh/guarded-fetch-bugs.ts";
 import { FRESH_TOOLS_BUGS } from "./fresh/tools-bugs.ts";
 import { GUARDED_FETCH_BUGS } from "./guarded-fetch-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
-import { SCHEDULE_BUGS } from "./schedule-bugs.ts";
+import { AUTOMATION_BUGS } from "./automation-bugs.ts";
 import { SECOND_CHANNELS_BUGS } from "./second/channels-bugs.ts";
 import { SECOND_CONFIG_BUGS } from "./second/config-bugs.ts";
 import { SECOND_DELIVERY_BUGS } from "./second/delivery-bugs.ts";
@@ -34,7 +34,7 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "media", bugs: MEDIA_BUGS },
   { room: "redaction", bugs: REDACTION_BUGS },
   { room: "reply", bugs: REPLY_BUGS },
-  { room: "schedule", bugs: SCHEDULE_BUGS },
+  { room: "automation", bugs: AUTOMATION_BUGS },
   { room: "tools", bugs: TOOLS_BUGS },
   { room: "wiring", bugs: WIRING_BUGS },
   { room: "fresh channels", bugs: FRESH_CHANNELS_BUGS },

@@ -13,6 +13,7 @@ import { createChance } from "../../src/testing/chance.ts";
 import { blankDisk, createDisk } from "../../src/testing/disk.ts";
 import { startEngine } from "../../src/automation/engine.ts";
 import { createTimes } from "../../src/automation/times/times.ts";
+import { NO_REPORTS } from "../../src/testing/automation/quiet-jobs.ts";
 
 const MINUTE_MS = 60_000;
 const IDLE_TURNS = 100;
@@ -69,6 +70,7 @@ async function twoLives(death: Death, flaw: (store: JobStore) => JobStore = (sto
       store: flaw(deadly(store.jobs, mortality)),
       times: createTimes(() => "UTC"),
       starter: {
+        unpaid: () => null,
         check: async () => null,
         start: async (_run, { id }) => ({
           kind: "ended",
@@ -76,7 +78,7 @@ async function twoLives(death: Death, flaw: (store: JobStore) => JobStore = (sto
           turnId: null,
         }),
       },
-      told: () => undefined,
+      ...NO_REPORTS,
       tellOwner: createOwner(clock, deadly(store.sessionChats, mortality)),
     });
     return () => {

@@ -15,6 +15,7 @@ import { recordingLog } from "../../src/testing/recording-log.ts";
 import { createSeqIds } from "../../src/testing/seq-ids.ts";
 import type { Chance } from "../../src/testing/chance.ts";
 import { blankDisk, createDisk, type Disk } from "../../src/testing/disk.ts";
+import { NO_REPORTS, noJobRules } from "../../src/testing/automation/quiet-jobs.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -175,7 +176,7 @@ function startLife(world: LifeWorld) {
     ...world,
     log,
     store: deadly(flawed ?? store, mortality),
-    told: () => undefined,
+    ...NO_REPORTS,
     tellOwner: createOwner(world.clock, deadly(sessionChats, mortality)),
   });
   return { engine, dead: () => !alive, kill };
@@ -196,6 +197,7 @@ function createStarter(chance: Chance) {
     );
   };
   const starter: RunStarter = {
+    unpaid: () => null,
     check: async () => null,
     async start(run) {
       const known = begun.get(keyOf(run));
@@ -223,7 +225,7 @@ async function addJobs(world: LifeWorld, count: number): Promise<readonly Job[]>
     "",
   ).jobs;
   const engine = { poke: () => undefined, runNow: async () => null };
-  const jobs = createJobs({ ...world, store, engine });
+  const jobs = createJobs({ ...noJobRules(world.clock), ...world, store, engine });
   const exprs = ["* * * * *", "*/5 * * * *", "*/17 * * * *", "7 * * * *", "30 2 * * *", "15 1,2,3 * * 0"];
   const zones = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"];
   const made: Job[] = [];

@@ -19,6 +19,7 @@ const facts: HeartbeatFacts = {
   events: 0,
   idleMs: 1_000,
   refusals: 0,
+  unpaid: false,
 };
 
 describe("a heartbeat runs", () => {
@@ -30,7 +31,7 @@ describe("a heartbeat runs", () => {
     ["while busy, when it was asked not to care", { busy: true, skipWhenBusy: false }, "isolated"],
     ["up to the limit of idleness", { idleMs: IDLE_LIMIT_MS }, "isolated"],
   ])("%s", (_name, more, where) => {
-    expect(decideHeartbeat({ ...facts, ...more })).toEqual({ beat: true, in: where as "main" });
+    expect(decideHeartbeat({ ...facts, ...more })).toEqual({ run: true, in: where as "main" });
   });
 
   test.each<[Partial<HeartbeatFacts>, string]>([
@@ -46,7 +47,7 @@ describe("a heartbeat runs", () => {
     [{ checklist: "" }, "empty"],
     [{ checklist: "# Tasks\n\n- [ ]\n<!-- nothing\nyet -->\n```\n```\n---\n" }, "empty"],
   ])("not with %j: %s", (more, because) => {
-    expect(decideHeartbeat({ ...facts, ...more })).toEqual({ beat: false, because: because as "off" });
+    expect(decideHeartbeat({ ...facts, ...more })).toEqual({ run: false, because: because as "off" });
   });
 });
 

@@ -16,13 +16,13 @@ export interface HeartbeatFacts {
   /** In a row, and of the kind that does not get better by itself. */
   readonly refusals: number;
   /** There is no money for it. */
-  readonly unpaid?: boolean;
+  readonly unpaid: boolean;
 }
 
 export type HeartbeatDecision =
   /** `main`: there is something to tell there. `isolated`: in a fresh session, which costs little. */
-  | { readonly beat: true; readonly in: "main" | "isolated" }
-  | { readonly beat: false; readonly because: "off" | "hours" | "refused" | "idle" | "busy" | "empty" | "budget" };
+  | { readonly run: true; readonly in: "main" | "isolated" }
+  | { readonly run: false; readonly because: "off" | "hours" | "refused" | "idle" | "busy" | "empty" | "budget" };
 
 /** Nobody is there to read it. */
 export const IDLE_LIMIT_MS = 3 * 86_400_000;
@@ -31,15 +31,15 @@ export const MAX_REFUSALS = 3;
 const DAY_MINUTES = 24 * 60;
 
 export function decideHeartbeat(facts: HeartbeatFacts): HeartbeatDecision {
-  if (!facts.enabled) return { beat: false, because: "off" };
-  if (!isActive(facts.minuteOfDay, facts.activeHours)) return { beat: false, because: "hours" };
-  if (facts.refusals >= MAX_REFUSALS) return { beat: false, because: "refused" };
-  if (facts.idleMs === null || facts.idleMs > IDLE_LIMIT_MS) return { beat: false, because: "idle" };
-  if (facts.skipWhenBusy && facts.busy) return { beat: false, because: "busy" };
-  if (facts.unpaid) return { beat: false, because: "budget" };
-  if (facts.events > 0) return { beat: true, in: "main" };
-  if (facts.checklist !== null && isEmptyChecklist(facts.checklist)) return { beat: false, because: "empty" };
-  return { beat: true, in: "isolated" };
+  if (!facts.enabled) return { run: false, because: "off" };
+  if (!isActive(facts.minuteOfDay, facts.activeHours)) return { run: false, because: "hours" };
+  if (facts.refusals >= MAX_REFUSALS) return { run: false, because: "refused" };
+  if (facts.idleMs === null || facts.idleMs > IDLE_LIMIT_MS) return { run: false, because: "idle" };
+  if (facts.skipWhenBusy && facts.busy) return { run: false, because: "busy" };
+  if (facts.unpaid) return { run: false, because: "budget" };
+  if (facts.events > 0) return { run: true, in: "main" };
+  if (facts.checklist !== null && isEmptyChecklist(facts.checklist)) return { run: false, because: "empty" };
+  return { run: true, in: "isolated" };
 }
 
 /** From start up to end, over midnight when end is the earlier one. */
@@ -57,11 +57,11 @@ function minutesOf(time: string): number {
 
 /** Blank lines, headings, comments, fences and boxes without words are no work. */
 export function isEmptyChecklist(text: string): boolean {
-  const words = text
+  const tasks = text
     .replaceAll(/<!--[^]*?(?:-->|$)/g, "")
     .split("\n")
     .filter((line) => !/^\s*(?:#{1,6}(?:\s.*)?|`{3,}.*|~{3,}.*|[-*+]?\s*(?:\[[ xX]?\])?|[-*_\s]{3,})\s*$/.test(line));
-  return words.length === 0;
+  return tasks.length === 0;
 }
 
 export function minuteOfDay(now: number, timezone: string): number {

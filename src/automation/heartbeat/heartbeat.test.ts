@@ -51,9 +51,11 @@ function slowLife({ endsAtOnce = false } = {}) {
       busy: () => false,
       agents: {
         checklist: async () => "- watch the stove",
-        standing: () => ({ principal: "operator" as Principal, role: "owner" }),
-        sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
+        rightsOf: () => ({ principal: "operator" as Principal, role: "owner" }),
+        sessionOf: (agent, run) => `agent:${agent}:heartbeat:run:${run}` as SessionKey,
+        unpaid: () => false,
       },
+      tellRefused: async () => undefined,
     },
     () => [
       {
@@ -176,8 +178,9 @@ async function live({
       busy: () => false,
       agents: {
         checklist: async () => checklist,
-        standing: () => ({ principal: "operator" as Principal, role: "owner" }),
-        sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
+        rightsOf: () => ({ principal: "operator" as Principal, role: "owner" }),
+        sessionOf: (agent, run) => `agent:${agent}:heartbeat:run:${run}` as SessionKey,
+        unpaid: () => false,
       },
       tellRefused: async (refusal) => void refusals.push(refusal),
     },

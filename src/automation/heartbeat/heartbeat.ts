@@ -11,6 +11,7 @@ import type { SessionChatStore } from "../../contracts/store/session-chats.ts";
 import { type Clock, hostZone } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
+import { internalMessage } from "../runs/internal-message.ts";
 import { CRON_CHANNEL, HEARTBEAT, toRunAddress } from "../runs/run-address.ts";
 import { type HeartbeatDecision, type HeartbeatFacts, decideHeartbeat, minuteOfDay } from "./decide.ts";
 
@@ -25,7 +26,7 @@ interface HeartbeatDeps {
   /** Something is being said there, or waits to be. */
   busy(sessionKey: SessionKey): boolean;
   /** The provider rejects the runs of this agent. Told once, until one of its turns has ended well. */
-  tellRefused?(refusal: HeartbeatRefusal): Promise<void>;
+  tellRefused(refusal: HeartbeatRefusal): Promise<void>;
 }
 
 interface HeartbeatStore {
@@ -34,15 +35,20 @@ interface HeartbeatStore {
   readonly systemEvents: Pick<SystemEventStore, "waiting">;
 }
 
+interface HeartbeatRights {
+  readonly principal: Principal;
+  readonly role: Role;
+}
+
 /** What a heartbeat has to know of the agent that it wakes. */
 interface HeartbeatAgents {
   /** The agent's HEARTBEAT.md; null: there is none. */
   checklist(agentId: AgentId): Promise<string | null>;
   /** With whose rights a heartbeat runs; null: nobody may use it. */
-  standing(agentId: AgentId, chat: SessionChat): { readonly principal: Principal; readonly role: Role } | null;
-  sessionOf(agentId: AgentId, beat: string): SessionKey;
-  /** There is no money for it. Absent: nobody counts. */
-  unpaid?(agentId: AgentId): boolean;
+  rightsOf(agentId: AgentId, chat: SessionChat): HeartbeatRights | null;
+  sessionOf(agentId: AgentId, runId: string): SessionKey;
+  /** There is no money for it. */
+  unpaid(agentId: AgentId): boolean;
 }
 
 export interface HeartbeatRefusal {
@@ -133,13 +139,13 @@ export function startHeartbeat(deps: HeartbeatDeps, settings: () => readonly Hea
   };
 }
 
-/** Beats where one is due; says how long until the next may be. */
+/** Runs the heartbeats that are due; returns how long until the next may be. */
 async function step(world: World): Promise<number> {
   const now = world.clock.elapsed();
   let next = now + MAX_SLEEP_MS;
   const all = world.settings();
-  const beating = new Set(all.flatMap(({ enabled, agentId }) => (enabled ? [agentId] : [])));
-  for (const agentId of world.states.keys()) if (!beating.has(agentId)) world.states.delete(agentId);
+  const enabledAgents = new Set(all.flatMap(({ enabled, agentId }) => (enabled ? [agentId] : [])));
+  for (const agentId of world.states.keys()) if (!enabledAgents.has(agentId)) world.states.delete(agentId);
   for (const settings of all) {
     const { agentId, enabled, every, retries } = settings;
     if (!enabled) continue;
@@ -174,15 +180,15 @@ async function runHeartbeat(world: World, settings: HeartbeatSettings, state: He
   if (!withoutChecklist && checklist === null) return;
   const chat = await world.sessionChats.ofOwner();
   const decision = await decide(world, settings, { chat, checklist, refusals: state.refusals });
-  if (!decision.beat) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
-  const standing = world.agents.standing(agentId, chat);
-  if (!standing) return world.log.warn("heartbeat left out", { agentId, because: "nobody may use this agent" });
+  if (!decision.run) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
+  const rights = world.agents.rightsOf(agentId, chat);
+  if (!rights) return world.log.warn("heartbeat left out", { agentId, because: "nobody may use this agent" });
   const text = [
     prompt,
     ...(checklist === null ? [] : [`The checklist:\n${checklist}`]),
     ...(state.news === null ? [] : [`${REPORTED}\n${state.news}`]),
   ];
-  const about = { agentId, chat, standing, text: text.join("\n\n"), where: decision.in };
+  const about = { agentId, chat, rights, text: text.join("\n\n"), where: decision.in };
   const receipt = await world.receiver.put(entryOf(world, about), world.stop.signal);
   if (receipt.kind === "refused") return world.log.debug("heartbeat left out", { agentId, because: receipt.because });
   world.running.set(receipt.id, agentId);
@@ -207,7 +213,7 @@ async function decide(
     busy: world.busy(chat.sessionKey),
     events: mine ? await world.store.systemEvents.waiting(chat.sessionKey, now) : 0,
     idleMs: heard ? Math.max(0, now - heard.heardAt) : null,
-    unpaid: world.agents.unpaid?.(agentId) ?? false,
+    unpaid: world.agents.unpaid(agentId),
   };
   return decideHeartbeat(facts);
 }
@@ -215,41 +221,35 @@ async function decide(
 interface HeartbeatRun {
   readonly agentId: AgentId;
   readonly chat: SessionChat;
-  readonly standing: { readonly principal: Principal; readonly role: Role };
+  readonly rights: HeartbeatRights;
   readonly text: string;
   readonly where: "main" | "isolated";
 }
 
-function entryOf({ clock, agents }: World, { agentId, chat, standing, text, where }: HeartbeatRun): InternalMessage {
+function entryOf({ clock, agents }: World, { agentId, chat, rights, text, where }: HeartbeatRun): InternalMessage {
   const now = clock.now();
-  const eventId = `heartbeat:${agentId}:${now}`;
   const main = where === "main";
-  const message = {
-    eventId,
-    fingerprint: eventId,
-    quoted: [],
-    attachments: [],
-    mentioned: true,
+  const isolated = { jobId: HEARTBEAT, delivery: "direct", session: chat.sessionKey } as const;
+  const message = internalMessage({
+    eventId: `heartbeat:${agentId}:${now}`,
+    address: main ? chat.to : toRunAddress(isolated, CRON_CHANNEL),
+    scope: main ? chat.scope : "dm",
+    sender: { principal: rights.principal, name: "Heartbeat" },
+    text,
     receivedAt: now,
     origin: "heartbeat",
-    address: main
-      ? chat.to
-      : toRunAddress({ jobId: HEARTBEAT, delivery: "direct", session: chat.sessionKey }, CRON_CHANNEL),
-    scope: main ? chat.scope : "dm",
-    sender: { principal: standing.principal, name: "Heartbeat" },
-    text,
-  } as const;
+  });
   const sessionKey = main ? chat.sessionKey : agents.sessionOf(agentId, String(now));
-  return { sessionKey, agentId, role: standing.role, priority: PRIORITY, message };
+  return { sessionKey, agentId, role: rights.role, priority: PRIORITY, message };
 }
 
-/** Never rejects: what cannot be read or told is left to the next beat. */
+/** Never rejects: what cannot be read or told is left to the next heartbeat. */
 async function settle(world: World, id: InboxId): Promise<void> {
   const agentId = world.running.get(id);
   world.running.delete(id);
   if (agentId === undefined) return;
   const state = world.states.get(agentId);
-  const result = await world.store.turns.resultOf(id).catch(() => null); // only its end is of interest, and the next beat looks anew
+  const result = await world.store.turns.resultOf(id).catch(() => null); // only its end is of interest, and the next heartbeat looks anew
   if (!state || !result) return;
   if (result.outcome === "done") {
     state.refusals = 0;
@@ -268,7 +268,7 @@ async function settle(world: World, id: InboxId): Promise<void> {
 
 async function tellRefused({ clock, log, tellRefused: tell }: World, agentId: AgentId, code: string): Promise<void> {
   try {
-    await tell?.({ agentId, code, at: clock.now() });
+    await tell({ agentId, code, at: clock.now() });
   } catch (error) {
     log.error("owner could not be told about a heartbeat", { agentId, code, error });
   }

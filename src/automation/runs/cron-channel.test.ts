@@ -3,7 +3,7 @@ import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { UnaskedMessage } from "../../contracts/store/session-chats.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
-import { createCronChannel, wayOut } from "./cron-channel.ts";
+import { createCronChannel, deliveryOf } from "./cron-channel.ts";
 import { outcomeOf } from "./outcome.ts";
 import { readRunAddress, toRunAddress } from "./run-address.ts";
 
@@ -30,7 +30,7 @@ describe("the words of a run", () => {
     ["of the gateway itself are kept", { message: { kind: "notice", text: "x" }, delivery: "direct" }, "nothing"],
     ["with files are said as they are", { message: { kind: "reply", text: "x", attachments: [file] } }, "direct"],
   ])("%s", (_name, { delivery = "announce", posted = false, ...more }, expected) => {
-    expect(wayOut({ ...reply, ...more }, { delivery }, posted)).toBe(expected as "direct");
+    expect(deliveryOf({ ...reply, ...more }, { delivery }, posted)).toBe(expected as "direct");
   });
 });
 
@@ -62,6 +62,7 @@ describe("words that are to be posted as well", () => {
         sessionChats: { at: async () => ({ ...place, to: { channel: "webchat", account: "default", chat: "1" } }) },
         systemEvents: { put: async () => undefined },
         outbox: { wake: () => undefined },
+        recent: async () => [],
         targetSession: (agent, target) => `agent:${agent}:webhook:${target}` as SessionKey,
       },
       "cron",

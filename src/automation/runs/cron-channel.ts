@@ -1,6 +1,6 @@
 /**
- * The channels that runs and hooks answer into. To send a part is to hand it on, in the way its job or hook wants: said as it is, told to the main session, or
- * nothing. Handing on twice under one id is the same as once, so the outbox's own promises hold for it.
+ * The channels that runs and incoming webhooks answer into. Sending a part hands it on, as its job or webhook wants: said as it is, told to the
+ * main session, or nothing. Handing on twice under one id is the same as once, so the outbox's own promises hold for it.
  */
 import type { SystemEvents } from "../../contracts/automation/system-event.ts";
 import { type Channel, SendError } from "../../contracts/channel.ts";
@@ -22,15 +22,15 @@ interface CronChannelDeps {
   readonly clock: Clock;
   readonly sessionChatStore: Pick<SessionChatStore, "speakerOf" | "hasPosted" | "say">;
   readonly sessionChats: Pick<SessionChats, "at">;
-  /** What was said in a session lately, newest last. Without it the same news of a heartbeat is said again. */
-  recent?(sessionKey: SessionKey): Promise<readonly { readonly text: string; readonly at: number }[]>;
+  /** What was said in a session lately, newest last: a heartbeat does not say the same again. */
+  recent(sessionKey: SessionKey): Promise<readonly { readonly text: string; readonly at: number }[]>;
   readonly systemEvents: SystemEvents;
   readonly outbox: Pick<Outbox, "wake">;
-  /** The record of what was posted to a place of `hooks.targets`. */
+  /** The session that records what was posted to a webhook target. */
   targetSession(agent: AgentId, target: string): SessionKey;
 }
 
-/** What is posted to a place of `hooks.targets` goes to this channel; the chat is the name of the place. */
+/** Parts for a webhook target go to this channel; the chat is the name of the target. */
 export const TARGET_CHANNEL = "webhook";
 
 const SAME_NEWS_MS = 86_400_000;
@@ -46,7 +46,7 @@ export function createCronChannel(deps: CronChannelDeps, id: RunChannel): Channe
       if (!address) throw new SendError("permanent", "this is not the address of a run");
       if (address.webhook !== undefined && isAnswer(part))
         await post(deps, part, { ...address, target: address.webhook });
-      const how = wayOut(part, address, part.part >= 0 && (await deps.sessionChatStore.hasPosted(part.turnId)));
+      const how = deliveryOf(part, address, part.part >= 0 && (await deps.sessionChatStore.hasPosted(part.turnId)));
       if (how !== "nothing") await handOn(deps, part, address, how);
       return {};
     },
@@ -55,17 +55,17 @@ export function createCronChannel(deps: CronChannelDeps, id: RunChannel): Channe
   };
 }
 
-type WayOut = "announce" | "direct" | "nothing";
+type PartDelivery = "announce" | "direct" | "nothing";
 
 /**
- * A failed run says nothing here: the owner is told in another way. Neither does one whose agent has sent its words by itself. What it sent,
- * and files, go as they are.
+ * A failed run says nothing here: the owner gets an alert. Neither does a run whose agent has sent a message itself. What it sent, and files,
+ * go as they are.
  */
-export function wayOut(
+export function deliveryOf(
   { part, outcome, message }: Pick<OutboxRow, "part" | "outcome" | "message">,
   { delivery }: Pick<RunAddress, "delivery">,
   hasPosted: boolean,
-): WayOut {
+): PartDelivery {
   if (delivery === "silent") return "nothing";
   if (part < 0) return "direct";
   if (outcome !== "done" || message.kind === "notice" || hasPosted) return "nothing";
@@ -108,14 +108,14 @@ async function wasSaid(
   sessionKey: SessionKey,
   { text, attachments = [] }: OutboxRow["message"],
 ): Promise<boolean> {
-  if (attachments.length > 0 || !recent) return false;
+  if (attachments.length > 0) return false;
   const since = clock.now() - SAME_NEWS_MS;
   return (await recent(sessionKey)).some((said) => said.at >= since && plain(said.text) === plain(text));
 }
 
 const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/** What was said in the end, and well: the one thing that is posted. */
+/** Only the reply of a turn that ended well is posted. */
 function isAnswer({ part, outcome, message }: OutboxRow): boolean {
   return part >= 0 && outcome === "done" && message.kind === "reply";
 }

@@ -19,7 +19,7 @@ const LOOKED_AT = 500;
 const AT_ONCE = 100;
 const PAUSE_MS = 50;
 
-/** A few at a time, with pauses: nobody waits for it, and nobody else shall. */
+/** Deletes in small batches with pauses, so that no request waits for it. */
 export async function pruneRunSessions(
   { clock, log, runSessions, removeFile }: RunSessionsDeps,
   signal: AbortSignal,

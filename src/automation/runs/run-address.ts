@@ -1,14 +1,14 @@
-/** Where the reply of a run goes: to the gateway itself, with all it needs to know to hand the words on when the job is gone. */
+/** The address of the reply of a run: the gateway itself, with all that is needed to hand the reply on when the job is gone. */
 import type { Job } from "../../contracts/automation/job.ts";
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 
 export const CRON_CHANNEL = "cron";
-/** What hooks began answers into this one. */
+/** Turns that incoming webhooks began answer into this one. */
 export const HOOK_CHANNEL = "hook";
 export type RunChannel = typeof CRON_CHANNEL | typeof HOOK_CHANNEL;
 
-/** Instead of a job's id: what a heartbeat says goes the same way. */
+/** Instead of a job's id: replies of heartbeats go the same way. */
 export const HEARTBEAT = "heartbeat";
 
 export interface RunAddress {
@@ -16,7 +16,7 @@ export interface RunAddress {
   readonly jobId: string;
   readonly delivery: Job["delivery"];
   readonly session: SessionKey;
-  /** A place of `hooks.targets` that the words are posted to as well. */
+  /** A webhook target that the reply is posted to as well. */
   readonly webhook?: string;
 }
 

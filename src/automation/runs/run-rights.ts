@@ -28,7 +28,6 @@ export interface RunRightsDeps {
 }
 
 export interface JobRights extends RunRights {
-  readonly unpaid: NonNullable<RunRights["unpaid"]>;
   /** A webhook or tool that the job names and cannot have; null: none. */
   missing(job: Job, chat: SessionChat): string | null;
 }

@@ -14,7 +14,7 @@ export interface RunStarter {
   /** `check` before any token is spent: null, or why it cannot work. */
   check(job: Job): Promise<string | null>;
   /** Why there is no money for it now; null: there is. Asked before a run begins, and not when one is taken up again. */
-  unpaid?(job: Job): string | null;
+  unpaid(job: Job): string | null;
   start(run: JobRun, job: Job, signal: AbortSignal): Promise<RunStart>;
 }
 

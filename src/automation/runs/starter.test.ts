@@ -72,6 +72,7 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
         roleOf: () => (options.role === undefined ? "member" : options.role),
         sessionOf: (agent, jobId, runId) => `agent:${agent}:cron:${jobId}:run:${runId}` as SessionKey,
         unable: () => null,
+        unpaid: () => null,
       },
       abort: (key) => void aborted.push(key),
       async ended(id, outcome) {

@@ -15,10 +15,10 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import { untilDone } from "../../kit/until-done.ts";
 import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
+import { INTERNAL_PRIORITY, internalMessage } from "./internal-message.ts";
 import { outcomeOf } from "./outcome.ts";
 import { type PeopleFirst, watchPeople } from "./people-first.ts";
 import { CRON_CHANNEL, toRunAddress } from "./run-address.ts";
-import { OWN_PRIORITY } from "./system-events.ts";
 
 interface StarterDeps {
   readonly clock: Clock;
@@ -40,8 +40,8 @@ export interface RunRights {
   /** The lesser of what its maker had then and has now; null: access is lost. */
   roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, chat: SessionChat): Role | null;
   sessionOf(agent: AgentId, jobId: string, runId: string): SessionKey;
-  /** Why there is no money for it; null: there is, or nobody counts. */
-  unpaid?(job: Job): string | null;
+  /** Why there is no money for it; null: there is. */
+  unpaid(job: Job): string | null;
   /** Why it could not work, before anything is spent; null: nothing is known against it. */
   unable(job: Job, chat: SessionChat): string | null;
 }
@@ -96,7 +96,7 @@ export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
   });
 
   return {
-    unpaid: (job) => deps.rights.unpaid?.(job) ?? null,
+    unpaid: deps.rights.unpaid,
     check: async (job) => deps.rights.unable(job, await deps.sessionChats.of(job)),
     async start(run, job) {
       if (!room()) {
@@ -156,7 +156,9 @@ async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
   if (role === null)
     return { kind: "refused", because: "whoever made it may not use the gateway any more", again: false };
   const entry =
-    job.mode === "main" ? await mainEntry(world, { run, job, chat, role }) : ownEntry(world, { run, job, chat, role });
+    job.mode === "main"
+      ? await mainEntry(world, { run, job, chat, role })
+      : isolatedEntry(world, { run, job, chat, role });
   const receipt = await world.receiver.put(entry, world.stop.signal);
   if (receipt.kind === "refused") {
     if (receipt.because === "stopping") return { kind: "begun" }; // begun again by the next start
@@ -178,47 +180,32 @@ interface Wanted {
 const eventIdOf = (run: JobRun): string => `cron:${run.id}:${run.attempt}`;
 
 /** A session of its own for each run. */
-function ownEntry({ clock, rights }: World, { run, job, chat, role }: Wanted): InternalMessage {
+function isolatedEntry(world: World, { run, job, chat, role }: Wanted): InternalMessage {
   const target = job.webhook ? { webhook: job.webhook } : {};
-  const about = { jobId: job.id, delivery: job.delivery, session: chat.sessionKey, ...target };
-  const address = toRunAddress(about, CRON_CHANNEL);
-  return {
-    sessionKey: rights.sessionOf(job.agentId, job.id, run.id),
-    agentId: job.agentId,
-    role,
-    priority: OWN_PRIORITY,
-    message: { ...messageOf(run, job, clock.now()), address, scope: "dm", text: job.task },
-  };
+  const reply = { jobId: job.id, delivery: job.delivery, session: chat.sessionKey, ...target };
+  const address = toRunAddress(reply, CRON_CHANNEL);
+  const sessionKey = world.rights.sessionOf(job.agentId, job.id, run.id);
+  const message = messageOf(world, run, job, { address, scope: "dm", text: job.task });
+  return { sessionKey, agentId: job.agentId, role, priority: INTERNAL_PRIORITY, message };
 }
 
 /** The task waits in the main session, and a turn begins there for it. */
-async function mainEntry({ clock, systemEvents }: World, { run, job, chat, role }: Wanted): Promise<InternalMessage> {
+async function mainEntry(world: World, { run, job, chat, role }: Wanted): Promise<InternalMessage> {
   const event = { id: eventIdOf(run), sessionKey: chat.sessionKey, source: `job ${job.id}`, text: job.task };
-  await systemEvents.put({ ...event, kind: "task" }, {});
+  await world.systemEvents.put({ ...event, kind: "task" }, {});
   const { sessionKey, agentId, to, scope } = chat;
-  const text = `(The job ${job.id} is due.)`;
-  return {
-    sessionKey,
-    agentId,
-    role,
-    priority: OWN_PRIORITY,
-    message: { ...messageOf(run, job, clock.now()), address: to, scope, text },
-  };
+  const message = messageOf(world, run, job, { address: to, scope, text: `(The job ${job.id} is due.)` });
+  return { sessionKey, agentId, role, priority: INTERNAL_PRIORITY, message };
 }
 
-function messageOf(run: JobRun, job: Job, receivedAt: number) {
-  const eventId = eventIdOf(run);
+function messageOf(
+  { clock }: World,
+  run: JobRun,
+  job: Job,
+  where: Pick<InternalMessage["message"], "address" | "scope" | "text">,
+): InternalMessage["message"] {
   const sender = { principal: job.createdBy, name: job.id };
-  return {
-    eventId,
-    fingerprint: eventId,
-    sender,
-    quoted: [],
-    attachments: [],
-    mentioned: true,
-    receivedAt,
-    origin: "cron",
-  } as const;
+  return internalMessage({ ...where, eventId: eventIdOf(run), sender, receivedAt: clock.now(), origin: "cron" });
 }
 
 function follow(

@@ -4,6 +4,7 @@ import type { SystemEventStore, SystemEvents } from "../../contracts/automation/
 import { SendError } from "../../contracts/channel.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { SessionChats } from "../../contracts/channels/session-chats.ts";
+import { INTERNAL_PRIORITY, internalMessage } from "./internal-message.ts";
 
 const EVENT_TTL_MS = 24 * 3_600_000;
 
@@ -15,12 +16,11 @@ interface SystemEventsDeps {
   readonly stopping: AbortSignal;
 }
 
-/** What the record of the conversation shows in the place of somebody's words. */
-const WAKE_WORDS = {
+/** Shown in the transcript in the place of a message that somebody wrote. */
+const WAKE_TEXTS = {
   cron: "(A scheduled job has something for this conversation.)",
   webhook: "(Another program has something for this conversation.)",
 } as const;
-export const OWN_PRIORITY = 3;
 
 export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
   return {
@@ -31,21 +31,17 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
       const chat = await deps.sessionChats.at(event.sessionKey);
       if (!chat) throw new SendError("permanent", "this conversation has no chat");
       const { origin = "cron" } = wake;
-      const message = {
+      const message = internalMessage({
         eventId: `wake:${event.id}`,
-        fingerprint: event.id,
         address: chat.to,
         scope: chat.scope,
         sender: { principal: wake.principal, name: event.source },
-        text: wake.words ?? WAKE_WORDS[origin],
-        quoted: [],
-        attachments: [],
-        mentioned: true,
+        text: wake.text ?? WAKE_TEXTS[origin],
         receivedAt: now,
         origin,
-      } as const;
+      });
       const { sessionKey, agentId } = chat;
-      const entry = { sessionKey, agentId, role: wake.role, priority: OWN_PRIORITY, message };
+      const entry = { sessionKey, agentId, role: wake.role, priority: INTERNAL_PRIORITY, message };
       const receipt = await deps.receiver.put(entry, deps.stopping);
       if (receipt.kind === "refused") throw new SendError("retry", receipt.because);
     },

@@ -50,8 +50,8 @@ function readCron(expr: string, timezone: string): CronReading {
 
 /** croner's own words, with the field by its name instead of its number. */
 function explain(expr: string, error: unknown, count: number): string {
-  const words = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : "it could not be read";
-  const named = words.replace(/configuration entry (\d+)/, (_, place: string) => {
+  const message = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : "it could not be read";
+  const named = message.replace(/configuration entry (\d+)/, (_, place: string) => {
     const field = FIELDS[Number(place) - 1 + (count === 5 ? 1 : 0)];
     return field ?? `field ${place}`;
   });

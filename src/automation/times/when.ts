@@ -1,6 +1,6 @@
 /**
  * A moment as people say it: "18:00", "tomorrow 9am", "monday at noon", "in half an hour". Read in a time zone and from a moment, so the same
- * words have the same answer. What has two meanings is refused with a sentence that says how to write it.
+ * text has the same answer. What has two meanings is refused with a sentence that says how to write it.
  */
 import type { WhenReading } from "../../contracts/automation/when.ts";
 import { readRelative, readSpan } from "./relative.ts";
@@ -30,18 +30,18 @@ export function readWhen(text: string, { now, timezone }: WhenContext): WhenRead
   if (span !== null) return { kind: "moment", at: now + span };
   if (/\d[/.]\d/.test(said)) return no(`"${text}" can be two dates. Write the day as 2026-04-03.`);
   const clock = CLOCK.exec(said);
-  const words = (clock ? said.replace(clock[0], " ") : said).trim().replace(/^on /, "");
+  const dayText = (clock ? said.replace(clock[0], " ") : said).trim().replace(/^on /, "");
   const today = toLocalTime(now, timezone);
   const midnight = today - (((today % DAY_MS) + DAY_MS) % DAY_MS);
-  if (!clock) return withoutTime(text, words, { midnight, now, timezone });
+  if (!clock) return withoutTime(text, dayText, { midnight, now, timezone });
   const minutes = minutesOf(clock);
   if (minutes === null) return no(`There is no ${clock[0].trim()}: look at the time.`);
-  if (words === "") {
+  if (dayText === "") {
     const at = fromLocal(midnight + minutes * MINUTE_MS, timezone);
     return { kind: "moment", at: at > now ? at : fromLocal(midnight + DAY_MS + minutes * MINUTE_MS, timezone) };
   }
   if (clock[7] === "midnight") return no(`"${text}" can be two midnights. Write the day and 00:00.`);
-  const day = dayOf(text, words, midnight);
+  const day = dayOf(text, dayText, midnight);
   if (day === null) return unclear(text);
   if ("problem" in day) return no(day.problem);
   const at = fromLocal(midnight + day.add * DAY_MS + minutes * MINUTE_MS, timezone);
@@ -55,28 +55,28 @@ interface Today extends WhenContext {
 }
 
 /** A day alone is enough for a date, and too little for a moment. */
-function withoutTime(text: string, words: string, { midnight }: Today): WhenReading {
-  const [, hour] = BARE_HOUR.exec(words) ?? [];
+function withoutTime(text: string, dayText: string, { midnight }: Today): WhenReading {
+  const [, hour] = BARE_HOUR.exec(dayText) ?? [];
   if (hour !== undefined)
     return Number(hour) <= 24
       ? no(
           `"${text}" can be in the morning or in the evening. Write ${hour}am, ${hour}pm or ${hour.padStart(2, "0")}:00.`,
         )
       : unclear(text);
-  const day = dayOf(text, words, midnight);
+  const day = dayOf(text, dayText, midnight);
   if (day === null) return unclear(text);
   if ("problem" in day) return no(day.problem);
   const date = new Date(midnight + day.add * DAY_MS).toISOString().slice(0, "2026-01-31".length);
   return { kind: "day", date, problem: `${text} says no time of day. Add one, such as ${text} 9am.` };
 }
 
-function dayOf(text: string, words: string, midnight: number): Day | null {
-  if (words === "today") return { add: 0, fixed: true };
-  if (words === "tomorrow") return { add: 1, fixed: true };
-  if (words === "day after tomorrow" || words === "the day after tomorrow") return { add: 2, fixed: true };
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(words) ?? [];
+function dayOf(text: string, dayText: string, midnight: number): Day | null {
+  if (dayText === "today") return { add: 0, fixed: true };
+  if (dayText === "tomorrow") return { add: 1, fixed: true };
+  if (dayText === "day after tomorrow" || dayText === "the day after tomorrow") return { add: 2, fixed: true };
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(dayText) ?? [];
   if (year !== undefined) return dateOf(text, [Number(year), Number(month), Number(day)], midnight);
-  const [, next, name = ""] = /^(next |this )?([a-z]+)$/.exec(words) ?? [];
+  const [, next, name = ""] = /^(next |this )?([a-z]+)$/.exec(dayText) ?? [];
   const weekday = Math.max(WEEKDAYS.indexOf(name), SHORT.indexOf(name));
   if (weekday === -1) return null;
   const add = (weekday - new Date(midnight).getUTCDay() + 7) % 7;

@@ -1,13 +1,14 @@
-/** Begins what a hook asked for, by the same way as everything else that nobody typed. Begun twice under one id it is there once. */
+/** Begins what an incoming webhook asked for, as an internal message or a system event. Begun twice under one id it is there once. */
 import type { InternalReceiver } from "../../contracts/automation/internal-message.ts";
 import { MAX_EVENT_CHARS, type SystemEvents } from "../../contracts/automation/system-event.ts";
 import { SendError } from "../../contracts/channel.ts";
 import { OPERATOR, type AgentId, type Role, type SessionKey } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
+import { INTERNAL_PRIORITY, internalMessage } from "../runs/internal-message.ts";
 import { HOOK_CHANNEL, toRunAddress } from "../runs/run-address.ts";
-import { OWN_PRIORITY } from "../runs/system-events.ts";
-import type { Wish, Work } from "./wishes.ts";
+
+import type { ParsedWebhook, Work } from "./parse-webhook.ts";
 
 export interface BeginDeps {
   readonly clock: Clock;
@@ -34,36 +35,40 @@ type Begun =
 
 const RETRY_AFTER_MS = 1_000;
 
-/** The conversation its words go to, or why it cannot work. Looked at before anything is written. */
-export async function findChat(deps: BeginDeps, wish: Wish, ofMapping: boolean): Promise<SessionChat | string> {
-  if (wish.kind === "work") {
+/** The chat that its answer goes to, or why it cannot work. Checked before anything is written. */
+export async function findChat(
+  deps: BeginDeps,
+  asked: ParsedWebhook,
+  ofMapping: boolean,
+): Promise<SessionChat | string> {
+  if (asked.kind === "work") {
     const { names } = deps;
-    if (!names.isAgent(wish.agent)) return `There is no agent called ${wish.agent}.`;
-    if (wish.webhook !== null && !names.isTarget(wish.webhook))
-      return `There is no place called ${wish.webhook} in hooks.targets.`;
-    if (!ofMapping && names.isMapping(wish.name))
-      return `${wish.name} is a hook of its own: POST /hooks/${wish.name}. Choose another name here.`;
+    if (!names.isAgent(asked.agent)) return `There is no agent called ${asked.agent}.`;
+    if (asked.webhook !== null && !names.isTarget(asked.webhook))
+      return `There is no place called ${asked.webhook} in hooks.targets.`;
+    if (!ofMapping && names.isMapping(asked.name))
+      return `${asked.name} is a hook of its own: POST /hooks/${asked.name}. Choose another name here.`;
   }
-  if (wish.to === null) return deps.sessionChats.ofOwner();
-  const chat = await deps.sessionChats.at(deps.names.sessionKey(wish.to));
+  if (asked.to === null) return deps.sessionChats.ofOwner();
+  const chat = await deps.sessionChats.at(deps.names.sessionKey(asked.to));
   return chat ?? "There is no conversation of that key. Say something in it first.";
 }
 
 interface Beginning {
   readonly id: string;
-  readonly wish: Wish;
+  readonly asked: ParsedWebhook;
   readonly chat: SessionChat;
   readonly role: Role;
   readonly fingerprint: string;
 }
 
 export async function begin(deps: BeginDeps, what: Beginning, signal: AbortSignal): Promise<Begun> {
-  const { id, wish, chat, role } = what;
-  if (wish.kind === "work" && wish.session !== "main") return beginWork(deps, { ...what, wish }, signal);
-  const name = wish.kind === "wake" ? "wake" : wish.name;
-  const now = wish.kind === "work" || wish.now;
-  if (wish.kind === "work") await putTask(deps, { id, wish, sessionKey: chat.sessionKey });
-  const event = { id, sessionKey: chat.sessionKey, source: sourceOf(name), kind: "news", text: wish.text } as const;
+  const { id, asked, chat, role } = what;
+  if (asked.kind === "work" && asked.session !== "main") return beginWork(deps, { ...what, asked }, signal);
+  const name = asked.kind === "wake" ? "wake" : asked.name;
+  const now = asked.kind === "work" || asked.now;
+  if (asked.kind === "work") await putTask(deps, { id, asked, sessionKey: chat.sessionKey });
+  const event = { id, sessionKey: chat.sessionKey, source: sourceOf(name), kind: "news", text: asked.text } as const;
   try {
     await deps.systemEvents.put(event, now ? { wake: { principal: OPERATOR, role, origin: "webhook" } } : {});
     return { kind: "begun" };
@@ -76,41 +81,40 @@ export async function begin(deps: BeginDeps, what: Beginning, signal: AbortSigna
 
 async function beginWork(
   deps: BeginDeps,
-  { id, wish, chat, role, fingerprint }: Beginning & { readonly wish: Work },
+  { id, asked, chat, role, fingerprint }: Beginning & { readonly asked: Work },
   signal: AbortSignal,
 ): Promise<Begun> {
-  const agentId = wish.agent as AgentId;
-  const sessionKey = deps.names.sessionOf(agentId, wish.name, wish.session === "request" ? id : null);
-  await putTask(deps, { id, wish, sessionKey });
-  const { delivery, webhook } = wish;
+  const agentId = asked.agent as AgentId;
+  const sessionKey = deps.names.sessionOf(agentId, asked.name, asked.session === "request" ? id : null);
+  await putTask(deps, { id, asked, sessionKey });
+  const { delivery, webhook } = asked;
   const target = webhook === null ? {} : { webhook };
-  const message = {
+  const message = internalMessage({
     eventId: id,
-    fingerprint,
-    address: toRunAddress({ jobId: wish.name, delivery, session: chat.sessionKey, ...target }, HOOK_CHANNEL),
+    address: toRunAddress({ jobId: asked.name, delivery, session: chat.sessionKey, ...target }, HOOK_CHANNEL),
     scope: "dm",
-    sender: { principal: OPERATOR, name: wish.name },
-    text: wish.text,
-    quoted: [],
-    attachments: [],
-    mentioned: true,
+    sender: { principal: OPERATOR, name: asked.name },
+    text: asked.text,
     receivedAt: deps.clock.now(),
     origin: "webhook",
-  } as const;
-  const receipt = await deps.receiver.put({ sessionKey, agentId, role, priority: OWN_PRIORITY, message }, signal);
+  });
+  const receipt = await deps.receiver.put(
+    { sessionKey, agentId, role, priority: INTERNAL_PRIORITY, message: { ...message, fingerprint } },
+    signal,
+  );
   if (receipt.kind !== "refused") return { kind: "begun" };
   if (receipt.because === "stopping") return { kind: "stopping" };
   return { kind: "full", retryAfterMs: receipt.retryAfterMs ?? RETRY_AFTER_MS };
 }
 
-/** The operator's own words are part of the facts, which nobody can forge; what was sent is not. */
+/** The task is the operator's own text, so it goes into the facts, which nobody can forge; the text of the request does not. */
 async function putTask(
   { systemEvents }: BeginDeps,
-  { id, wish, sessionKey }: { readonly id: string; readonly wish: Work; readonly sessionKey: SessionKey },
+  { id, asked, sessionKey }: { readonly id: string; readonly asked: Work; readonly sessionKey: SessionKey },
 ): Promise<void> {
-  if (wish.task === null) return;
-  const text = wish.task.slice(0, MAX_EVENT_CHARS);
-  await systemEvents.put({ id: `${id}:task`, sessionKey, source: sourceOf(wish.name), kind: "task", text }, {});
+  if (asked.task === null) return;
+  const text = asked.task.slice(0, MAX_EVENT_CHARS);
+  await systemEvents.put({ id: `${id}:task`, sessionKey, source: sourceOf(asked.name), kind: "task", text }, {});
 }
 
 const sourceOf = (name: string): string => `hook ${name}`;

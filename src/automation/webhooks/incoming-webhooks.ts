@@ -13,7 +13,7 @@ import { begin, type BeginDeps, findChat } from "./begin.ts";
 import { createPace } from "./pace.ts";
 import { type WebhookRules, type WebhookSettings, rulesFor } from "./rules.ts";
 import { KEY_ID_HEADER, type Verified, verify } from "./verify.ts";
-import { readWish } from "./wishes.ts";
+import { parseWebhook } from "./parse-webhook.ts";
 
 interface IncomingWebhookDeps extends BeginDeps {
   readonly ids: Ids;
@@ -100,9 +100,9 @@ async function take(
   { request, rules, verified }: Asked,
   signal: AbortSignal,
 ): Promise<Taken> {
-  const read = readWish(request.body, rules);
+  const read = parseWebhook(request.body, rules);
   if (!read.ok) return refused({ code: "invalid_params", because: "unusable body", say: read.problem });
-  const chat = await findChat(deps, read.wish, rules.mapping !== null);
+  const chat = await findChat(deps, read.asked, rules.mapping !== null);
   if (typeof chat === "string") return refused({ code: "invalid_params", because: "unknown name", say: chat });
   const fingerprint = digest(request.body);
   const admission = await admit(deps, { request, rules, verified }, fingerprint);
@@ -110,7 +110,7 @@ async function take(
   if (admission.kind === "replayed") return refused({ code: "hook_replayed", because: "replay" });
   const id = admission.requestId;
   if (admission.kind === "same") return { kind: "taken", id };
-  const begun = await begin(deps, { id, wish: read.wish, chat, role: rules.role, fingerprint }, signal);
+  const begun = await begin(deps, { id, asked: read.asked, chat, role: rules.role, fingerprint }, signal);
   switch (begun.kind) {
     case "begun":
       await deps.marks.stored(id);

@@ -45,7 +45,7 @@ export interface Wake {
   /** What is behind it; a job, if nothing is said. */
   readonly origin?: "cron" | "webhook";
   /** What the record of the conversation shows in the place of somebody's words. Default: that a job has something for it. */
-  readonly words?: string;
+  readonly text?: string;
 }
 
 /** Puts something into a session without a person having said it. */

@@ -1,4 +1,5 @@
 /** Reactions that begin a turn, where a channel's settings want that: one turn for a burst, and one a minute in a session. Further ones are read with the next turn. */
+import { INTERNAL_PRIORITY, internalMessage } from "../../automation/index.ts";
 import type { InternalReceiver } from "../../contracts/automation/internal-message.ts";
 import type { ArrivedReaction } from "../../contracts/channels/platform.ts";
 import type { SessionChats } from "../../contracts/channels/session-chats.ts";
@@ -36,8 +37,6 @@ export const JOIN_MS = 3_000;
 export const WAKE_EVERY_MS = 60_000;
 /** Sessions whose last wake is remembered. While there are more, no reaction wakes. */
 const MAX_SESSIONS = 10_000;
-/** Below what people write. */
-const PRIORITY = 3;
 
 interface Window {
   /** On the monotonic clock. */
@@ -80,22 +79,19 @@ async function wake(deps: ReactionWakeDeps, sessionKey: SessionKey, burst: reado
   const chat = first && (await deps.sessionChats.at(sessionKey));
   if (!first || !chat || !isSameChat(chat.to, first.reaction.address)) return;
   const { sender, place } = first.reaction;
-  const eventId = eventIdOf(first);
   const message = {
-    eventId,
-    fingerprint: eventId,
-    address: chat.to,
-    scope: chat.scope,
+    ...internalMessage({
+      eventId: eventIdOf(first),
+      address: chat.to,
+      scope: chat.scope,
+      sender,
+      text: burstText(burst),
+      receivedAt: deps.clock.now(),
+      origin: "reaction",
+    }),
     ...(place === undefined ? {} : { place }),
-    sender,
-    text: burstText(burst),
-    quoted: [],
-    attachments: [],
-    mentioned: true,
-    receivedAt: deps.clock.now(),
-    origin: "reaction",
-  } as const;
-  const entry = { sessionKey, agentId: chat.agentId, role: first.role, priority: PRIORITY, message };
+  };
+  const entry = { sessionKey, agentId: chat.agentId, role: first.role, priority: INTERNAL_PRIORITY, message };
   const receipt = await deps.receiver.put(entry, deps.stopping);
   deps.log.debug("reaction begins a turn", { sessionKey, reactions: burst.length, receipt: receipt.kind });
 }

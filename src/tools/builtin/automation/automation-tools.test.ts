@@ -8,6 +8,7 @@ import { createJobs, createTimes } from "../../../automation/index.ts";
 import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
 import { createReminder } from "./create-reminder.ts";
 import { cron } from "./cron.ts";
+import { noJobRules } from "../../../testing/automation/quiet-jobs.ts";
 
 let bench: BuiltinBench;
 const woken: unknown[] = [];
@@ -26,7 +27,14 @@ beforeAll(async () => {
     };
     const people = testPersonTimes(deps.clock);
     const jobs: JobsApi = {
-      ...createJobs({ ...deps, store: deps.store.jobs, times: createTimes(() => "UTC"), engine, people }),
+      ...createJobs({
+        ...noJobRules(deps.clock),
+        ...deps,
+        store: deps.store.jobs,
+        times: createTimes(() => "UTC"),
+        engine,
+        people,
+      }),
       async wake(words, who) {
         woken.push([words, who.sessionKey]);
         return { kind: "ok", sessionKey: who.sessionKey as never };

@@ -1,11 +1,11 @@
-/** What a request asks for, read from its JSON once it is known to be genuine. Pure; what is wrong is said in a sentence. */
+/** The body of an incoming webhook, parsed once its signature is known to be good. Pure; what is wrong is said in a sentence. */
 import { DEFAULT_AGENT } from "../../contracts/ids.ts";
 import { MAX_EVENT_CHARS } from "../../contracts/automation/system-event.ts";
 import { parseJson } from "../../kit/json.ts";
 import { fillTemplate } from "../../kit/template.ts";
 import { AGENT, type WebhookRules, type Mapping, WAKE } from "./rules.ts";
 
-export type Wish =
+export type ParsedWebhook =
   | { readonly kind: "wake"; readonly text: string; readonly now: boolean; readonly to: string | null }
   | ({ readonly kind: "work" } & Work);
 
@@ -23,7 +23,8 @@ export interface Work {
   readonly webhook: string | null;
 }
 
-type ReadWish = { readonly ok: true; readonly wish: Wish } | { readonly ok: false; readonly problem: string };
+type ParseResult =
+  { readonly ok: true; readonly asked: ParsedWebhook } | { readonly ok: false; readonly problem: string };
 
 /** Of the body; the port has its own limit in bytes. */
 const JSON_LIMITS = { maxChars: 256 * 1024, maxDepth: 64 };
@@ -31,22 +32,22 @@ const TEXT_LIMITS = { maxValueChars: 6_000, maxChars: MAX_EVENT_CHARS - 100 };
 const MAX_TEXT_CHARS = TEXT_LIMITS.maxChars;
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-export function readWish(body: Uint8Array, { name, mapping }: WebhookRules): ReadWish {
+export function parseWebhook(body: Uint8Array, { name, mapping }: WebhookRules): ParseResult {
   const text = utf8(body);
   const parsed = text === null ? null : parseJson(text, JSON_LIMITS);
   if (!parsed?.ok) return wrong("The body is not valid JSON, or nested too deeply.");
-  if (mapping) return { ok: true, wish: { kind: "work", ...mapped(name, mapping, parsed.value) } };
+  if (mapping) return { ok: true, asked: { kind: "work", ...mapped(name, mapping, parsed.value) } };
   return name === WAKE ? readWake(parsed.value) : readWork(parsed.value);
 }
 
 function mapped(name: string, mapping: Mapping, document: unknown): Work {
   const { session, delivery, task = null, agent = DEFAULT_AGENT, to = null, webhook = null } = mapping;
   const text = fillTemplate(mapping.message, document, TEXT_LIMITS);
-  return { name, text, task, agent, delivery, webhook, ...placeOf(session, to) };
+  return { name, text, task, agent, delivery, webhook, ...sessionOf(session, to) };
 }
 
-/** A conversation that is named is where the words are told and answered. */
-function placeOf(session: string, to: string | null): Pick<Work, "session" | "to"> {
+/** A session that is named by its key is where the text is put and answered. */
+function sessionOf(session: string, to: string | null): Pick<Work, "session" | "to"> {
   if (session === "hook" || session === "request" || session === "main") return { session, to };
   return { session: "main", to: session };
 }
@@ -54,13 +55,13 @@ function placeOf(session: string, to: string | null): Pick<Work, "session" | "to
 type Check = (value: unknown) => string | null;
 type Fields = Readonly<Record<string, { readonly needed: boolean; readonly check: Check }>>;
 
-const words: Check = (value) =>
+const longText: Check = (value) =>
   typeof value === "string" && value.trim() !== "" && value.length <= MAX_TEXT_CHARS
     ? null
     : `must be text of 1 to ${MAX_TEXT_CHARS} characters`;
-const short: Check = (value) =>
+const shortText: Check = (value) =>
   typeof value === "string" && value !== "" && value.length <= 512 ? null : "must be text of 1 to 512 characters";
-const named: Check = (value) =>
+const identifier: Check = (value) =>
   typeof value === "string" && NAME.test(value) ? null : "must be 1 to 64 small letters, digits and dashes";
 const oneOf =
   (...names: readonly string[]): Check =>
@@ -70,37 +71,38 @@ const needed = (check: Check) => ({ needed: true, check });
 const optional = (check: Check) => ({ needed: false, check });
 
 const WAKE_FIELDS: Fields = {
-  text: needed(words),
+  text: needed(longText),
   mode: optional(oneOf("now", "next-heartbeat")),
-  to: optional(short),
+  to: optional(shortText),
 };
 const WORK_FIELDS: Fields = {
-  message: needed(words),
-  name: optional(named),
-  agent: optional(named),
-  agentId: optional(named),
-  session: optional(short),
+  message: needed(longText),
+  name: optional(identifier),
+  agent: optional(identifier),
+  agentId: optional(identifier),
+  session: optional(shortText),
   delivery: optional(oneOf("announce", "direct", "silent")),
-  to: optional(short),
-  webhook: optional(named),
+  to: optional(shortText),
+  webhook: optional(identifier),
 };
 
-function readWake(value: unknown): ReadWish {
+function readWake(value: unknown): ParseResult {
   const read = readFields(value, WAKE_FIELDS);
   if (typeof read === "string") return wrong(read);
   const { text = "", mode = "now", to = null } = read;
-  return { ok: true, wish: { kind: "wake", text: text ?? "", now: mode === "now", to } };
+  return { ok: true, asked: { kind: "wake", text: text ?? "", now: mode === "now", to } };
 }
 
-function readWork(value: unknown): ReadWish {
+function readWork(value: unknown): ParseResult {
   const read = readFields(value, WORK_FIELDS);
   if (typeof read === "string") return wrong(read);
   const { message = "", name = AGENT, agent = DEFAULT_AGENT, agentId = agent, webhook = null } = read;
   const { session = "hook", delivery = "announce", to = null } = read;
-  const ways = { delivery: delivery as Work["delivery"], ...placeOf(session, to) };
-  if (webhook !== null && ways.session === "main")
+  const target = sessionOf(session, to);
+  if (webhook !== null && target.session === "main")
     return wrong("What is answered in a conversation is not posted. Leave `webhook` or `session` out.");
-  return { ok: true, wish: { kind: "work", name, text: message, task: null, agent: agentId, webhook, ...ways } };
+  const work = { name, text: message, task: null, agent: agentId, delivery: delivery as Work["delivery"], webhook };
+  return { ok: true, asked: { kind: "work", ...work, session: target.session, to: target.to } };
 }
 
 /** The fields as texts, or what is wrong with them. */
@@ -127,6 +129,6 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-function wrong(problem: string): ReadWish {
+function wrong(problem: string): ParseResult {
   return { ok: false, problem };
 }

@@ -7,8 +7,9 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { job } from "../../testing/automation/job-fixture.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { startEngine } from "../engine.ts";
-import { slotNow } from "./moved.ts";
+import { slotAfterUpdate } from "./zone-update.ts";
 import { createTimes } from "./times.ts";
+import { ENDLESS_RUNS, NO_REPORTS } from "../../testing/automation/quiet-jobs.ts";
 
 const HOUR = 3_600_000;
 const DAY = Date.UTC(2026, 0, 10);
@@ -18,7 +19,7 @@ const times = createTimes(() => "UTC");
 const slot = (expr: string, hours: number): number | null => {
   const read = times.read({ kind: "cron", expr });
   if (!read.ok) throw new Error(read.problem);
-  const at = slotNow(times, read.schedule, { nextAt: DAY + hours * HOUR, anchorAt: 0 });
+  const at = slotAfterUpdate(times, read.schedule, { nextAt: DAY + hours * HOUR, anchorAt: 0 });
   return at === null ? null : (at - DAY) / HOUR;
 };
 
@@ -39,8 +40,8 @@ describe("the next slot, under rules that have changed since", () => {
   test("is none where there was none, and an interval or a moment knows no zone", () => {
     const every = times.read({ kind: "every", expr: "1h" });
     if (!every.ok) throw new Error(every.problem);
-    expect(slotNow(times, every.schedule, { nextAt: 5, anchorAt: 0 })).toBe(5);
-    expect(slotNow(times, every.schedule, { nextAt: null, anchorAt: 0 })).toBeNull();
+    expect(slotAfterUpdate(times, every.schedule, { nextAt: 5, anchorAt: 0 })).toBe(5);
+    expect(slotAfterUpdate(times, every.schedule, { nextAt: null, anchorAt: 0 })).toBeNull();
   });
 });
 
@@ -49,10 +50,16 @@ test("a job at nine runs once on the day on which the rules of its zone are othe
   await using real = await realStore(clock);
   const stored = DAY + 8 * HOUR; // nine o'clock, as an earlier version knew it
   await real.store.jobs.add(job({ schedule: { kind: "cron", expr: "0 9 * * *" }, nextAt: stored }));
-  const starter = { check: async () => null, start: async () => ({ kind: "begun" as const }) };
-  const deps = { clock, ids: createSeqIds(), log: recordingLog(), store: real.store.jobs, times, starter };
+  const deps = {
+    clock,
+    ids: createSeqIds(),
+    log: recordingLog(),
+    store: real.store.jobs,
+    times,
+    starter: ENDLESS_RUNS,
+  };
   const told: JobRun[] = [];
-  await using _engine = startEngine({ ...deps, told: (run) => void told.push(run), tellOwner: async () => undefined });
+  await using _engine = startEngine({ ...deps, ...NO_REPORTS, told: (run) => void told.push(run) });
   for (let minute = 0; minute < 180; minute++) await clock.advance(60_000);
   expect(told.map(({ slot: at, status }) => [new Date(at).toISOString(), status])).toEqual([
     ["2026-01-10T09:00:00.000Z", "running"],

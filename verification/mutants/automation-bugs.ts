@@ -1,7 +1,7 @@
 /** Bugs in what begins by itself: clocks that move, runs that are begun twice, timers that outlive their run. */
 import type { SeededBug } from "./seeded-bug.ts";
 
-export const SCHEDULE_BUGS: readonly SeededBug[] = [
+export const AUTOMATION_BUGS: readonly SeededBug[] = [
   {
     what: "A moved clock is noticed an hour late.",
     file: "src/automation/engine.ts",

@@ -1,19 +1,16 @@
 /**
- * Rules of a time zone change with an update of its data; a machine that moves is the business of `zone-change.ts`. The next slot was worked out under the old ones; when it
- * comes, it is looked at once more, so that "at nine" is not at eight and again at nine. Pure.
+ * An update of the time-zone data may change the rules of a zone. The next slot was computed under the old rules, so it is computed again when
+ * it comes: "at nine" must not run at eight and again at nine. A machine that moves to another zone is the subject of `zone-change.ts`. Pure.
  */
 import type { Job } from "../../contracts/automation/job.ts";
 import type { ParsedSchedule } from "./parse.ts";
 import type { Times } from "./times.ts";
 
-/** Zones are not further apart; whatever else a schedule has become, its slot is kept. */
+/** Largest time-zone shift: 26 h. A slot that would move further is kept. */
 const MAX_MOVE_MS = 26 * 3_600_000;
 
-/**
- * The slot that the stored one is under the rules of now. Moved to later: that one, and nothing is due yet. Moved to earlier: the stored one
- * stands for it, a little late.
- */
-export function slotNow(
+/** The stored slot under the rules of now. Moved to later: the later one, and nothing is due yet. Moved to earlier: the stored one, a little late. */
+export function slotAfterUpdate(
   times: Pick<Times, "next">,
   schedule: ParsedSchedule,
   { nextAt, anchorAt }: Pick<Job, "nextAt" | "anchorAt">,

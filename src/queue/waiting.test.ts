@@ -154,6 +154,15 @@ describe("a message that is withdrawn", () => {
     expect(await fx.queue.cancel(two, A, BACK)).toEqual({ kind: "not_waiting" });
   });
 
+  test("is forgotten: a repeat of its event meets the limit of its session like anything new", async () => {
+    await using fx = await queueWorld({ maxPerSession: 1 });
+    const message = { ...entry("a", "one").message, sender: { principal: A, name: "A" } };
+    const one = idOf(await fx.say("a", "one", { message }));
+    await fx.queue.cancel(one, A, BACK);
+    await fx.say("a", "fills the session");
+    expect((await fx.say("a", "one", { message })).kind).toBe("full");
+  });
+
   test("can be the only one of its lane, and can come while a turn runs", async () => {
     await using fx = await queueWorld();
     const one = idOf(await fx.say("a", "one"));

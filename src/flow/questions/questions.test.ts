@@ -14,6 +14,7 @@ import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { unhandledIn } from "../../testing/unhandled.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { MAX_NOTE_CHARS, MAX_NOTES_PER_TURN } from "./notes.ts";
 import { createQuestions } from "./questions.ts";
 import { answerQuestion } from "./answer-question.ts";
@@ -74,7 +75,8 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
   const deps = { clock, log, events, ids: createSeqIds(), poster, channels, mask: redactor.mask };
   const questions = createQuestions(deps, () => ({ waitMs: WAIT_MS }));
   const ask = async (question: Parameters<typeof questions.ask>[0], more: Partial<Caller> = {}, signal = NEVER) => {
-    const answer = questions.ask(question, { ...of, ...more }, signal);
+    const answer = waitForEnd("the end of a question", questions.ask(question, { ...of, ...more }, signal));
+    answer.catch(() => undefined); // a test that looks at something else is over by then
     await clock.advance(0);
     return { answer, id: questions.pending().at(-1)?.id ?? "" };
   };
@@ -237,6 +239,10 @@ describe("a question", () => {
     const waiting = await at.ask({ ...NAME, timeoutMs: 1_000 });
     await at.clock.advance(1_000);
     expect(await waiting.answer).toEqual({ kind: "none" });
+    const turn = new AbortController();
+    const stopped = await at.ask({ ...NAME, timeoutMs: 1_000 }, {}, turn.signal);
+    turn.abort(); // with its turn, long before its own time
+    expect(await stopped.answer).toEqual({ kind: "none" });
     expect(at.shown).toHaveLength(1);
   });
 

@@ -181,7 +181,7 @@ export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
   src: 1,
   "src/agents": 2,
   "src/automation": 2,
-  "src/channels": 6,
+  "src/channels": 4,
   "src/config": 2,
   "src/delivery": 1,
   "src/http": 5,

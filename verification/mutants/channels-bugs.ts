@@ -42,7 +42,7 @@ export const CHANNELS_BUGS: readonly SeededBug[] = [
     what: "The preview of a reply that Discord refused for good stands for ever.",
     file: "src/channels/discord/outbound/send.ts",
     in: "sendPart",
-    find: 'if (failure.kind === "permanent" && known) await deps.previews.putBack(part.turnId);',
+    find: 'if (failure.kind === "permanent" && part.part === 0) await deps.previews.release(part.turnId);',
     replace: "",
     tests: [`${discord}/outbound`],
   },
@@ -72,10 +72,10 @@ export const CHANNELS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "Half an answer rings the phone.",
-    file: "src/channels/telegram/outbound/live.ts",
-    in: "showOnce",
-    find: "replyTo: one.replyTo, silent: true }, signal);",
-    replace: "replyTo: one.replyTo }, signal);",
+    file: "src/channels/telegram/outbound/previews.ts",
+    in: "telegramPreviews",
+    find: "Number(replyTo), silent: true }, signal)",
+    replace: "Number(replyTo) }, signal)",
     tests: [`${telegram}/outbound`],
   },
   {

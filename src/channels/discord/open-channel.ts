@@ -1,6 +1,6 @@
 /** Puts the parts of the Discord channel together: connection, what comes in, what goes out, commands and buttons. Closing is the reverse. */
 import type { OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
-import { accountState, createTasks, startApprovalMessages } from "../kit/index.ts";
+import { accountState, createTasks, startApprovalMessages, startPreviews } from "../kit/index.ts";
 import { createDispatcher } from "./dispatch.ts";
 import { startIntake } from "./inbound/intake.ts";
 import { createSeen } from "./inbound/seen.ts";
@@ -14,7 +14,7 @@ import { discordWebhook } from "./interactions/webhook.ts";
 import { startLink } from "./link/link.ts";
 import { discordActions } from "./outbound/actions.ts";
 import { failureOf } from "./outbound/failure.ts";
-import { startPreviews } from "./outbound/preview.ts";
+import { discordPreviews } from "./outbound/previews.ts";
 import { openRest } from "./outbound/rest-client.ts";
 import { DEDUPE_MS, partMessages, sendPart } from "./outbound/send.ts";
 import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
@@ -34,7 +34,7 @@ export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): 
   const { api } = rest;
   const places = createPlaces();
   const tasks = createTasks((error) => log.warn("work for Discord failed", { kind: failureOf(error).kind }));
-  const previews = startPreviews({ ...deps, api, addressOf: places.address }, settings.streamMode);
+  const previews = startPreviews(deps, discordPreviews(api), settings.streamMode);
   const approvals = startApprovalMessages(deps, approvalPlatform(api), signal);
   const maxFileBytes = settings.mediaMaxMb * MIB;
   const intake = startIntake({

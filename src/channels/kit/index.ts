@@ -9,12 +9,13 @@ export {
   POST_AGAIN_MS,
   startApprovalMessages,
 } from "./approval-messages.ts";
-export { type LeftPreviews, previewKey, type PreviewRemoval, startLeftPreviews } from "./left-previews.ts";
 export { markdownTokens } from "./markdown/lexer.ts";
 export { tableText } from "./markdown/plain-text.ts";
 export { readable } from "./markdown/unfinished.ts";
+export type { PreviewFailure, PreviewPlatform } from "./preview-platform.ts";
+export { type Previews, startPreviews } from "./previews.ts";
 export { noteTool, noTools, type ShownTool, type ShownTools, speakingTool } from "./running-tools.ts";
 export { remember } from "./remember.ts";
 export { createTasks, type Tasks } from "./tasks.ts";
-export { emptyView, hearTurns, type StreamMode, type TurnView } from "./turn-views.ts";
+export type { StreamMode, TurnView } from "./turn-views.ts";
 export { wholeCharacters } from "./whole-characters.ts";

@@ -1,14 +1,14 @@
-/**
- * Takes away previews that no reply has taken over: of a turn that ended without one, and of turns of a previous process. Which message it was
- * has been noted before.
- */
+/** Removes previews that no reply has taken over: of a turn that ended without one, and of turns of a previous process. */
+import type { ChatAddress } from "../../contracts/chat.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AccountState } from "./account-state.ts";
+import { forgetNote, notedTurns, type PreviewNote, readNote, writeNote } from "./preview-notes.ts";
+import { isInDoubt, type PreviewPlatform } from "./preview-platform.ts";
 import { createTasks } from "./tasks.ts";
 
-export interface LeftPreviews {
+interface LeftPreviews {
   /** The turn has begun: whatever a previous process has shown of it stays until its end. */
   begun(turnId: TurnId): void;
   /**
@@ -16,75 +16,49 @@ export interface LeftPreviews {
    * no care any more.
    */
   over(turnId: TurnId, quiet: Promise<unknown> | null): Promise<void>;
-  /** A reply takes over what was shown of this turn. When it resolves, nothing of it is being taken away. */
+  /** A reply takes over what was shown of this turn. When it resolves, nothing of it is being removed. */
   claim(turnId: TurnId): Promise<void>;
   /** That reply was refused for good: what was shown is left again. */
   release(turnId: TurnId): void;
-  /** Takes away at once what is shown of this turn, although more is owed to its chat. */
+  /** Removes at once what is shown of this turn, although more is owed to its chat. */
   remove(turnId: TurnId): Promise<void>;
   settled(): Promise<void>;
 }
 
-/** What is known of a preview across restarts. */
-interface Noted {
-  /** Its reply was on the way into it, and may stand there although nobody heard so: it is no preview any more. */
-  readonly taken: boolean;
-}
-
-/** What is different on each platform. */
-export interface PreviewRemoval<N extends Noted> {
-  /** Null: nothing is noted, because its reply stands there. */
-  read(turnId: TurnId): Promise<N | null>;
-  /** Something is still to be delivered in its chat, and may be its reply. */
-  owes(noted: N): boolean;
-  remove(noted: N, turnId: TurnId, signal: AbortSignal): Promise<void>;
-  /** The platform said no, and would say so again. */
-  isFinal(error: unknown): boolean;
-  /** How long after a start it is waited: whatever is sent or tried again has begun by then. */
-  readonly startMs: number;
-  /** How long after the end of its turn, and between two tries. */
-  readonly againMs: number;
-  readonly maxTries: number;
-}
-
-interface LeftPreviewDeps {
+export interface LeftPreviewDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly facts: AccountState;
+  /** Something said earlier in this chat is still to be delivered, and may be the reply. */
+  owes(to: ChatAddress): boolean;
 }
 
-/** How the keys of all previews begin. */
-const KEYS = "preview:";
-export const previewKey = (turnId: TurnId): string => KEYS + turnId;
+type Removing = Pick<PreviewPlatform<unknown>, "removal" | "repeat" | "remove" | "failureOf">;
 
-export function startLeftPreviews<N extends Noted>(
-  deps: LeftPreviewDeps,
-  platform: PreviewRemoval<N>,
-  signal: AbortSignal,
-): LeftPreviews {
+export function startLeftPreviews(deps: LeftPreviewDeps, platform: Removing, signal: AbortSignal): LeftPreviews {
+  const { startMs, againMs, maxTries } = platform.removal;
   const left = new Set<TurnId>();
   const running = new Set<TurnId>();
   const removing = new Map<TurnId, Promise<unknown>>();
   const tasks = createTasks((error) => deps.log.debug("preview not cleaned up", { error }));
 
-  const remove = (turnId: TurnId, owes: PreviewRemoval<N>["owes"]): Promise<boolean> => {
-    const removed = takeAway(deps, { ...platform, owes }, turnId, signal).finally(() => removing.delete(turnId));
+  const remove = (turnId: TurnId, owes: LeftPreviewDeps["owes"]): Promise<boolean> => {
+    const removed = takeAway({ ...deps, owes }, platform, turnId, signal).finally(() => removing.delete(turnId));
     removing.set(turnId, removed);
     return removed;
   };
   const wait = async (turnId: TurnId, waitMs: number, quiet: Promise<unknown> | null): Promise<void> => {
     left.add(turnId);
     await quiet;
-    for (let tries = 0; tries < platform.maxTries; tries++) {
-      await deps.clock.sleep(tries === 0 ? waitMs : platform.againMs, signal).catch(() => undefined); // the next process looks again
+    for (let tries = 0; tries < maxTries; tries++) {
+      await deps.clock.sleep(tries === 0 ? waitMs : againMs, signal).catch(() => undefined); // the next process looks again
       if (signal.aborted || running.has(turnId) || !left.has(turnId)) return;
-      if (await remove(turnId, platform.owes)) return void left.delete(turnId);
+      if (await remove(turnId, deps.owes)) return void left.delete(turnId);
     }
     left.delete(turnId); // its note is for the next process
   };
   const lookBack = async (): Promise<void> => {
-    for (const { key } of await deps.facts.list(KEYS))
-      void tasks.add(wait(key.slice(KEYS.length) as TurnId, platform.startMs, null));
+    for (const turnId of await notedTurns(deps.facts)) void tasks.add(wait(turnId, startMs, null));
   };
   void tasks.add(lookBack());
 
@@ -94,13 +68,13 @@ export function startLeftPreviews<N extends Noted>(
     },
     async over(turnId, quiet) {
       const ran = running.delete(turnId);
-      if (quiet !== null || (ran && left.has(turnId))) await tasks.add(wait(turnId, platform.againMs, quiet));
+      if (quiet !== null || (ran && left.has(turnId))) await tasks.add(wait(turnId, againMs, quiet));
     },
     async claim(turnId) {
       left.delete(turnId);
       await removing.get(turnId)?.catch(() => undefined); // whoever removes says so
     },
-    release: (turnId) => void tasks.add(wait(turnId, platform.againMs, null)),
+    release: (turnId) => void tasks.add(wait(turnId, againMs, null)),
     async remove(turnId) {
       await remove(turnId, () => false);
     },
@@ -109,26 +83,44 @@ export function startLeftPreviews<N extends Noted>(
 }
 
 /** False: not now. */
-async function takeAway<N extends Noted>(
-  { facts, log }: LeftPreviewDeps,
-  platform: PreviewRemoval<N>,
+async function takeAway(
+  deps: LeftPreviewDeps,
+  platform: Removing,
   turnId: TurnId,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const first = await platform.read(turnId);
-  if (first === null) return true;
-  if (platform.owes(first)) return false;
+  const { facts, log } = deps;
+  const first = await readNote(facts, turnId);
+  if (first === null) return true; // its reply stands there
+  if (deps.owes(first.to)) return false;
   // read again: what was owed a moment ago may have been delivered into it
-  const noted = await platform.read(turnId);
-  if (noted === null) return true;
+  const note = await readNote(facts, turnId);
+  if (note === null) return true;
   try {
-    if (!noted.taken) await platform.remove(noted, turnId, signal);
+    const message = note.taken ? null : await messageOf(deps, platform, { turnId, note }, signal);
+    if (message !== null) await platform.remove({ where: note.where, message }, signal);
   } catch (error) {
     if (signal.aborted) return false;
-    const isFinal = platform.isFinal(error);
-    log.debug("preview not removed", { isFinal });
-    if (!isFinal) return false;
+    const { kind } = platform.failureOf(error, note.to);
+    log.debug("preview not removed", { kind });
+    if (kind !== "refused" && kind !== "gone") return false;
   }
-  await facts.forget(previewKey(turnId));
+  await forgetNote(facts, turnId);
   return true;
+}
+
+async function messageOf(
+  { clock, facts, log }: LeftPreviewDeps,
+  platform: Removing,
+  { turnId, note }: { readonly turnId: TurnId; readonly note: PreviewNote },
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (note.message !== null) return note.message;
+  if (platform.repeat === null || isInDoubt(platform, note, clock.now())) {
+    log.warn("preview in doubt: it may be shown without an end", { turnId });
+    return null;
+  }
+  const message = await platform.repeat.find(turnId, note.where, signal);
+  if (message !== null) await writeNote(facts, turnId, { ...note, message });
+  return message;
 }

@@ -89,7 +89,10 @@ describe("a preview that no reply has taken over", () => {
   const START_MS = 20_000;
   const AGAIN_MS = 60_000;
 
-  async function world(note: string | null = "shown") {
+  const to = { channel: "parlour", account: "main", chat: "1" };
+  const shown = (taken = false) => JSON.stringify({ to, where: "1", message: "7", begunAt: 0, taken });
+
+  async function world(note: string | null = shown()) {
     const clock = createFakeClock();
     const kept = new Map(note === null ? [] : [[`preview:${turnId}`, note]]);
     const state = {
@@ -106,22 +109,17 @@ describe("a preview that no reply has taken over", () => {
       list: async () => [...kept].map(([key, value]) => ({ key, value })),
     };
     const left = startLeftPreviews(
-      { clock, log: recordingLog(), facts },
+      { clock, log: recordingLog(), facts, owes: () => state.owed },
       {
-        startMs: START_MS,
-        againMs: AGAIN_MS,
-        maxTries: 3,
-        async read(id) {
-          const noted = await facts.get(`preview:${id}`);
-          return noted === null ? null : { taken: noted === "taken" };
-        },
-        owes: () => state.owed,
-        async remove(_noted, _turnId, signal) {
+        removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
+        repeat: null,
+        async remove(_message, signal) {
           await state.removal?.(signal);
           if (state.failing) throw state.failing;
           state.removed++;
         },
-        isFinal: (error) => error instanceof Error && error.message === "refused",
+        failureOf: (error) =>
+          error instanceof Error && error.message === "refused" ? { kind: "refused" } : { kind: "later", pauseMs: 0 },
       },
       stop.signal,
     );
@@ -141,6 +139,12 @@ describe("a preview that no reply has taken over", () => {
     expect([at.state.removed, at.kept.size]).toEqual([0, 1]);
     await at.clock.advance(1);
     expect([at.state.removed, at.kept.size]).toEqual([removed, notes]);
+  });
+
+  test("is only forgotten when another version noted it in a way that cannot be read", async () => {
+    const at = await world("7@11");
+    await at.clock.advance(START_MS);
+    expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
   });
 
   test("is tried again, and given up after some tries", async () => {
@@ -164,7 +168,7 @@ describe("a preview that no reply has taken over", () => {
       for (const end of ["removed", "given up", "claimed"]) {
         const id = `turn_${number}_${end}` as TurnId;
         const key = `preview:${id}`;
-        at.kept.set(key, "shown");
+        at.kept.set(key, shown());
         at.state.owed = end === "given up";
         at.left.begun(id);
         void at.left.over(id, Promise.resolve());
@@ -179,7 +183,7 @@ describe("a preview that no reply has taken over", () => {
   });
 
   test("is only forgotten when its reply may stand in it", async () => {
-    const at = await world("taken");
+    const at = await world(shown(true));
     await at.clock.advance(START_MS);
     expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
   });
@@ -206,7 +210,7 @@ describe("a preview that no reply has taken over", () => {
 
   test("of a turn that ended here goes when the turn is quiet, and at once when it stands in the way", async () => {
     const at = await world(null);
-    at.kept.set(`preview:${turnId}`, "shown");
+    at.kept.set(`preview:${turnId}`, shown());
     const quiet = Promise.withResolvers<void>();
     void at.left.over(turnId, quiet.promise);
     await at.clock.advance(2 * AGAIN_MS);
@@ -214,7 +218,7 @@ describe("a preview that no reply has taken over", () => {
     quiet.resolve();
     await at.clock.advance(AGAIN_MS);
     expect(at.state.removed).toBe(1);
-    at.kept.set(`preview:${turnId}`, "shown");
+    at.kept.set(`preview:${turnId}`, shown());
     at.state.owed = true;
     await at.left.remove(turnId);
     expect(at.state.removed).toBe(2);

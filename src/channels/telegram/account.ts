@@ -5,7 +5,7 @@ import { createChatCooldowns } from "./api/chat-cooldowns.ts";
 import { followMoves, openMovedChats } from "./api/moved-chats.ts";
 import { createCommandMenu } from "./command-menu.ts";
 import { connect } from "./connect.ts";
-import { accountState, createTasks, startApprovalMessages } from "../kit/index.ts";
+import { accountState, createTasks, startApprovalMessages, startPreviews } from "../kit/index.ts";
 import { createAlbums } from "./inbound/albums.ts";
 import { approvalPlatform } from "./inbound/approvals.ts";
 import type { Me } from "./inbound/arrived.ts";
@@ -16,7 +16,7 @@ import { takePress } from "./inbound/presses.ts";
 import { createQuestionMessages } from "./inbound/question-messages.ts";
 import { createLink } from "./link.ts";
 import { actionsOf } from "./outbound/actions.ts";
-import { startLive } from "./outbound/live.ts";
+import { telegramPreviews } from "./outbound/previews.ts";
 import { partMessages, sendPart } from "./outbound/send.ts";
 import type { AccountSettings } from "./settings.ts";
 import { serveWebhook, webhookOf } from "./webhook-mode.ts";
@@ -40,11 +40,13 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
   const tasks = createTasks((error) => log.error("work for Telegram failed", { error }));
   const approvals = startApprovalMessages({ ...deps, log }, approvalPlatform(api, CHANNEL, account), signal);
-  const live = startLive({ ...deps, log, api, cooldowns, facts, moved, account }, settings.streamMode, signal);
+  const shown = telegramPreviews({ api, cooldowns, moved });
+  const previews = startPreviews({ clock, log, facts, events, owes: deps.owes }, shown, settings.streamMode);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   let me: Me | null = null;
   const accepted: IntakeDeps["accepted"] = (arrived, id, role) => {
-    live.expect(id, arrived.address, arrived);
+    const { address, scope, messageId } = arrived;
+    previews.expect(id, { to: address, replyTo: scope === "group" ? String(messageId) : null });
     void tasks.add(acknowledge({ api, log }, settings.ackReaction, arrived, signal));
     void tasks.add(menu.offer(arrived, role));
   };
@@ -80,7 +82,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   };
   void tasks.add(run());
 
-  const sender = { api, cooldowns, facts, files: deps.files, previews: live };
+  const sender = { api, cooldowns, facts, files: deps.files, previews };
   return {
     ...actionsOf(api),
     id: CHANNEL,
@@ -97,9 +99,9 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closed"));
       approvals[Symbol.dispose]();
-      live[Symbol.dispose]();
       await tasks.settled();
-      await Promise.all([albums.settled(), live.settled(), approvals.settled()]);
+      await previews[Symbol.asyncDispose]();
+      await Promise.all([albums.settled(), approvals.settled()]);
     },
   };
 }

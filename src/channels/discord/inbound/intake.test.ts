@@ -108,8 +108,8 @@ describe("discord intake: a message", () => {
     await at.clock.advance(0);
     expect(at.looked.map(({ place }) => place)).toEqual(["77", undefined]);
     expect(at.expected).toEqual([
-      ["in_1", "1", inServer.id],
-      ["in_1", "2", undefined],
+      ["in_1", { to: { channel: "discord", account: "default", chat: "1" }, replyTo: inServer.id }],
+      ["in_1", { to: { channel: "discord", account: "default", chat: "2" }, replyTo: null }],
     ]);
     await stop(at);
   });

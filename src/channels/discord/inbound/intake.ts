@@ -7,9 +7,8 @@ import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { AnswerReceipt, Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import { untilDone } from "../../../kit/until-done.ts";
-import { remember } from "../../kit/index.ts";
+import { type Previews, remember } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
-import type { Previews } from "../outbound/preview.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
 import { snowflakeTime } from "../settings.ts";
 import { catchUp } from "./catch-up.ts";
@@ -128,7 +127,7 @@ async function takeIn(deps: IntakeWork, { said, kind, channel }: Arrived, signal
   if (receipt === null) return;
   remember(deps.recent, said.id, true, MAX_RECENT);
   if (receipt.kind === "queued")
-    deps.previews.expect(receipt.id, channel.id, channel.guild === null ? undefined : said.id);
+    deps.previews.expect(receipt.id, { to: address, replyTo: channel.guild === null ? null : said.id });
   if (receipt.kind !== "refused") return await untilNoted(deps, channel, said.id, signal);
   if (receipt.because !== "ignored" && receipt.say !== "") await tell(deps, channel.id, receipt.say, signal);
 }

@@ -8,8 +8,7 @@ import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
 import type { Role } from "../../../contracts/ids.ts";
 import type { Places } from "../inbound/threads.ts";
 import { fingerprintOf, senderOf } from "../inbound/translate.ts";
-import type { Previews } from "../outbound/preview.ts";
-import type { ApprovalMessages } from "../../kit/index.ts";
+import type { ApprovalMessages, Previews } from "../../kit/index.ts";
 import { decidedText, readApprovalButton } from "./approvals.ts";
 import { ARGUMENT } from "./menu.ts";
 import { readQuestionButton } from "./question-messages.ts";
@@ -101,8 +100,7 @@ async function command(
   };
   const receipt = await deps.door.receive(message, signal);
   if (receipt.kind === "refused") return receipt.say === "" ? NOTHING : { kind: "whisper", text: receipt.say };
-  const { address } = from;
-  if (receipt.kind === "queued") deps.previews.expect(receipt.id, address.thread ?? address.chat);
+  if (receipt.kind === "queued") deps.previews.expect(receipt.id, { to: from.address, replyTo: null });
   return { kind: "whisper", text: "Got it." };
 }
 

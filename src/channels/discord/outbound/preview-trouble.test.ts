@@ -1,16 +1,18 @@
 /** Previews of Discord beside an API and a disk that a test plays by hand: a disk that fails, a stop, and nothing kept of turns that are over. */
 import { describe, expect, test } from "bun:test";
-import type { AccountState } from "../../kit/index.ts";
+import { type AccountState, startPreviews } from "../../kit/index.ts";
 import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { createEvents } from "../../../observe/index.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
-import { startPreviews } from "./preview.ts";
-import type { PreviewDeps } from "./preview-turn.ts";
+import { discordPreviews } from "./previews.ts";
 
 const sessionKey = "agent:default:discord:dm:1" as SessionKey;
+const HERE = { channel: "discord", account: "default", chat: "1" };
+const NOTE = JSON.stringify({ to: HERE, where: "1", message: "7", begunAt: 1_700_000_000_000, taken: false });
+const NOTHING = { message: null, inDoubt: false, shown: null };
 const turn = (n: number) => `turn_${n}` as TurnId;
 const inbox = (n: number) => `in_${n}` as InboxId;
 
@@ -38,22 +40,12 @@ function world(stored: Readonly<Record<string, string>> = {}) {
     };
   const names = ["showTyping", "createMessage", "editMessage", "deleteMessage"];
   const channels = Object.fromEntries(names.map((name) => [name, call(name)]));
-  const previews = startPreviews(
-    {
-      clock,
-      log,
-      events,
-      facts,
-      api: { channels } as unknown as PreviewDeps["api"],
-      owes: () => false,
-      addressOf: (channel) => ({ channel: "discord", account: "default", chat: channel }),
-    },
-    "partial",
-  );
+  const shown = discordPreviews({ channels } as unknown as Parameters<typeof discordPreviews>[0]);
+  const previews = startPreviews({ clock, log, events, facts, owes: () => false }, shown, "partial");
   const started = (n: number): void =>
     events.emit("turn.started", { sessionKey, turnId: turn(n), inboxIds: [inbox(n)], attempt: 1, waitedMs: 0 });
   const begin = (n: number): void => {
-    previews.expect(inbox(n), "1");
+    previews.expect(inbox(n), { to: HERE, replyTo: null });
     started(n);
   };
   const say = (n: number, text: string): void => events.emit("turn.delta", { sessionKey, turnId: turn(n), text });
@@ -73,7 +65,7 @@ describe("discord previews: a disk that fails", () => {
     await at.clock.advance(3_000);
     at.disk.failing = false;
     at.end(1);
-    expect(await waitForEnd("the preview for the reply", at.previews.take(turn(1)))).toBeNull();
+    expect(await waitForEnd("the preview for the reply", at.previews.take(turn(1), HERE))).toEqual(NOTHING);
     expect(at.log.lines.map(({ words }) => words)).toContain("preview given up");
     await at.close();
   });
@@ -110,7 +102,7 @@ describe("discord previews: the end", () => {
   test.each(["shows a preview", "waits to remove one", "looks for previews of an earlier process"])(
     "of the channel while it %s leaves no timer, and nothing is shown after it",
     async (where) => {
-      const at = world(where.startsWith("looks") ? { "preview:turn_9": "1/7" } : {});
+      const at = world(where.startsWith("looks") ? { "preview:turn_9": NOTE } : {});
       if (!where.startsWith("looks")) at.begin(1);
       at.say(1, "Hello");
       await at.clock.advance(2_000);
@@ -127,7 +119,7 @@ describe("discord previews: the end", () => {
 });
 
 describe("discord previews: those of an earlier process", () => {
-  const LEFT = { "preview:turn_9": "1/7" };
+  const LEFT = { "preview:turn_9": NOTE };
 
   test("are taken away soon after the start, and a reply that comes meanwhile waits for that", async () => {
     const at = world(LEFT);
@@ -136,11 +128,11 @@ describe("discord previews: those of an earlier process", () => {
     await at.clock.advance(20_000);
     expect(at.count("deleteMessage")).toBe(1);
     let taken = false;
-    const take = at.previews.take(turn(9)).then((found) => ((taken = true), found));
+    const take = at.previews.take(turn(9), HERE).then((found) => ((taken = true), found));
     await at.clock.advance(0);
     expect(taken).toBe(false);
     removed.resolve(null);
-    expect(await waitForEnd("the preview for the reply", take)).toBeNull();
+    expect(await waitForEnd("the preview for the reply", take)).toEqual(NOTHING);
     await at.close();
   });
 
@@ -159,7 +151,7 @@ describe("discord previews: those of an earlier process", () => {
 test("discord previews: a turn that begins before its message is known to be stored is shown all the same", async () => {
   const at = world();
   at.started(1);
-  at.previews.expect(inbox(1), "1");
+  at.previews.expect(inbox(1), { to: HERE, replyTo: null });
   at.say(1, "Hello");
   await at.clock.advance(2_000);
   expect(at.count("createMessage")).toBe(1);
@@ -185,7 +177,7 @@ test("discord previews: nothing is kept of turns whose reply was sent, or that w
     at.begin(round);
     at.say(round, "Hello");
     await at.clock.advance(2_000);
-    await at.previews.take(turn(round));
+    await at.previews.take(turn(round), HERE);
     await at.previews.forget(turn(round));
     at.end(round);
     at.started(-round - 1); // of another channel

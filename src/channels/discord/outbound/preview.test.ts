@@ -48,7 +48,7 @@ async function known(turnId: TurnId): Promise<void> {
   await waitFor(
     "the id of the preview",
     () => fact(turnId),
-    (seen) => seen !== null && !seen.includes("begun"),
+    (seen) => seen !== null && !seen.includes('"message":null'),
   );
 }
 
@@ -151,7 +151,7 @@ describe("a preview", () => {
       await known(turn.part.turnId);
       world.fake.rest.misbehave("gone");
       await expect(world.channel.send(turn.part, NEVER)).rejects.toMatchObject({ kind: "permanent" });
-      expect(await fact(turn.part.turnId)).not.toContain("taken");
+      expect(await fact(turn.part.turnId)).not.toContain('"taken":true');
       world.fake.rest.misbehave(null);
       turn.end();
       await world.reopen();

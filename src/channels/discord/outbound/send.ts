@@ -9,12 +9,11 @@ import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import type { AccountState } from "../../kit/index.ts";
+import type { AccountState, Previews } from "../../kit/index.ts";
 import { isSnowflake } from "../settings.ts";
 import { renderMessage } from "../text/render.ts";
 import { CODES, failureOf, isGone, toSendError } from "./failure.ts";
 import { nonceOf } from "./nonce.ts";
-import type { Previews } from "./preview.ts";
 
 interface SendDeps {
   readonly clock: Clock;
@@ -22,7 +21,7 @@ interface SendDeps {
   readonly api: API;
   readonly files: Pick<InboundFiles, "read">;
   readonly facts: AccountState;
-  readonly previews: Pick<Previews, "take" | "putBack" | "drop" | "forget">;
+  readonly previews: Pick<Previews, "take" | "release" | "drop" | "forget">;
   /** Of one file, and of all files of one message. */
   readonly maxFileBytes: number;
 }
@@ -59,14 +58,12 @@ export async function sendPart(deps: SendDeps, part: OutboxRow, signal: AbortSig
   const key = keyOf(part);
   const done = await readDone(deps.facts, key);
   if (part.part < 0) await deps.previews.drop(part.turnId);
-  const known = part.part === 0 ? await deps.previews.take(part.turnId) : null;
-  const preview = known?.kind === "shown" ? known : null;
-  // within that time Discord itself finds the message by its nonce
-  const inDoubt = known?.kind === "begun" && deps.clock.now() - known.at > DEDUPE_MS;
+  const preview = part.part === 0 ? await deps.previews.take(part.turnId, part.to) : null;
   try {
     for (const [at, piece] of pieces.entries()) {
       if (done[at] !== undefined) continue;
-      const taken = at === 0 && preview ? await takeOver(deps, preview, piece, signal) : null;
+      const message = at === 0 ? (preview?.message ?? null) : null;
+      const taken = message === null ? null : await takeOver(deps, { channel, message }, piece, signal);
       done[at] = taken ?? (await create(deps, { channel, piece, part, at }, signal));
       if (pieces.length > 1) await deps.facts.put(key, JSON.stringify(done));
     }
@@ -74,7 +71,7 @@ export async function sendPart(deps: SendDeps, part: OutboxRow, signal: AbortSig
     if (signal.aborted && !(error instanceof SendError))
       throw new SendError("lost", "given up while it was being sent");
     const failure = toSendError(error);
-    if (failure.kind === "permanent" && known) await deps.previews.putBack(part.turnId);
+    if (failure.kind === "permanent" && part.part === 0) await deps.previews.release(part.turnId);
     if (failure.kind === "permanent") await deps.facts.forget(key); // nobody goes on with it
     throw failure;
   }
@@ -83,7 +80,7 @@ export async function sendPart(deps: SendDeps, part: OutboxRow, signal: AbortSig
   const providerIds = done.filter((id) => id !== SKIPPED);
   const [first] = providerIds;
   const sent = first === undefined ? {} : { providerId: first, providerIds };
-  return { ...sent, ...(inDoubt ? { doubt: DOUBT } : {}) };
+  return { ...sent, ...(preview?.inDoubt ? { doubt: DOUBT } : {}) };
 }
 
 /** How far a part has come, for those who decide whether a message may be repeated. */

@@ -11,7 +11,7 @@ import { MAX_TEXT_UNITS, renderText } from "../render/render.ts";
 import type { Chunk } from "../render/split.ts";
 
 /** More than one message holds is never looked at. */
-export const PREVIEW_CHARS = 6_000;
+const PREVIEW_CHARS = 6_000;
 const BLOCK_MIN_CHARS = 200;
 const TOOLS_SHOWN = 6;
 const HEAD = "Working on it";

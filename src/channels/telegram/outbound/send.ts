@@ -9,7 +9,7 @@ import { orAborted } from "../../../kit/deferred.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { ChatCooldowns } from "../api/chat-cooldowns.ts";
 import { isRefused, toSendError } from "../api/faults.ts";
-import type { AccountState } from "../../kit/index.ts";
+import type { AccountState, Previews } from "../../kit/index.ts";
 import type { Chunk } from "../render/split.ts";
 import { sendAlbum } from "./album.ts";
 import { sendFile } from "./file.ts";
@@ -21,22 +21,7 @@ interface SenderDeps {
   readonly cooldowns: ChatCooldowns;
   readonly facts: AccountState;
   readonly files: Pick<InboundFiles, "read">;
-  readonly previews: Previews;
-}
-
-/** Where the live view of a turn is given up in favour of its reply. */
-export interface Previews {
-  /**
-   * Ends the preview of this turn; the message it was shown in, if there is one. `inDoubt`: it may be shown, nobody knows where. `shown`: what
-   * stands in it, as `chunkKey` names it; null: not known.
-   */
-  finish(
-    turnId: OutboxRow["turnId"],
-    chat: string,
-  ): Promise<{ readonly messageId: string | null; readonly inDoubt: boolean; readonly shown: string | null }>;
-  /** Something else is said first: the preview goes, and may come again below it. */
-  drop(turnId: OutboxRow["turnId"], signal: AbortSignal): Promise<void>;
-  forget(turnId: OutboxRow["turnId"]): Promise<void>;
+  readonly previews: Pick<Previews, "take" | "release" | "drop" | "forget">;
 }
 
 /** What is known about a part that is being sent. */
@@ -74,10 +59,11 @@ export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortS
     }
   } catch (error) {
     const failure = toSendError(deps.cooldowns.note(chat, error));
-    if (failure.kind === "permanent") await tidyUp(deps, part, key);
+    if (failure.kind === "permanent") await giveUp(deps, part, key);
     throw failure;
   }
-  await tidyUp(deps, part, key);
+  await deps.facts.forget(key);
+  if (part.part === 0) await deps.previews.forget(part.turnId);
   const providerIds = progress.sent.filter((id) => id !== SKIPPED).flatMap((ids) => ids.split(BETWEEN_IDS));
   const [first] = providerIds;
   const sent = first === undefined ? {} : { providerId: first, providerIds };
@@ -106,16 +92,17 @@ const SKIPPED = "";
 
 const keyOf = ({ id }: OutboxRow): string => `sent:${id}`;
 
-async function tidyUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<void> {
+/** Nobody goes on with this part, and its preview is left without a reply. */
+async function giveUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<void> {
   await deps.facts.forget(key);
-  if (part.part === 0) await deps.previews.forget(part.turnId);
+  if (part.part === 0) await deps.previews.release(part.turnId);
 }
 
 async function begin({ previews }: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<Progress> {
-  if (part.part < 0) await previews.drop(part.turnId, signal);
+  if (part.part < 0) await previews.drop(part.turnId);
   if (part.part !== 0) return { sent: [], preview: null };
-  const { messageId, inDoubt, shown } = await orAborted(previews.finish(part.turnId, part.to.chat), signal);
-  return { sent: [], preview: messageId, inDoubt, shown };
+  const { message, inDoubt, shown } = await orAborted(previews.take(part.turnId, part.to), signal);
+  return { sent: [], preview: message, inDoubt, shown };
 }
 
 interface Doing {

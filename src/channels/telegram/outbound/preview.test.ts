@@ -216,7 +216,7 @@ describe("a preview", () => {
     expect(textsIn(world.room, FRIEND.id)).toEqual(["said by a tool", "found it, here it is"]);
   });
 
-  test("rests while its chat is limited", async () => {
+  test("is not edited while its chat is limited", async () => {
     await using world = await telegramWorld();
     await begun(world);
     await pass(world, 1_500, (step) => delta(world, `w${step} `));
@@ -318,6 +318,19 @@ test("a preview that no answer claims is taken away", async () => {
   await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
 });
 
+test("a preview whose answer is refused for good is removed", async () => {
+  await using world = await telegramWorld();
+  await begun(world);
+  await halfShown(world);
+  const refusal = { kind: "refused", code: 400, description: "Bad Request: message text is empty" } as const;
+  world.api.misbehave("editMessageText", refusal);
+  await expect(world.channel.send(rowOf("the answer"), NEVER)).rejects.toMatchObject({ kind: "permanent" });
+  end(world);
+  await pass(world, 200);
+  await world.bench.clock.advance(121_000);
+  await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
+});
+
 /** Until that is written down about the preview. */
 async function noted({ bench }: TelegramWorld, what: (fact: string | null) => boolean): Promise<void> {
   await waitFor(
@@ -331,7 +344,7 @@ describe("a preview of a previous process", () => {
   const shownBefore = async (world: TelegramWorld): Promise<void> => {
     await begun(world);
     await halfShown(world);
-    await noted(world, (fact) => fact !== "begun");
+    await noted(world, (fact) => fact !== null && !fact.includes('"message":null'));
     await world.close();
   };
 
@@ -401,7 +414,7 @@ test("a preview that is answered for after the end of its turn is taken away all
   await halfShown(world);
   end(world);
   hung.resolve();
-  await noted(world, (fact) => fact !== "begun");
+  await noted(world, (fact) => fact !== null && !fact.includes('"message":null'));
   await world.bench.clock.advance(121_000);
   await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
 });

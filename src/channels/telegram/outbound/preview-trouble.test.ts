@@ -10,11 +10,12 @@ import { waitForEnd } from "../../../testing/wait-for.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { createChatCooldowns } from "../api/chat-cooldowns.ts";
 import { Fault } from "../api/faults.ts";
-import type { AccountState } from "../../kit/index.ts";
-import { startLive } from "./live.ts";
+import { type AccountState, startPreviews } from "../../kit/index.ts";
+import { telegramPreviews } from "./previews.ts";
 
 const HERE: ChatAddress = { channel: "telegram", account: "default", chat: "11" };
 const sessionKey = "agent:default:telegram:dm:11" as SessionKey;
+const NOTE = JSON.stringify({ to: HERE, where: "11", message: "7", begunAt: 1_700_000_000_000, taken: false });
 const turn = (n: number) => `turn_${n}` as TurnId;
 
 interface Called {
@@ -44,25 +45,10 @@ function world(stored: Readonly<Record<string, string>> = {}) {
       return answers.get(method)?.(signal) ?? Promise.resolve({ message_id: calls.length });
     },
   } as unknown as BotApi;
-  const stop = new AbortController();
-  const same = { now: (chat: string) => chat, first: (chat: string) => chat };
-  const live = startLive(
-    {
-      account: "default",
-      clock,
-      log,
-      events,
-      api,
-      cooldowns: createChatCooldowns({ clock }),
-      facts,
-      moved: same,
-      owes: () => false,
-    },
-    "partial",
-    stop.signal,
-  );
+  const shown = telegramPreviews({ api, cooldowns: createChatCooldowns({ clock }), moved: { now: (chat) => chat } });
+  const previews = startPreviews({ clock, log, events, facts, owes: () => false }, shown, "partial");
   const begin = (n: number): void => {
-    live.expect(`in_${n}` as InboxId, HERE, { scope: "dm", messageId: n });
+    previews.expect(`in_${n}` as InboxId, { to: HERE, replyTo: null });
     events.emit("turn.started", {
       sessionKey,
       turnId: turn(n),
@@ -74,13 +60,9 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const say = (n: number, text: string): void => events.emit("turn.delta", { sessionKey, turnId: turn(n), text });
   const end = (n: number): void =>
     events.emit("turn.ended", { sessionKey, turnId: turn(n), inboxIds: [`in_${n}` as InboxId] } as never);
-  const close = async (): Promise<void> => {
-    stop.abort(new Error("the channel is closed"));
-    live[Symbol.dispose]();
-    await waitForEnd("the stop", live.settled());
-  };
+  const close = () => waitForEnd("the stop", Promise.resolve(previews[Symbol.asyncDispose]()));
   const count = (method: string): number => calls.filter((one) => one.method === method).length;
-  return { clock, log, kept, disk, calls, answers, live, begin, say, end, close, count };
+  return { clock, log, kept, disk, calls, answers, previews, begin, say, end, close, count };
 }
 
 describe("telegram previews: a disk that fails", () => {
@@ -92,8 +74,8 @@ describe("telegram previews: a disk that fails", () => {
     await at.clock.advance(2_000);
     at.disk.failing = false;
     at.end(1);
-    expect(await waitForEnd("the preview for the reply", at.live.finish(turn(1), "11"))).toMatchObject({
-      messageId: null,
+    expect(await waitForEnd("the preview for the reply", at.previews.take(turn(1), HERE))).toMatchObject({
+      message: null,
       inDoubt: false,
     });
     await at.close();
@@ -129,11 +111,11 @@ describe("telegram previews: the end", () => {
     expect(at.count("sendMessage")).toBe(1);
     at.end(1);
     let known = false;
-    const finished = at.live.finish(turn(1), "11").finally(() => (known = true));
+    const finished = at.previews.take(turn(1), HERE).finally(() => (known = true));
     await at.clock.advance(1_000);
     expect(known).toBe(false);
     answer.resolve({ message_id: 7 });
-    expect(await waitForEnd("the preview for the reply", finished)).toMatchObject({ messageId: "7", inDoubt: false });
+    expect(await waitForEnd("the preview for the reply", finished)).toMatchObject({ message: "7", inDoubt: false });
     await at.close();
   });
 
@@ -154,7 +136,7 @@ describe("telegram previews: the end", () => {
   test.each(["shows a preview", "has ended without a reply", "looks for previews of an earlier process"])(
     "of the account while it %s leaves no timer, and nothing is shown after it",
     async (where) => {
-      const at = world(where.startsWith("looks") ? { "preview:turn_9": "7@11" } : {});
+      const at = world(where.startsWith("looks") ? { "preview:turn_9": NOTE } : {});
       if (!where.startsWith("looks")) at.begin(1);
       at.say(1, "Hello");
       await at.clock.advance(1_000);
@@ -183,7 +165,7 @@ test("telegram previews: the end of the account waits for a message that is bein
   expect(closed).toBe(false);
   sent.resolve({ message_id: 7 });
   await close;
-  expect(at.kept.get("preview:turn_1")).toBe("7@11");
+  expect(JSON.parse(at.kept.get("preview:turn_1") ?? "")).toMatchObject({ where: "11", message: "7" });
 });
 
 describe("telegram previews: pace", () => {
@@ -192,7 +174,7 @@ describe("telegram previews: pace", () => {
     at.begin(1);
     await at.clock.advance(10_000);
     const typed = at.calls.filter(({ method }) => method === "sendChatAction").map(({ at: when }) => when);
-    expect(typed).toEqual([0, 5_000, 10_000]);
+    expect(typed).toEqual([0, 4_500, 9_000]);
     at.say(1, "Hello");
     await at.clock.advance(10_000);
     expect(at.count("sendChatAction")).toBeLessThanOrEqual(4);
@@ -212,7 +194,7 @@ describe("telegram previews: pace", () => {
 });
 
 describe("telegram previews: those of an earlier process", () => {
-  const LEFT = { "preview:turn_9": "7@11" };
+  const LEFT = { "preview:turn_9": NOTE };
 
   test("are taken away half a minute after the start, and their note with them", async () => {
     const at = world(LEFT);
@@ -225,7 +207,7 @@ describe("telegram previews: those of an earlier process", () => {
 
   test("stay when a reply claims them, which waits for a removal that has begun", async () => {
     const claimed = world(LEFT);
-    expect(await claimed.live.finish(turn(9), "11")).toMatchObject({ messageId: "7" });
+    expect(await claimed.previews.take(turn(9), HERE)).toMatchObject({ message: "7" });
     await claimed.clock.advance(300_000);
     expect(claimed.count("deleteMessage")).toBe(0);
     await claimed.close();
@@ -235,11 +217,11 @@ describe("telegram previews: those of an earlier process", () => {
     at.answers.set("deleteMessage", () => removed.promise);
     await at.clock.advance(30_000);
     let finished = false;
-    const finish = at.live.finish(turn(9), "11").then((found) => ((finished = true), found));
+    const finish = at.previews.take(turn(9), HERE).then((found) => ((finished = true), found));
     await at.clock.advance(0);
     expect(finished).toBe(false);
     removed.resolve(true);
-    expect(await waitForEnd("the claim", finish)).toMatchObject({ messageId: null });
+    expect(await waitForEnd("the claim", finish)).toMatchObject({ message: null });
     await at.close();
   });
 
@@ -264,7 +246,7 @@ describe("telegram previews: those of an earlier process", () => {
     );
     await at.clock.advance(30_000);
     await at.close();
-    expect(at.kept.get("preview:turn_9")).toBe("7@11");
+    expect(at.kept.get("preview:turn_9")).toBe(NOTE);
   });
 
   test("of a turn that goes on stay until some time after its end", async () => {
@@ -283,8 +265,8 @@ test("telegram previews: nothing is kept of turns whose reply was sent", async (
     at.say(round, "Hello");
     await at.clock.advance(1_000);
     at.end(round);
-    await at.live.finish(turn(round), "11");
-    await at.live.forget(turn(round));
+    await at.previews.take(turn(round), HERE);
+    await at.previews.forget(turn(round));
     await at.clock.advance(120_000);
     for (const list of [at.calls, at.log.lines]) (list as unknown[]).length = 0;
   });

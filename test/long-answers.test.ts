@@ -9,6 +9,7 @@ import { recordingLog } from "../src/testing/recording-log.ts";
 import { createSeqIds } from "../src/testing/seq-ids.ts";
 import { FRIEND } from "../src/testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../src/testing/telegram/telegram-world.ts";
+import { QUIET_OUTBOX } from "../src/testing/worlds/quiet-outbox.ts";
 
 setDefaultTimeout(30_000); // real connections on a busy machine
 
@@ -45,7 +46,7 @@ async function deliver({ bench, channel, here }: TelegramWorld): Promise<void> {
       return channel.send(part, signal).finally(() => underway--);
     },
   };
-  await using outbox = startOutbox({ ...deps, channels: new Map([["telegram", counting]]) });
+  await using outbox = startOutbox({ ...deps, ...QUIET_OUTBOX, channels: new Map([["telegram", counting]]) });
   let quiet = false;
   void outbox.drained(new AbortController().signal).then(() => (quiet = true));
   while (!quiet) {

@@ -35,7 +35,7 @@ import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { RunSessionStore } from "./store/run-sessions.ts";
-import type { TranscriptionStore } from "./store/spoken.ts";
+import type { TranscriptionStore } from "./store/transcriptions.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { AuditTrail, ToolCallStore } from "./store/tool-calls.ts";
 import type { Spent, UsageStore } from "./store/usage.ts";

@@ -1,5 +1,5 @@
 /**
- * The one place where an id that a tool names becomes a message on a platform. The message has to be of the caller's own chat. The platform
+ * The one module where an id that a tool names becomes a message on a platform. The message has to be of the caller's own chat. The platform
  * is asked first, the store notes what it did, and everybody who watches sees it.
  */
 import type { ActionResult, Channel, ChatSession, MessageTarget } from "../contracts/channel.ts";
@@ -31,24 +31,24 @@ const SEVERAL = refused("That message is shown as several messages because it is
 
 export function createChatMessages(deps: ChatMessagesDeps): ChatMessages {
   return {
-    async find(place, messageId) {
-      const found = await deps.messages.find(place, messageId);
-      return found && isSameChat(found.to, place.to) ? found.id : null;
+    async find(chat, messageId) {
+      const found = await deps.messages.find(chat, messageId);
+      return found && isSameChat(found.to, chat.to) ? found.id : null;
     },
-    async act({ messageId, ...place }, action, signal) {
-      const channel = deps.channel(place.to.channel);
-      if (!channel?.[action.kind]) return refused(`The channel ${place.to.channel} cannot do that.`);
-      const found = await delivered(deps, { place, messageId, waits: !channel.ownIds }, signal);
-      if (!found || !isSameChat(found.to, place.to)) return NO_SUCH;
+    async act({ messageId, ...chat }, action, signal) {
+      const channel = deps.channel(chat.to.channel);
+      if (!channel?.[action.kind]) return refused(`The channel ${chat.to.channel} cannot do that.`);
+      const found = await delivered(deps, { chat, messageId, waits: !channel.ownIds }, signal);
+      if (!found || !isSameChat(found.to, chat.to)) return NO_SUCH;
       if (!found.ours && (action.kind === "edit" || action.kind === "delete")) return NOT_OURS;
       if (found.pending && !channel.ownIds) return UNDELIVERED;
       const ids = channel.ownIds ? [found.id] : found.platformIds;
       if (ids.length === 0) return NOT_THERE;
       if (action.kind === "edit" && ids.length - found.files > 1) return SEVERAL;
-      const result = await onPlatform(channel, { place, ids }, action, signal);
+      const result = await onPlatform(channel, { chat, ids }, action, signal);
       // the gateway's own channel works on the store itself
       if (result.kind === "done" && !channel.ownIds)
-        await note(deps, { place, found, reactions: result.reactions }, action);
+        await note(deps, { chat, found, reactions: result.reactions }, action);
       return result;
     },
   };
@@ -59,7 +59,7 @@ function isSameChat(one: ChatAddress, other: ChatAddress): boolean {
 }
 
 interface Wanted {
-  readonly place: ChatSession;
+  readonly chat: ChatSession;
   readonly messageId: string;
   readonly waits: boolean;
 }
@@ -67,30 +67,30 @@ interface Wanted {
 /** The message as it is once its delivery has ended, or as it is when that takes too long. */
 async function delivered(
   { clock, messages }: ChatMessagesDeps,
-  { place, messageId, waits }: Wanted,
+  { chat, messageId, waits }: Wanted,
   signal: AbortSignal,
 ): Promise<StoredMessage | null> {
   const until = clock.elapsed() + DELIVERY_MS;
   for (;;) {
-    const found = await messages.find(place, messageId);
+    const found = await messages.find(chat, messageId);
     if (!found?.pending || !waits || clock.elapsed() >= until) return found;
     await clock.sleep(LOOK_AGAIN_MS, signal);
   }
 }
 
 interface OnPlatform {
-  readonly place: ChatSession;
+  readonly chat: ChatSession;
   /** Not empty. */
   readonly ids: readonly string[];
 }
 
 async function onPlatform(
   channel: Channel,
-  { place, ids }: OnPlatform,
+  { chat, ids }: OnPlatform,
   action: MessageAction,
   signal: AbortSignal,
 ): Promise<ActionResult> {
-  const target: MessageTarget = { ...place, messageId: ids[0] ?? "" };
+  const target: MessageTarget = { ...chat, messageId: ids[0] ?? "" };
   const cannot = NOT_THERE; // abilities were looked at before
   switch (action.kind) {
     case "react":
@@ -101,22 +101,22 @@ async function onPlatform(
       return (await channel.pin?.(target, action.unpin, signal)) ?? cannot;
     case "delete": {
       const results: ActionResult[] = [];
-      for (const messageId of ids) results.push((await channel.delete?.({ ...place, messageId }, signal)) ?? cannot);
+      for (const messageId of ids) results.push((await channel.delete?.({ ...chat, messageId }, signal)) ?? cannot);
       return results.find(({ kind }) => kind === "done") ?? results[0] ?? cannot;
     }
   }
 }
 
 interface Done {
-  readonly place: ChatSession;
+  readonly chat: ChatSession;
   readonly found: StoredMessage;
   /** What the platform shows; absent: as asked. */
   readonly reactions: readonly string[] | undefined;
 }
 
-async function note(deps: ChatMessagesDeps, { place, found, reactions }: Done, action: MessageAction): Promise<void> {
+async function note(deps: ChatMessagesDeps, { chat, found, reactions }: Done, action: MessageAction): Promise<void> {
   const { messages, posts, events, clock } = deps;
-  const { sessionKey } = place;
+  const { sessionKey } = chat;
   const at = clock.now();
   if (action.kind === "edit") await posts.rewrite(sessionKey, found.id, action.text, at);
   if (action.kind === "pin") await messages.mark(found.id, { pinned: !action.unpin }, at);

@@ -11,7 +11,7 @@ import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { expiredNotice, gapNotice } from "./notices.ts";
+import { EXPIRED_NOTICE, GAP_NOTICE } from "./notices.ts";
 import {
   afterError,
   afterSend,
@@ -32,12 +32,12 @@ export interface OutboxDeps {
   readonly events: Pick<Events, "emit">;
   readonly store: OutboxStore;
   readonly channels: { get(id: string): Channel | undefined };
-  /** Whether the chat may still get this part; asked right before each try. Left out: every chat may. */
-  mayReceive?(row: OutboxRow): Promise<boolean>;
-  /** What the platform calls a message that is named by our own id; empty: it has no id there. Left out: ids are handed on as they are. */
-  platformIds?(id: string): Promise<readonly string[]>;
-  /** Told before a part is given up that nobody in its chat can be told about. Without it the status alone says so. */
-  readonly tellOwner?: (about: GivenUpPart) => Promise<void>;
+  /** Whether the chat may still get this part; asked right before each try. */
+  mayReceive(row: OutboxRow): Promise<boolean>;
+  /** What the platform calls a message that is named by our own id; empty: it has no id there. */
+  platformIds(id: string): Promise<readonly string[]>;
+  /** Told before a part is given up that nobody in its chat can be told about. */
+  tellOwner(about: GivenUpPart): Promise<void>;
 }
 
 /** The outbox as one part sees it. */
@@ -74,10 +74,10 @@ export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal:
   const row = await stored(deps, () => deps.store.part(found.id), signal);
   if (!row) return STOPPED;
   if (!row.value) return end(deps, found, givenUp(found, "not in the store", "owner"), signal);
-  const allowed = await stored(deps, () => mayReceive(deps, row.value), signal);
+  const sendable = row.value;
+  const allowed = await stored(deps, () => deps.mayReceive(sendable), signal);
   if (!allowed) return STOPPED;
   if (!allowed.value) return end(deps, found, withheld(found), signal);
-  const sendable = row.value;
   const readable = await stored(deps, () => withPlatformReply(deps, channel, sendable), signal);
   if (!readable) return STOPPED;
   const known = await counted(deps, channel, { part: found, row: readable.value }, signal);
@@ -94,13 +94,9 @@ export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal:
 /** A part answers a message by our own id of it. One that has no id on the platform is answered without pointing at it. */
 async function withPlatformReply(deps: DeliverDeps, channel: Channel, row: OutboxRow): Promise<OutboxRow> {
   const { replyTo, ...message } = row.message;
-  if (replyTo === undefined || channel.ownIds || !deps.platformIds) return row;
+  if (replyTo === undefined || channel.ownIds) return row;
   const [answered] = await deps.platformIds(replyTo);
   return { ...row, message: answered === undefined ? message : { ...message, replyTo: answered } };
-}
-
-async function mayReceive(deps: DeliverDeps, row: OutboxRow | null): Promise<boolean> {
-  return row === null || ((await deps.mayReceive?.(row)) ?? true);
 }
 
 /** Neither the person nor the owner, who took the access back, is told again. */
@@ -182,7 +178,7 @@ async function tryOnce(
   return notOurs ?? { kind: "ended", state: "sent" };
 }
 
-/** A channel that does not come back is left behind, or it would keep its place among those that send for ever. */
+/** A channel that does not answer is given up on, or it would count against the limit of its account for ever. */
 async function send(
   { clock }: OutboxDeps,
   channel: Channel,
@@ -204,10 +200,10 @@ async function failed(
   const now = deps.clock.now();
   const after = afterError(part, error, { now, chance: chanceOf(deps.ids) });
   const askedMs = askedPauseOf(error);
-  const rest: ChatCooldown = askedMs === null ? {} : { pausedUntil: now + askedMs };
+  const cooldown: ChatCooldown = askedMs === null ? {} : { pausedUntil: now + askedMs };
   if (after.kind === "end") {
     const ended = await end(deps, part, after.end, signal);
-    return ended.kind === "stopped" ? ended : { ...ended, ...rest };
+    return ended.kind === "stopped" ? ended : { ...ended, ...cooldown };
   }
   const { id, attempts, lost, delivered, doubt, firstTriedAt, nextTryAt } = after.part;
   const next = beforeTry(after.part, channel, now);
@@ -216,7 +212,7 @@ async function failed(
   const counts = { attempts, lost, delivered, doubt, firstTriedAt, nextTryAt };
   const { because } = after;
   const notOurs = await recorded(deps, id, () => deps.store.markWaiting(id, { ...counts, because }), signal);
-  return notOurs ?? { kind: "wait", part: after.part, ms, ...rest };
+  return notOurs ?? { kind: "wait", part: after.part, ms, ...cooldown };
 }
 
 async function end(deps: DeliverDeps, part: PendingPart, result: PartEnd, signal: AbortSignal): Promise<Step> {
@@ -243,12 +239,12 @@ async function tell(deps: DeliverDeps, part: OutboxRow, end: PartEnd, signal: Ab
   const { state, because } = end;
   if (!end.tell || state === "sent") return true;
   if (end.tell === "chat") {
-    const text = state === "dead" ? expiredNotice() : gapNotice();
+    const text = state === "dead" ? EXPIRED_NOTICE : GAP_NOTICE;
     const told = await stored(deps, () => deps.store.noteInChat(part.id, text, deps.clock.now()), signal);
     if (told?.value) deps.wake();
     if (!told || told.value) return told !== null;
   }
-  await deps.tellOwner?.({ part, state, because: because ?? "" }).catch((error: unknown) => {
+  await deps.tellOwner({ part, state, because: because ?? "" }).catch((error: unknown) => {
     deps.log.warn("owner could not be told of a reply that was given up", { outboxId: part.id, error });
   });
   return true;

@@ -1,9 +1,9 @@
-/** Who may send now: for each account of each channel a set number of places, and a line behind them. One that hangs holds up only its own. */
+/** Limits how many lanes of one account send at once; the others wait in line. An account that hangs holds up only its own lanes. */
 
 interface Gates<T extends { readonly gate: string }> {
-  /** Runs it when there is a place. */
+  /** Runs it as soon as its account has fewer than the limit. */
   enter(one: T): void;
-  /** Puts it behind the rest of its line; looked at when a place is free. */
+  /** Puts it at the end of its line, to be run when another has ended. */
   queue(one: T): void;
   /** What runs has ended. */
   settled(): Promise<void>;
@@ -11,29 +11,29 @@ interface Gates<T extends { readonly gate: string }> {
 
 interface Gate<T> {
   readonly line: T[];
-  inside: number;
+  running: number;
 }
 
 export function createGates<T extends { readonly gate: string }>(
-  places: number,
+  maxRunning: number,
   run: (one: T) => Promise<void>,
   signal: AbortSignal,
 ): Gates<T> {
   const gates = new Map<string, Gate<T>>(); // as many as there are accounts
   const running = new Set<Promise<void>>();
   const gateOf = ({ gate }: T): Gate<T> => {
-    const known = gates.get(gate) ?? { line: [], inside: 0 };
+    const known = gates.get(gate) ?? { line: [], running: 0 };
     gates.set(gate, known);
     return known;
   };
   const pump = (gate: Gate<T>): void => {
-    while (gate.inside < places && !signal.aborted) {
+    while (gate.running < maxRunning && !signal.aborted) {
       const next = gate.line.shift();
       if (!next) return;
-      gate.inside++;
+      gate.running++;
       const work = run(next).finally(() => {
         running.delete(work);
-        gate.inside--;
+        gate.running--;
         pump(gate);
       });
       running.add(work);

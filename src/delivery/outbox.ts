@@ -1,7 +1,7 @@
 /**
  * Sends what the outbox holds: one lane per chat, strictly in order inside it, lanes beside each other. A lane that has to wait for its
- * platform waits alone, without a place among those that send, of which each account has its own; a part is never skipped and never
- * overtaken in its chat. Chats with nothing to send cost nothing.
+ * platform does not count against the limit of its account; a part is never skipped and never overtaken in its chat. Chats with nothing to
+ * send cost nothing.
  */
 import type { ChatAddress } from "../contracts/chat.ts";
 import type { Outbox, PendingPart, TroubledState } from "../contracts/delivery.ts";
@@ -12,10 +12,10 @@ import { createGates } from "./gates.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
 
 const PAGE_ROWS = 200;
-/** For each account of each channel, so that one that hangs does not take the places of the others. */
+/** Of one account of a channel, so that one that hangs does not keep the others from sending. */
 export const MAX_SENDING = 32;
 
-/** Forgotten with its last part, or when it has rested. */
+/** Forgotten with its last part, or when its pause is over. */
 interface Lane {
   readonly key: string;
   /** Of its account: where it stands in line. */
@@ -97,7 +97,7 @@ function createLanes(
 
   const step = async (lane: Lane): Promise<void> => {
     const [part] = lane.parts;
-    if (!part) return void lanes.delete(lane.key); // nothing came while it rested
+    if (!part) return void lanes.delete(lane.key); // nothing came during its pause
     const done = await deliver(deps, part, signal);
     if (done.kind === "stopped") return;
     lane.pausedUntil = done.pausedUntil ?? lane.pausedUntil;
@@ -108,9 +108,9 @@ function createLanes(
     if (done.kind === "ended" && done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
     pending--;
-    const restMs = lane.pausedUntil - deps.clock.now();
+    const pauseMs = lane.pausedUntil - deps.clock.now();
     // a paused lane is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
-    if (restMs > 0) runIn(deps.clock, restMs, () => gates.enter(lane), signal);
+    if (pauseMs > 0) runIn(deps.clock, pauseMs, () => gates.enter(lane), signal);
     else if (lane.parts.length > 0) gates.queue(lane);
     else lanes.delete(lane.key);
     if (pending === 0) deps.onEmpty();

@@ -85,7 +85,7 @@ export function afterError(
   error: unknown,
   { now, chance }: { readonly now: number; readonly chance: number },
 ): After {
-  const failure = error instanceof SendError ? error : new SendError("retry", wordsOf(error));
+  const failure = error instanceof SendError ? error : new SendError("retry", reasonOf(error));
   const because = failure.message.slice(0, MAX_BECAUSE_CHARS);
   if (failure.kind === "permanent") return { kind: "end", end: givenUp(part, because, "owner") };
   const lost = failure.kind === "lost" ? part.lost + 1 : part.lost;
@@ -129,6 +129,6 @@ function pauseOf(part: PendingPart, failure: SendError, chance: number): number 
   return Math.round(pauseMs * (1 - JITTER_SHARE * chance));
 }
 
-function wordsOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   return errorText(error) || "the channel did not say why";
 }

@@ -24,6 +24,7 @@ import { quietTurns } from "../testing/worlds/quiet-turns.ts";
 import { quietReceiver } from "../testing/worlds/quiet-receiver.ts";
 import { createLiveTurns, startTurns } from "./index.ts";
 import { waitFor } from "../testing/wait-for.ts";
+import { QUIET_OUTBOX } from "../testing/worlds/quiet-outbox.ts";
 
 const SESSION = "agent:default:webchat:dm:1" as SessionKey;
 const never = new AbortController().signal;
@@ -68,7 +69,7 @@ async function life(
   const live = createLiveTurns({ clock, events, queue });
   const pool = createFakePool(agent, options.agents ?? 2);
   const channels = new Map([["webchat", createWebChat({ events }, "webchat")]]);
-  const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
+  const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels, ...QUIET_OUTBOX });
   await queue.recover();
   const shown: string[] = [];
   events.on("message", ({ item }) => void (item.role === "assistant" && shown.push(item.text)));

@@ -34,6 +34,7 @@ async function world() {
     clock,
     ids: createSeqIds(),
     log,
+    mask: NO_MASK,
     media: real.store.media,
     conversationFiles: real.store.conversationFiles,
   };

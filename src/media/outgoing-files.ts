@@ -10,7 +10,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { personFolder } from "../kit/person-folder.ts";
-import { NO_MASK, type SecretMask } from "../kit/secret.ts";
+import type { SecretMask } from "../kit/secret.ts";
 import { type FileReach, type FileSource, judgeSource } from "./file-rules.ts";
 import { fileType, mediaKind } from "./file-type.ts";
 import { receivedMediaId } from "./inbound/attached-files.ts";
@@ -22,8 +22,7 @@ interface OutgoingDeps {
   readonly log: Log;
   readonly media: MediaStore;
   readonly conversationFiles: ConversationFileStore;
-  /** Without it nothing is known to be secret. */
-  readonly mask?: SecretMask;
+  readonly mask: SecretMask;
 }
 
 export interface OutgoingOptions {
@@ -62,15 +61,15 @@ interface LiveOutgoingFiles extends OutgoingFiles {
 /** Looks at each folder once. */
 export async function openOutgoingFiles(deps: OutgoingDeps, first: OutgoingOptions): Promise<LiveOutgoingFiles> {
   const { log } = deps;
-  const home = await realpath(first.stateDirectory);
+  const stateDirectory = await realpath(first.stateDirectory);
   const seen = new Map<string, string>();
   const real = async (folder: string): Promise<string | null> => {
     const path = seen.get(folder) ?? (await realpath(folder).catch(() => null));
     if (path === null) log.warn("folder for outgoing files does not exist", { folder });
     else seen.set(folder, path);
-    const holdsHome = path !== null && (home === path || home.startsWith(path === sep ? sep : `${path}${sep}`));
-    if (holdsHome) log.warn("folder for outgoing files contains the state directory and is not used", { folder });
-    return holdsHome ? null : path;
+    const isOpen = path === null || !isBelow(path, stateDirectory);
+    if (!isOpen) log.warn("folder for outgoing files contains the state directory and is not used", { folder });
+    return isOpen ? path : null;
   };
   const open = async (options: OutgoingOptions) => {
     const bases = new Map<string, { readonly path: string | null; readonly personal: boolean }>();
@@ -104,7 +103,7 @@ export async function openOutgoingFiles(deps: OutgoingDeps, first: OutgoingOptio
           kind: "refused",
           because: `That file is not ${KIND_WORDS[as]}. Leave the type out, or send it as a document.`,
         };
-      const { mask = NO_MASK } = deps;
+      const { mask } = deps;
       if (holdsSecret(file.data, mimeType, mask)) return { kind: "refused", because: HOLDS_SECRET };
       const mediaId = deps.ids.next("media") as MediaId;
       const { data } = file;
@@ -113,6 +112,10 @@ export async function openOutgoingFiles(deps: OutgoingDeps, first: OutgoingOptio
       return { kind: "taken", media: as === undefined ? media : { ...media, as } };
     },
   };
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return `${path}${sep}`.startsWith(folder === sep ? sep : `${folder}${sep}`);
 }
 
 /** Files made by a tool of this conversation were born while one of its calls ran; what people attached has a name of our own. */

@@ -1,4 +1,4 @@
-/** Who may still come in: counts what waits and what is just being stored, so that a burst cannot slip past a limit. */
+/** Decides whether a message is accepted: counts those that wait and those that are being stored, so that a burst cannot pass a limit. */
 import type { SessionKey } from "../contracts/ids.ts";
 import type { Accepted, QueueEntry, WorkKind } from "../contracts/queue.ts";
 import type { Lanes } from "./lanes.ts";

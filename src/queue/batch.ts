@@ -1,4 +1,4 @@
-/** The work of one turn in the hands of those who run it: it grows, ends, is tried again or is left to the next start. */
+/** One turn from its begin to its end: messages join it, it finishes, is retried, or is left to the next start. */
 import type { InboxId, TurnId } from "../contracts/ids.ts";
 import type { Batch, BatchEntry, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { BegunTurn, Store, UnbegunEnd } from "../contracts/store.ts";
@@ -33,7 +33,7 @@ export function newTurn(ids: Ids, { turnId, alone: command = false, errand = fal
   return { turnId: turnId ?? (ids.next("turn") as TurnId), stop, alone };
 }
 
-/** What waited too long is ended in one step, so that a crash in between does not answer it after all. */
+/** Stands for the begin of an expired message, which is ended in one step: a crash in between does not answer it after all. */
 export const NOT_BEGUN: BegunTurn = {
   attempt: 1,
   unsafeToRetry: false,
@@ -129,7 +129,7 @@ export function createBatch(world: BatchWorld, work: Work, running: RunningTurn,
   };
 }
 
-/** Nobody works on it now: a crash from here on has another cause. */
+/** Notes that nobody works on the turn any more: a crash from here on has another cause. */
 async function leave({ store, log }: BatchWorld, turnId: TurnId, attempt: number): Promise<void> {
   try {
     await store.turns.leave(turnId, attempt);

@@ -10,7 +10,7 @@ import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { nextBatch, nextCommand } from "../testing/worlds/queue-world.ts";
 import { createQueue } from "./index.ts";
-import type { WorkKindOf } from "./recovered.ts";
+import type { WorkKindOf } from "./recovery.ts";
 
 const SETTINGS = {
   maxPerSession: 50,

@@ -1,4 +1,4 @@
-/** The lanes and the lines they stand in, as one state and the few moves that change it. Used by lanes.ts alone. */
+/** The state of all lanes and of the lines they wait in, and the few changes to it. Used by lanes.ts alone. */
 import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/session-settings.ts";
 import { createReadyLine, type ReadyLine } from "./ready-line.ts";
@@ -98,8 +98,8 @@ function lineFor(head: Work, now: number): NonNullable<Lane["inLine"]> {
   return (head.alone && !head.errand) || isExpired(head, now) ? "commands" : "talk";
 }
 
-/** Its head has changed while it stood in line: it keeps its place, unless it belongs in the other line now. */
-export function standRight(table: LaneTable, lane: Lane, now: number): void {
+/** For a lane whose head has changed: it keeps its position, unless it belongs in another line now. */
+export function moveToRightLine(table: LaneTable, lane: Lane, now: number): void {
   const [head] = lane.waiting;
   if (!lane.inLine || !head || lineFor(head, now) === lane.inLine) return;
   leaveLine(table, lane);

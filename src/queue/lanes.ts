@@ -11,7 +11,7 @@ import type { QueueMode } from "../contracts/session-settings.ts";
 import * as moves from "./lane-table.ts";
 import type { Lane, LaneTable, RunningTurn } from "./lane-table.ts";
 import { steerable, takeFrom } from "./take-from.ts";
-import { isSuspect, mergeOverflow, placeOf, sizeOf, type Work } from "./work.ts";
+import { isSuspect, mergeOverflow, chatOf, sizeOf, type Work } from "./work.ts";
 
 /** How a lane that has been busy goes on. `collectMs` 0: message by message. */
 export interface Pace {
@@ -170,7 +170,7 @@ function addOverflow(table: LaneTable, work: Work, hidden: InboxId | null, now: 
   else waiting.push(work);
   moves.countWork(table, work, 1);
   if (hidden) hide(waiting, hidden);
-  moves.standRight(table, lane, now); // overflow that grows is younger than it was
+  moves.moveToRightLine(table, lane, now); // overflow that grows is younger than it was
   moves.noteArrival(table, lane, now);
 }
 
@@ -185,7 +185,7 @@ function hide(waiting: Work[], id: InboxId): void {
     waiting[at] = { ...work, entries, overflow: { ...work.overflow, hidden } };
     return;
   }
-  const heir = waiting.findIndex((one, index) => index > at && one.overflow && placeOf(one) === placeOf(work));
+  const heir = waiting.findIndex((one, index) => index > at && one.overflow && chatOf(one) === chatOf(work));
   const next = waiting[heir];
   if (!next?.overflow) return;
   waiting[heir] = { ...next, overflow: { ...next.overflow, hidden: next.overflow.hidden + hidden } };

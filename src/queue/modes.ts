@@ -1,4 +1,4 @@
-/** How a session goes on when more is said while it is being answered: as chosen for it, else for its channel, else for all. */
+/** The queue mode of a session (what happens to messages during a turn): its own, else that of its channel, else the default. */
 import type { SessionKey } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/session-settings.ts";
 import type { QueueLimits } from "./admission.ts";
@@ -23,7 +23,7 @@ export function createModes(settings: () => QueueSettings, lanes: Pick<Lanes, "m
   };
   const modeOf = ({ sessionKey, entries: [first] }: Pick<Work, "sessionKey" | "entries">): QueueMode =>
     modeIn(sessionKey, first?.message.address.channel ?? "");
-  /** What was too late for the turn it was meant for goes on at once, and together. */
+  /** A steered message that came too late for its turn does not wait to be collected. */
   const paceOf = (work: Work): Pace => {
     const mode = modeOf(work);
     return { collect: mode === "collect" || mode === "steer", collectMs: mode === "steer" ? 0 : settings().collectMs };

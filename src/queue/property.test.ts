@@ -79,7 +79,8 @@ function world(mode: QueueMode) {
   const clock = createFakeClock();
   const open = (): Store => assemble({ clock, ids, log: silentLog }, { ...createSql(db), close: () => undefined }, "");
   const settings = { ...ROOMY, mode, maxPerSession: 4, maxOverflow: 2, collectMs: 100, ttlMs: TTL_MS };
-  const opened = () => createQueue({ clock, ids, log: silentLog, store: open() }, () => settings);
+  const opened = () =>
+    createQueue({ clock, ids, log: silentLog, store: open(), workKind: () => "talk" }, () => settings);
   let queue = opened();
   let running: Batch[] = [];
   const accepted: InboxId[] = [];
@@ -240,7 +241,7 @@ test("ten thousand sessions that have been answered cost nothing: no lane, no ti
   const clock = createFakeClock();
   const ids = createSeqIds();
   const store = assemble({ clock, ids, log: silentLog }, { ...createSql(db), close: () => undefined }, "");
-  const queue = createQueue({ clock, ids, log: silentLog, store }, () => ({
+  const queue = createQueue({ clock, ids, log: silentLog, store, workKind: () => "talk" }, () => ({
     ...ROOMY,
     maxTotal: 20_000,
     mode: "collect",

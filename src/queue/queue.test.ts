@@ -27,7 +27,10 @@ const roomy: QueueSettings = {
   channels: {},
 };
 const queueOn = (store: Store, changes: Partial<QueueSettings> = {}): Queue =>
-  createQueue({ clock: systemClock, ids: systemIds, log: recordingLog(), store }, () => ({ ...roomy, ...changes }));
+  createQueue({ clock: systemClock, ids: systemIds, log: recordingLog(), store, workKind: () => "talk" }, () => ({
+    ...roomy,
+    ...changes,
+  }));
 const words = (batch: Batch): string[] => batch.entries.map(({ message }) => message.text);
 
 describe("the queue", () => {

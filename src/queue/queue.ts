@@ -21,7 +21,7 @@ import { type Admission, createAdmission } from "./admission.ts";
 import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } from "./batch.ts";
 import { createLanes, type Held, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
-import { recovered, standing, type WorkKindOf } from "./recovered.ts";
+import { recoverWork, kindFlags, type WorkKindOf } from "./recovery.ts";
 import { separated } from "./take-from.ts";
 import { ACCUSED_AT, overflowWork, shortened, type Work } from "./work.ts";
 
@@ -30,8 +30,7 @@ export interface QueueDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly store: Pick<Store, "inbox" | "turns" | "sessions">;
-  /** Without it everything is for an agent. */
-  readonly workKind?: WorkKindOf;
+  readonly workKind: WorkKindOf;
 }
 
 const STORE_RETRY_MS = 500;
@@ -45,7 +44,7 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
   return {
     recover: () => recover(world),
     accept(entry) {
-      const kind = deps.workKind?.(entry) ?? "talk";
+      const kind = deps.workKind(entry);
       return admission.admit(entry, kind, (as) => store(world, entry, kind, as));
     },
     take: (signal) => takeNext(world, "talk", signal),
@@ -75,8 +74,6 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
 }
 
 interface QueueWorld extends BatchWorld, QueueDeps {
-  readonly clock: Clock;
-  readonly log: Log;
   readonly store: QueueDeps["store"];
   readonly settings: () => QueueSettings;
   readonly admission: Admission;
@@ -111,8 +108,7 @@ async function recover(world: QueueWorld): Promise<{ readonly waiting: number; r
   const { lanes, admission, clock } = world;
   await world.store.turns.countCrashes(ACCUSED_AT);
   const rows = await world.store.inbox.unfinished();
-  const kindOf = world.workKind ?? (() => "talk" as const);
-  const unfinished = recovered(rows, kindOf, ({ message }) => expiryOf(world, message.receivedAt));
+  const unfinished = recoverWork(rows, world.workKind, ({ message }) => expiryOf(world, message.receivedAt));
   for (const work of unfinished) {
     if (work.overflow && work.turnId === null) {
       lanes.addOverflow(work, null, clock.elapsed());
@@ -171,7 +167,7 @@ function addWork(world: QueueWorld, row: Row, { id, kind }: { readonly id: Inbox
     ...about,
     entries: [{ id, message }],
     turnId: null,
-    ...standing(kind),
+    ...kindFlags(kind),
     steer: message.steer ?? false,
     expiresAt: expiryOf(world, message.receivedAt),
   };
@@ -252,7 +248,7 @@ async function rewrite(world: QueueWorld, asked: Asked, text: string): Promise<R
   const { held, first } = holding;
   const { sessionKey, role, agentId } = held.work;
   const message = { ...first.message, text };
-  const kindOf = (one: typeof message) => world.workKind?.({ message: one, role, agentId }) ?? "talk";
+  const kindOf = (one: typeof message) => world.workKind({ message: one, role, agentId });
   let changed = false;
   try {
     if (kindOf(first.message) !== "talk" || kindOf(message) !== "talk") return { kind: "command" };

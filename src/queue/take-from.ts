@@ -1,6 +1,6 @@
 /** What one turn takes from the head of a lane, and what a running turn may be offered. Pure decisions over the waiting work. */
 import type { Pace } from "./lanes.ts";
-import { joins, rides, type Work } from "./work.ts";
+import { joins, overflowJoins, type Work } from "./work.ts";
 
 /** One turn takes at most this many messages; the rest is the next turn's. */
 const MAX_BATCH_MESSAGES = 50;
@@ -18,7 +18,7 @@ export function takeFrom(waiting: Work[], now: number, pace: (work: Work) => Pac
   const collects = pace(head).collect;
   const goesAlong = (next: Work): boolean => {
     if (expired !== isExpired(next, now) || (head.stopped ?? false) !== (next.stopped ?? false)) return false;
-    return rides(head, next) || (!next.overflow && (collects || expired) && joins(head, next));
+    return overflowJoins(head, next) || (!next.overflow && (collects || expired) && joins(head, next));
   };
   let work: Work = { ...head, expired };
   for (let next = waiting[0]; next && goesAlong(next) && work.entries.length < MAX_BATCH_MESSAGES; next = waiting[0]) {

@@ -42,7 +42,7 @@ export function isSuspect({ turnId, crashes = 0 }: Work): boolean {
   return turnId !== null && crashes >= SUSPECT_AT;
 }
 
-/** Of an overflowed message so much is kept in memory, and shown. */
+/** How much of an overflowed message is kept in memory, and shown. */
 export const OVERFLOW_CHARS = 280;
 const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
 
@@ -50,11 +50,11 @@ export function lesserRole(one: Role, other: Role): Role {
   return RANK[other] < RANK[one] ? other : one;
 }
 
-/** One answer goes to one chat: only what the same person said in the same place is joined. */
+/** One answer goes to one chat: only messages of the same person in the same chat are joined. */
 export function joins(head: Work, next: Work): boolean {
   if (next.turnId !== null || next.alone) return false;
-  if (originOf(next) !== originOf(head)) return false; // what a person says is never mixed with what begins by itself
-  return next.agentId === head.agentId && next.role === head.role && personAndPlace(next) === personAndPlace(head);
+  if (originOf(next) !== originOf(head)) return false; // messages of people are never joined with those of jobs, webhooks or heartbeats
+  return next.agentId === head.agentId && next.role === head.role && personAndChat(next) === personAndChat(head);
 }
 
 function originOf({ entries: [first] }: Pick<Work, "entries">): MessageOrigin {
@@ -62,12 +62,12 @@ function originOf({ entries: [first] }: Pick<Work, "entries">): MessageOrigin {
 }
 
 /**
- * Overflow goes along with the turn before it, whoever speaks there, when the answer will be seen by those whose words it shows, and when
- * that turn may do no more than any of them: nobody's words act with the rights of another.
+ * Overflow joins the turn before it when both are in one chat, where all its senders see the answer, and when that turn has no more rights
+ * than any of them: no message acts with the rights of another person.
  */
-export function rides(head: Work, overflow: Work): boolean {
+export function overflowJoins(head: Work, overflow: Work): boolean {
   if (!overflow.overflow || overflow.turnId !== null || head.agentId !== overflow.agentId) return false;
-  return RANK[head.role] <= RANK[overflow.role] && placeOf(head) === placeOf(overflow);
+  return RANK[head.role] <= RANK[overflow.role] && chatOf(head) === chatOf(overflow);
 }
 
 /** The first of a chat's overflow. */
@@ -75,10 +75,10 @@ export function overflowWork(work: Omit<Work, "entries" | "turnId">, entry: Batc
   return { ...work, entries: [entry], turnId: null, overflow: { hidden: 0, through: entry.id } };
 }
 
-/** Null when the two do not belong together. What several said may do what the least of them may. */
+/** Null when the two do not belong together. The role is the lesser one of all senders. */
 export function mergeOverflow(one: Work, more: Work): Work | null {
   if (!one.overflow || !more.overflow || one.turnId !== null) return null;
-  if (one.agentId !== more.agentId || placeOf(one) !== placeOf(more)) return null;
+  if (one.agentId !== more.agentId || chatOf(one) !== chatOf(more)) return null;
   return {
     ...one,
     entries: [...one.entries, ...more.entries],
@@ -89,7 +89,7 @@ export function mergeOverflow(one: Work, more: Work): Work | null {
   };
 }
 
-/** What is kept of a message there was no room for. Its pictures are not shown, and a command among them is not carried out. */
+/** An overflowed message as it is kept: its beginning, without attachments. A command is not carried out. */
 export function shortened(message: InboundMessage, isCommand: boolean): Pick<BatchEntry, "message" | "overflow"> {
   const text = isCommand ? "" : beginningOf(message.text);
   const quoted = message.quoted.map((one) => ({ ...one, text: beginningOf(one.text) }));
@@ -109,12 +109,12 @@ export function sizeOf({ entries, overflow }: Work): { readonly messages: number
   return { messages: entries.length - over, overflow: over + (overflow?.hidden ?? 0) };
 }
 
-export function placeOf({ entries: [first] }: Work): string {
+export function chatOf({ entries: [first] }: Work): string {
   if (!first) return "";
   const { channel, account, chat, thread } = first.message.address;
   return JSON.stringify([channel, account, chat, thread ?? null]);
 }
 
-function personAndPlace(work: Work): string {
-  return `${work.entries[0]?.message.sender.principal ?? ""} ${placeOf(work)}`;
+function personAndChat(work: Work): string {
+  return `${work.entries[0]?.message.sender.principal ?? ""} ${chatOf(work)}`;
 }

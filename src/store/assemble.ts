@@ -80,7 +80,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     endOpenApprovals(deps.clock.now());
     takeOverClaims();
   });
-  options.headFile?.noticed(chain.head());
+  options.headFile?.noteCommitted(chain.head());
   const commits = createGroupCommit({ sql, log: deps.log, noRoom: options.noRoom });
   let open = true;
   const rows: RowDeps = {

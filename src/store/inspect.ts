@@ -112,11 +112,8 @@ function look(
   file: string,
   { bytes, thorough, quiet }: { bytes: number; thorough: boolean; quiet: boolean },
 ): StoreCheck {
-  // without a log the file can be read as it stands, which also leaves no side files behind
-  const url = `${pathToFileURL(file).href}?${quiet ? "immutable=1" : "mode=ro"}`;
-  const db = new Database(url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  const db = openReadOnly(file, quiet);
   try {
-    db.exec("pragma trusted_schema = off");
     const version = number(db, "user_version");
     if (number(db, "application_id") !== APPLICATION_ID) return corrupt(file, "it is not a pi-gateway database");
     if (version > NEWEST_VERSION)
@@ -140,6 +137,14 @@ function look(
   } finally {
     db.close();
   }
+}
+
+/** `quiet`: it has no log, so it can be read as it stands, which also leaves no side files behind. */
+export function openReadOnly(file: string, quiet: boolean): Database {
+  const url = `${pathToFileURL(file).href}?${quiet ? "immutable=1" : "mode=ro"}`;
+  const db = new Database(url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  db.exec("pragma trusted_schema = off");
+  return db;
 }
 
 /** Reading it also proves that the schema can be parsed. */

@@ -11,7 +11,7 @@ import { startIntegrityCheck } from "./health/integrity-check.ts";
 import { keepLog, keptLogs } from "./health/kept-logs.ts";
 import { noRoomIn } from "./health/no-room.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
-import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./state-directory.ts";
+import { ensurePrivateFile, prepareStateDirectory, syncFile, syncFolder, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
 import { openAuditKey } from "./secret-files.ts";
@@ -43,7 +43,7 @@ const PRAGMAS = [
 /** The caller holds the directory (`openStateDirectory`). Throws `store_newer`, `store_corrupt`, `home_unusable` and leaves the file as it was. */
 export async function openStore(deps: StoreDeps, { home }: { readonly home: string }): Promise<Store> {
   const startedAt = deps.clock.elapsed();
-  const path = await prepareHome(deps, home);
+  const path = await prepareStateDirectory(deps, home);
   const file = join(path, DATABASE_FILE);
   await keepDamagedLog(deps, file);
   const found = await inspected(file);

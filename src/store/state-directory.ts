@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
 
-interface Home extends AsyncDisposable {
+interface StateDirectory extends AsyncDisposable {
   /** Absolute. */
   readonly path: string;
 }
@@ -23,8 +23,8 @@ const MAX_PID_DIGITS = 10;
 const ELSEWHERE = "or start with --home and another folder.";
 
 /** Takes the state directory for this process. Throws `home_taken` while another gateway has it, `home_unusable` when it cannot be used. */
-export async function openStateDirectory(deps: { readonly log: Log }, home: string): Promise<Home> {
-  const path = await prepareHome(deps, home);
+export async function openStateDirectory(deps: { readonly log: Log }, home: string): Promise<StateDirectory> {
+  const path = await prepareStateDirectory(deps, home);
   const lock = await takeLock(path);
   try {
     await writePrivate(join(path, PID_FILE), `${process.pid}\n`);
@@ -49,7 +49,7 @@ export async function openStateDirectory(deps: { readonly log: Log }, home: stri
 }
 
 /** Makes the directory when it is missing, closes it to others, and refuses one that somebody else could control. */
-export async function prepareHome({ log }: { readonly log: Log }, home: string): Promise<string> {
+export async function prepareStateDirectory({ log }: { readonly log: Log }, home: string): Promise<string> {
   const path = resolve(home); // also drops a trailing slash, behind which a link would look like a folder
   try {
     await mkdir(path, { recursive: true, mode: PRIVATE_FOLDER });

@@ -79,10 +79,10 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
     tests: room,
   },
   {
-    what: "A place to send from is lost with every send.",
+    what: "Every send counts against the limit of its account for ever.",
     file: "src/delivery/gates.ts",
     in: "pump",
-    find: "gate.inside--;",
+    find: "gate.running--;",
     replace: "",
     tests: room,
   },

@@ -97,7 +97,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
     what: "A file in a folder that holds the state directory is sent.",
     file: "src/media/outgoing-files.ts",
     in: "real",
-    find: "return holdsHome ? null : path;",
+    find: "return isOpen ? path : null;",
     replace: "return path;",
     tests: media,
   },

@@ -19,6 +19,7 @@ import { createSimPool, type SimPool } from "./agents.ts";
 import { startShippedPool } from "./shipped-pool.ts";
 import { createSimChannels, type SimChannels } from "./platform.ts";
 import { type Mortal, never, type World } from "./world.ts";
+import { QUIET_OUTBOX } from "../../src/testing/worlds/quiet-outbox.ts";
 
 export interface Life extends Mortal {
   readonly receiver: Receiver;
@@ -69,7 +70,10 @@ export async function startLife(world: World, number: number, onDeath: () => voi
     );
     const store = mortalStore(world, state, real);
     const events = createEvents({ log });
-    const queue = createQueue({ clock, ids: world.ids, log, store }, () => ({ ...options, channels: {} }));
+    const queue = createQueue({ clock, ids: world.ids, log, store, workKind: () => "talk" }, () => ({
+      ...options,
+      channels: {},
+    }));
     const stopping = new AbortController();
     channels = createSimChannels({ world, life: state, clock });
     const receiver = quietReceiver(
@@ -114,6 +118,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
         events,
         store: store.outbox,
         channels: mapOf(channels),
+        ...QUIET_OUTBOX,
         tellOwner: async ({ part }) => void facts.ownerTold.add(part.id),
       });
       const deps = quietTurns({ clock, log, events, queue, pool, outbox, live, media: store.media });

@@ -9,7 +9,7 @@ import type { Page } from "../paging.ts";
 
 export interface MessageStore {
   /** Null: the session has no such message, or it was deleted. Also found by the id that the platform gives it in the chat `to`. */
-  find(place: { readonly sessionKey: SessionKey; readonly to: ChatAddress }, id: string): Promise<StoredMessage | null>;
+  find(chat: { readonly sessionKey: SessionKey; readonly to: ChatAddress }, id: string): Promise<StoredMessage | null>;
   /** The ids of one message on its platform; empty: it has none, or has not been delivered. */
   platformIds(id: string): Promise<readonly string[]>;
   /** The own id of the newest message under this platform id; null: none is stored. */

@@ -34,7 +34,7 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
   const policyOf = (channel: string, account: string) => channelPolicy({ telegram: settings }, channel, account);
   const config = () => ({ ...routingConfig(), roles });
   const router = createRouter(config, { policyOf, isPaired: pairing.isPaired }, grants.current);
-  const queue = createQueue({ clock, ids, log, store }, () => ({
+  const queue = createQueue({ clock, ids, log, store, workKind: () => "talk" }, () => ({
     maxPerSession: 50,
     maxTotal: 50,
     maxOverflow: 10,

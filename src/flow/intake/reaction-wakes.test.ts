@@ -40,7 +40,7 @@ async function world(settings: { readonly wakeOnReaction?: boolean }, chat: Part
     { policyOf, isPaired: () => false },
     () => new Map(),
   );
-  const queue = createQueue({ clock, ids, log, store }, () => ({
+  const queue = createQueue({ clock, ids, log, store, workKind: () => "talk" }, () => ({
     maxPerSession: 50,
     maxTotal: 50,
     maxOverflow: 10,

@@ -6,7 +6,7 @@ import { type ArrivingFile, FileGone, type InboundFiles, type KeptFile } from ".
 import type { MediaRef } from "../../contracts/chat.ts";
 import type { MediaId, Principal } from "../../contracts/ids.ts";
 import type { MediaStore } from "../../contracts/store.ts";
-import type { TranscriptionStore } from "../../contracts/store/spoken.ts";
+import type { TranscriptionStore } from "../../contracts/store/transcriptions.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import { fileType, mediaKind } from "../file-type.ts";
 import { pictureFateOf, type Shrinker } from "./shrink.ts";
@@ -40,7 +40,7 @@ export function createInboundFiles(deps: InboundDeps, settings: () => InboundSet
       using share = quota.share(file.owner);
       return await keep(deps, settings(), { ...file, share }, signal);
     },
-    transcribe: (media, signal) => words(deps, settings().transcription, media, signal),
+    transcribe: (media, signal) => transcribeOnce(deps, settings().transcription, media, signal),
     read: (mediaId) => deps.media.read(mediaId),
   };
 }
@@ -107,11 +107,11 @@ async function downloadOnce(
   const until = AbortSignal.any([signal, over.signal]);
   let bytes = 0;
   try {
-    const stream = await idly(deps, file.open(until), until);
+    const stream = await withIdleLimit(deps, file.open(until), until);
     const reader = stream.getReader();
     const pieces: Uint8Array[] = [];
     for (;;) {
-      const { done, value } = await idly(deps, reader.read(), until);
+      const { done, value } = await withIdleLimit(deps, reader.read(), until);
       if (done) return { kind: "got", data: Buffer.concat(pieces) };
       bytes += value.byteLength;
       file.share.add(value.byteLength);
@@ -129,7 +129,11 @@ async function downloadOnce(
   }
 }
 
-async function idly<T>({ clock }: Pick<InboundDeps, "clock">, step: Promise<T>, signal: AbortSignal): Promise<T> {
+async function withIdleLimit<T>(
+  { clock }: Pick<InboundDeps, "clock">,
+  step: Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
   using idle = clock.deadline(IDLE_MS, () => new Error("nothing came for too long"));
   return await orAborted(step, AbortSignal.any([signal, idle.signal]));
 }
@@ -191,7 +195,8 @@ const TROUBLE: Readonly<Record<TranscriptTrouble, string>> = {
   unreadable: "This kind of recording cannot be turned into text. Please write instead.",
 };
 
-async function words(
+/** The same recording is sent to the service once. */
+async function transcribeOnce(
   deps: InboundDeps,
   settings: TranscriptionSettings | null,
   media: MediaRef,

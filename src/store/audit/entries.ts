@@ -13,7 +13,7 @@ export interface AuditLog {
   /** Only inside a transaction. */
   append(entry: NewAuditEntry): Link;
   /** The transaction of this link is on the disk. */
-  noticed(link: Link): void;
+  noteCommitted(link: Link): void;
 }
 
 export function createAuditLog(sql: Sql, chain: Chain, headFile: HeadFile | null): AuditLog {
@@ -29,11 +29,21 @@ export function createAuditLog(sql: Sql, chain: Chain, headFile: HeadFile | null
       add.run({ ...row, ...link });
       return link;
     },
-    noticed: (link) => headFile?.noticed(link),
+    noteCommitted: (link) => headFile?.noteCommitted(link),
+  };
+}
+
+/** A write that appends an entry with what it changes. Resolves with false when it appended none. */
+export function createAuditedWrite(write: RowDeps["write"], audit: AuditLog) {
+  return async (run: () => Link | null): Promise<boolean> => {
+    const link = await write(run);
+    if (link) audit.noteCommitted(link);
+    return link !== null;
   };
 }
 
 export function createAuditTrail({ sql, read, write }: RowDeps, log: AuditLog): AuditTrail {
+  const writeAudited = createAuditedWrite(write, log);
   const latest = sql.prepare((db, p: Params<{ before: number; limit: number }>) =>
     db.selectFrom("audit_entries").selectAll().where("seq", "<", p("before")).orderBy("seq", "desc").limit(p("limit")),
   );
@@ -47,7 +57,7 @@ export function createAuditTrail({ sql, read, write }: RowDeps, log: AuditLog): 
       .limit(p("limit")),
   );
   return {
-    note: async (entry) => log.noticed(await write(() => log.append(entry))),
+    note: async (entry) => void (await writeAudited(() => log.append(entry))),
     list: (page, kind) =>
       read(() => {
         const limit = pageSize(page);

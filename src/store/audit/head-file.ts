@@ -18,7 +18,7 @@ const LIMITS = { maxChars: 4_096, maxDepth: 3 };
 
 export interface HeadFile {
   /** Called after each commit; decides itself whether it is time. */
-  noticed(head: Link): void;
+  noteCommitted(head: Link): void;
   close(head: Link): void;
 }
 
@@ -47,7 +47,7 @@ export function createHeadFile(
   };
 
   return {
-    noticed(head) {
+    noteCommitted(head) {
       const isTime = head.no - written.no >= EVERY_LINKS || deps.clock.elapsed() - written.at >= EVERY_MS;
       if (!isTime || head.no === written.no) return;
       written = { no: head.no, at: deps.clock.elapsed() };

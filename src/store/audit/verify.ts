@@ -1,9 +1,8 @@
 /** Looks whether the audit log (tool calls and all other entries) is what the gateway wrote. Reads only; works beside a running gateway. */
-import { constants, Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { damagedLog, DATABASE_FILE } from "../inspect.ts";
+import { damagedLog, DATABASE_FILE, openReadOnly } from "../inspect.ts";
 import { readAuditKey } from "../secret-files.ts";
 import type { AuditEntryTable } from "../schema.ts";
 import { EVERY_LINKS, readHeadFile } from "./head-file.ts";
@@ -58,11 +57,8 @@ export async function verifyAudit(home: string): Promise<AuditVerdict> {
   const damage = await damagedLog(file);
   if (damage) return unverifiable(damage.say);
   const head = await readHeadFile(folder); // before the rows: a gateway that runs may only have added to them since
-  const quiet = !existsSync(`${file}-wal`);
-  const url = `${pathToFileURL(file).href}?${quiet ? "immutable=1" : "mode=ro"}`;
-  const db = new Database(url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  const db = openReadOnly(file, !existsSync(`${file}-wal`));
   try {
-    db.exec("pragma trusted_schema = off");
     db.exec("begin"); // one moment for all questions
     return verifyRows(db, createChainKey(key), head);
   } catch (error) {

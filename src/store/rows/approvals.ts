@@ -3,7 +3,7 @@ import { sql as raw } from "kysely";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { ApprovalEnd, ApprovalStore, AskedApproval, EndedApproval } from "../../contracts/store/approvals.ts";
 import type { NewAuditEntry } from "../../contracts/store/tool-calls.ts";
-import type { AuditLog } from "../audit/entries.ts";
+import { type AuditLog, createAuditedWrite } from "../audit/entries.ts";
 import type { ApprovalTable, GrantTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { decodeJson, encodeJson } from "./codec.ts";
@@ -24,27 +24,24 @@ type NewRow = Pick<ApprovalTable, (typeof ASKED)[number] | "input">;
 
 export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLog): ApprovalStore {
   const { granted, add, open, end, grant, list, prune } = statements(sql);
+  const writeAudited = createAuditedWrite(write, audit);
   return {
     grantedBy: (sessionKey, tool) => read(() => granted.first({ sessionKey, tool })?.given_by ?? null),
     async put(asked) {
-      const link = await write(() => {
+      await writeAudited(() => {
         add.run({ ...toColumns(ASKED, asked), input: encodeJson(asked.input) });
         return audit.append(askedEntry(asked));
       });
-      audit.noticed(link);
     },
-    async end(id, made) {
-      const link = await write(() => {
+    end: (id, made) =>
+      writeAudited(() => {
         const question = open.first({ id });
         if (!question) return null;
         end.run({ id, decision: made.decision, decided_by: made.by, decided_at: made.at });
         const { session_key, tool } = question;
         if (made.decision === "session") grant.run({ session_key, tool, given_by: made.by, at: made.at });
         return audit.append(endedEntry(id, question, made));
-      });
-      if (link) audit.noticed(link);
-      return link !== null;
-    },
+      }),
     ended: (page) =>
       read(() => {
         const limit = pageSize(page);

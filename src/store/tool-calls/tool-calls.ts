@@ -20,7 +20,9 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
   const queries = createToolCallQueries(sql);
   const { add, addEnded, end } = recording(queries, chain);
   const prune = createPruning(sql, chain);
-  const noticed = (link: Link | null): void => void (link && headFile?.noticed(link));
+  const noteCommitted = (link: Link | null): void => {
+    if (link) headFile?.noteCommitted(link);
+  };
   const fresh = createFreshScopes();
   const hasAny = (scope: string): boolean =>
     [queries.anyCounting, queries.anyUnknownOf, queries.anyDenied].some((query) => query.first({ scope }) !== null);
@@ -35,7 +37,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
           return add(call);
         },
         call.idempotent || call.waiting ? "with the next" : "now",
-      ).then(noticed);
+      ).then(noteCommitted);
     },
     begin: (id) =>
       write(() => {
@@ -44,10 +46,10 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
         queries.begin.run({ id });
         if (call.idempotent === 0) queries.markUnsafe.run({ id: call.turn_id });
       }),
-    refuse: (call, end) => write(() => addEnded(call, end), "with the next").then(noticed),
+    refuse: (call, end) => write(() => addEnded(call, end), "with the next").then(noteCommitted),
     async settle(id, made) {
       const link = await write(() => end(id, made), "with the next");
-      noticed(link);
+      noteCommitted(link);
       if (!link) log.warn("end of an unknown tool call ignored", { toolCallId: id });
     },
     earlier: (scope, callId) =>

@@ -28,6 +28,7 @@ import { quietTurns } from "../worlds/quiet-turns.ts";
 import { quietReceiver } from "../worlds/quiet-receiver.ts";
 import { quietGate } from "../tools/quiet-gate.ts";
 import { tempHome } from "../temp-home.ts";
+import { QUIET_OUTBOX } from "../worlds/quiet-outbox.ts";
 
 export interface InProcess extends AsyncDisposable {
   readonly store: Store;
@@ -89,12 +90,12 @@ export async function startInProcess(
     bunEnv: {},
   };
   const pool = life.own("agents", await startPool({ ...DEPS, events, tools }, options), AGENTS_STOP_MS);
-  const queue = createQueue({ ...DEPS, store }, () => config.queue);
+  const queue = createQueue({ ...DEPS, store, workKind: () => "talk" }, () => config.queue);
   const receiving = { ...DEPS, events, queue, router: createRouter(() => config, OPEN_DOORS) };
   const receiver = quietReceiver(receiving, config.queue);
   const replies = createReplies();
   const channels = new Map([[PLATFORM, replies.channel]]);
-  const outbox = life.own("outbox", startOutbox({ ...DEPS, events, store: store.outbox, channels }));
+  const outbox = life.own("outbox", startOutbox({ ...DEPS, ...QUIET_OUTBOX, events, store: store.outbox, channels }));
   const live = createLiveTurns({ ...DEPS, events, queue });
   const limits = { timeoutMs: config.agent.timeoutMs, graceMs: config.gateway.stopGraceMs };
   life.own(

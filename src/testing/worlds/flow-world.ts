@@ -21,6 +21,7 @@ import { routingConfig } from "../routing-config.ts";
 import { type QuietTurns, quietTurns } from "./quiet-turns.ts";
 import { quietReceiver } from "./quiet-receiver.ts";
 import { waitForEnd, WHOLE_WAIT_MS } from "../wait-for.ts";
+import { QUIET_OUTBOX } from "./quiet-outbox.ts";
 
 export const SESSION = "agent:default:webchat:dm:1" as SessionKey;
 const never = new AbortController().signal;
@@ -44,8 +45,8 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
   const store = options.store?.(world.store) ?? world.store;
   const log = recordingLog();
   const events = createEvents({ log });
-  const kinds = options.workKind ? { workKind: options.workKind } : {};
-  const queue = createQueue({ clock, ids: systemIds, log, store, ...kinds }, () => ({
+  const workKind = options.workKind ?? (() => "talk");
+  const queue = createQueue({ clock, ids: systemIds, log, store, workKind }, () => ({
     maxPerSession: 50,
     maxTotal: 50,
     maxOverflow: 10,
@@ -61,7 +62,7 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
   const receiver = quietReceiver({ log, events, queue, channels, router: createRouter(() => routingConfig()) });
   const live = createLiveTurns({ clock, events, queue });
   const pool = createFakePool(agent);
-  const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
+  const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels, ...QUIET_OUTBOX });
   await queue.recover();
   const parts = await options.parts?.({ store, clock, log, pool });
   const turns = startTurns(

@@ -60,7 +60,7 @@ export const keyOf = (session: string): SessionKey => entry(session, "").session
 export const idOf = (accepted: Accepted): InboxId => (accepted.kind === "queued" ? accepted.id : ("" as InboxId));
 
 /** Commands begin with a slash, and `/stop` stops. */
-const kindOf: NonNullable<QueueDeps["workKind"]> = ({ message: { text } }) => {
+const kindOf: QueueDeps["workKind"] = ({ message: { text } }) => {
   if (text === "/stop") return "stop";
   return text.startsWith("/") ? "command" : "talk";
 };

@@ -33,8 +33,8 @@ export const FRESH_DELIVERY_BUGS: readonly SeededBug[] = [
     what: "Parts in line are announced as being sent while the outbox stops, so that the next process doubts them.",
     file: "src/delivery/gates.ts",
     in: "pump",
-    find: "while (gate.inside < places && !signal.aborted) {",
-    replace: "while (gate.inside < places) {",
+    find: "while (gate.running < maxRunning && !signal.aborted) {",
+    replace: "while (gate.running < maxRunning) {",
     tests: room,
   },
   {

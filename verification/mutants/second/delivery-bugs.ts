@@ -34,7 +34,7 @@ export const SECOND_DELIVERY_BUGS: readonly SeededBug[] = [
     what: "A tool changes a message of another chat of the same conversation.",
     file: "src/delivery/chat-messages.ts",
     in: "act",
-    find: "if (!found || !isSameChat(found.to, place.to)) return NO_SUCH;",
+    find: "if (!found || !isSameChat(found.to, chat.to)) return NO_SUCH;",
     replace: "if (!found) return NO_SUCH;",
     tests: room,
   },

@@ -19,7 +19,7 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
   },
   {
     what: "A restart forgets that a turn had begun.",
-    file: "src/queue/recovered.ts",
+    file: "src/queue/recovery.ts",
     in: "workOf",
     find: "const turnId = row.turn?.turnId ?? null;",
     replace: "const turnId = null;",
@@ -63,7 +63,7 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
     what: "What different people said is joined.",
     file: "src/queue/work.ts",
     in: "joins",
-    find: "&& personAndPlace(next) === personAndPlace(head)",
+    find: "&& personAndChat(next) === personAndChat(head)",
     replace: "",
   },
   {
@@ -194,7 +194,7 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
   },
   {
     what: "A restart forgets how much overflow is only counted.",
-    file: "src/queue/recovered.ts",
+    file: "src/queue/recovery.ts",
     in: "workOf",
     find: "overflow: { through: id, hidden: overflow.hidden } };",
     replace: "overflow: { through: id, hidden: 0 } };",
@@ -202,7 +202,7 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
   {
     what: "Overflow acts with the rights of whoever speaks before it.",
     file: "src/queue/work.ts",
-    in: "rides",
+    in: "overflowJoins",
     find: "RANK[head.role] <= RANK[overflow.role] &&",
     replace: "",
   },
@@ -264,8 +264,8 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
   },
   {
     what: "A turn that is begun again has the rights of whoever spoke first in it.",
-    file: "src/queue/recovered.ts",
-    in: "withMore",
+    file: "src/queue/recovery.ts",
+    in: "addRowOfTurn",
     find: "role: lesserRole(known.role, role) }",
     replace: "role: known.role }",
     seed: 1499,

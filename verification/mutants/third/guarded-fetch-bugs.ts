@@ -50,7 +50,7 @@ export const THIRD_GUARDED_FETCH_BUGS: readonly SeededBug[] = [
   {
     what: "A voice message is told in the words of an earlier model after the model was changed.",
     file: "src/media/inbound/inbound-files.ts",
-    in: "words",
+    in: "transcribeOnce",
     find: 'new Bun.CryptoHasher("sha256").update(`${settings.model}\\n`).update(data)',
     replace: 'new Bun.CryptoHasher("sha256").update(data)',
     tests: inbound,

@@ -3,7 +3,7 @@ import { sql as raw } from "kysely";
 import type { PairingRow, PairingStore } from "../../../contracts/channels/pairing.ts";
 import type { Principal } from "../../../contracts/ids.ts";
 import type { NewAuditEntry } from "../../../contracts/store/tool-calls.ts";
-import type { AuditLog } from "../../audit/entries.ts";
+import { type AuditLog, createAuditedWrite } from "../../audit/entries.ts";
 import type { PairingTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import { fromColumns, toColumns } from "../named-columns.ts";
@@ -29,16 +29,16 @@ export function createPairings({ sql, read, write }: RowDeps, audit: AuditLog): 
     db.deleteFrom("pairings").where("expires_at", "<=", p("now")).where("state", "<>", raw.lit("approved")),
   );
   const add = sql.prepare((db, p: Params<PairingTable>) => db.insertInto("pairings").values(p.row(...COLUMNS)));
+  const writeAudited = createAuditedWrite(write, audit);
   return {
     list: () => read(() => all.all({}).map((row) => fromColumns(COLUMNS, row))),
     async put(row) {
-      const link = await write(() => {
+      await writeAudited(() => {
         dropExpired.run({ now: row.decidedAt ?? row.createdAt });
         dropPerson.run(row);
         add.run(toColumns(COLUMNS, row));
         return audit.append(entryOf(row));
       });
-      audit.noticed(link);
     },
   };
 }

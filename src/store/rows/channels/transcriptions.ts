@@ -1,5 +1,5 @@
 /** What was said in voice messages. A cache: losing a row costs one more transcription. */
-import type { TranscriptionStore } from "../../../contracts/store/spoken.ts";
+import type { TranscriptionStore } from "../../../contracts/store/transcriptions.ts";
 import type { SpokenWordTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";

@@ -1,7 +1,7 @@
 /** Roles given from a chat: a small table, read whole at the start. */
 import type { Principal } from "../../../contracts/ids.ts";
 import type { RoleGrantStore } from "../../../contracts/store/role-grants.ts";
-import type { AuditLog } from "../../audit/entries.ts";
+import { type AuditLog, createAuditedWrite } from "../../audit/entries.ts";
 import type { RoleGrantTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
@@ -20,25 +20,22 @@ export function createRoleGrants({ sql, read, write, clock }: RowDeps, audit: Au
   const remove = sql.prepare((db, p: Params<{ principal: Principal }>) =>
     db.deleteFrom("role_grants").where("principal", "=", p("principal")),
   );
+  const writeAudited = createAuditedWrite(write, audit);
   return {
     list: () =>
       read(() =>
         all.all({}).map(({ principal, role, granted_by, at }) => ({ principal, role, grantedBy: granted_by, at })),
       ),
     async put({ principal, role, grantedBy, at }) {
-      const link = await write(() => {
+      await writeAudited(() => {
         put.run({ principal, role, granted_by: grantedBy, at });
         return audit.append({ kind: "role.given", at, actor: grantedBy, subject: principal, detail: { role } });
       });
-      audit.noticed(link);
     },
-    async remove(principal, by) {
-      const link = await write(() => {
+    remove: (principal, by) =>
+      writeAudited(() => {
         if (remove.run({ principal }) === 0) return null;
         return audit.append({ kind: "role.removed", at: clock.now(), actor: by, subject: principal, detail: {} });
-      });
-      if (link) audit.noticed(link);
-      return link !== null;
-    },
+      }),
   };
 }

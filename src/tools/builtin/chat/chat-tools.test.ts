@@ -13,6 +13,7 @@ import { row, turn } from "../../../testing/contracts/store/store-world.ts";
 import { message } from "./message.ts";
 import { sendMedia } from "./send-media.ts";
 import { sendMessage } from "./send-message.ts";
+import { NO_MASK } from "../../../kit/secret.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
 const OTHER = "agent:default:webchat:dm:b" as SessionKey;
@@ -67,7 +68,9 @@ beforeAll(async () => {
           stateDirectory: deps.home,
         };
         const limits = { maxBytes: 1_000, uid: process.getuid?.() ?? 0 };
-        return (await openOutgoingFiles({ ...deps, ...deps.store }, { ...options, ...limits })).take(...wanted);
+        return (await openOutgoingFiles({ ...deps, ...deps.store, mask: NO_MASK }, { ...options, ...limits })).take(
+          ...wanted,
+        );
       },
     };
     const channel = (id: string) => channels.get(id);

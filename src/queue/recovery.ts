@@ -1,4 +1,4 @@
-/** What a previous process left behind, as work again: nothing twice, nothing lost, and nothing begun anew that was to be stopped. */
+/** Makes work of the messages that a previous process left unfinished: none twice, none lost, and none that was to be stopped begins again. */
 import type { TurnId } from "../contracts/ids.ts";
 import type { QueueEntry, WorkKind } from "../contracts/queue.ts";
 import type { UnfinishedRow } from "../contracts/store.ts";
@@ -10,7 +10,7 @@ export type WorkKindOf = (entry: Pick<QueueEntry, "message" | "role" | "agentId"
  * Rows of one interrupted turn become one piece of work again and come first; all else keeps the order in which it was accepted. A turn
  * that somebody had asked to stop does not begin again, and the one who asked is answered next. Overflow is merged by the lanes.
  */
-export function recovered(
+export function recoverWork(
   rows: readonly UnfinishedRow[],
   kindOf: WorkKindOf,
   expiresAt: (row: UnfinishedRow) => number,
@@ -22,40 +22,40 @@ export function recovered(
     if (turnId !== null) return 0;
     return first && asked.has(first.id) ? 1 : 2;
   };
-  const all = onePerTurn(rows, kindOf, expiresAt).map((work) => {
+  const all = workByTurn(rows, kindOf, expiresAt).map((work) => {
     const [first] = work.entries;
     const kind =
       work.entries.length === 1 && first && !first.overflow
         ? kindOf({ ...first, role: work.role, agentId: work.agentId })
         : "talk";
-    const { alone, errand } = standing(kind);
+    const { alone, errand } = kindFlags(kind);
     const stoppable = work.turnId !== null && (!alone || errand);
     return { ...work, alone, errand, stopped: stoppable && stopping.has(work.sessionKey) };
   });
   return all.toSorted((one, other) => rank(one) - rank(other)); // stable
 }
 
-/** How work of a kind stands in its lane. */
-export function standing(kind: WorkKind): { readonly alone: boolean; readonly errand: boolean } {
+/** What a kind of message means for its work. */
+export function kindFlags(kind: WorkKind): { readonly alone: boolean; readonly errand: boolean } {
   return { alone: kind !== "talk", errand: kind === "errand" };
 }
 
-function onePerTurn(
+function workByTurn(
   rows: readonly UnfinishedRow[],
   kindOf: WorkKindOf,
   expiresAt: (row: UnfinishedRow) => number,
 ): Work[] {
   const work: Work[] = [];
-  const places = new Map<TurnId, number>();
+  const indexes = new Map<TurnId, number>();
   for (const row of rows) {
     const one = workOf(row, kindOf, expiresAt(row));
-    const at = row.turn ? places.get(row.turn.turnId) : undefined;
+    const at = row.turn ? indexes.get(row.turn.turnId) : undefined;
     const known = at === undefined ? undefined : work[at];
     if (known && at !== undefined) {
-      work[at] = withMore(known, one);
+      work[at] = addRowOfTurn(known, one);
       continue;
     }
-    if (row.turn) places.set(row.turn.turnId, work.length);
+    if (row.turn) indexes.set(row.turn.turnId, work.length);
     work.push(one);
   }
   return work;
@@ -72,7 +72,7 @@ function workOf(row: UnfinishedRow, kindOf: WorkKindOf, expiresAt: number): Work
 }
 
 /** One more row of the same turn, which may do what the least of those who speak in it may. */
-function withMore(known: Work, { entries, overflow, role }: Work): Work {
+function addRowOfTurn(known: Work, { entries, overflow, role }: Work): Work {
   const grown = { ...known, entries: [...known.entries, ...entries], role: lesserRole(known.role, role) };
   if (!overflow) return grown;
   return { ...grown, overflow: { through: overflow.through, hidden: overflow.hidden + (known.overflow?.hidden ?? 0) } };

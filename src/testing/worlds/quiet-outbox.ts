@@ -1,0 +1,8 @@
+/** What an outbox asks others for, where a test is about something else: everybody may receive, ids are those of the platform, no owner listens. */
+import type { OutboxDeps } from "../../delivery/index.ts";
+
+export const QUIET_OUTBOX: Pick<OutboxDeps, "mayReceive" | "platformIds" | "tellOwner"> = {
+  mayReceive: async () => true,
+  platformIds: async (id) => [id],
+  tellOwner: async () => undefined,
+};

@@ -168,6 +168,14 @@ describe("a delegated turn", () => {
     expect(await turn.settle()).toEqual({ usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 }, spans: [] });
   });
 
+  test("is shown in the waterfall of who asked up to the fiftieth; more are counted all the same", async () => {
+    const { open, ask } = world(answers);
+    using turn = open();
+    for (let call = 0; call < 51; call++) await ask({ callId: `c${call}` });
+    const { usage, spans } = await turn.settle();
+    expect([spans.length, usage.inputTokens]).toEqual([50, 51 * USAGE.inputTokens]);
+  });
+
   test("is stopped with the turn that asked, and what it had used is counted all the same", async () => {
     const { open, ask, stop, pool, ended } = world(waits);
     using turn = open();
@@ -197,7 +205,7 @@ describe("a delegated turn", () => {
     await clock.advance(1_000); // a turn that goes on has not said what it used when its second is over
     expect((await settling).usage).toEqual(USAGE);
     expect(await asking).toMatchObject({ kind: "failed", code: "cancelled" });
-    expect(pool.open()).toBe(0);
+    expect([pool.open(), clock.pending()]).toEqual([0, 0]);
   });
 
   test("that takes too long is stopped, and who asked is told", async () => {
@@ -242,6 +250,15 @@ describe("a refusal", () => {
     expect(await ask()).toMatchObject({ kind: "refused", because: "no_turn" });
   });
 
+  test("meets calls of a delegated turn that is over", async () => {
+    const { open, ask, pool, caller } = world(answers);
+    using _turn = open();
+    await ask();
+    const child = pool.prompted[0]?.request.caller;
+    const late = caller("owner", { agentId: "helper" as AgentId, ...(child ? { turnId: child.turnId } : {}) });
+    expect(await ask({ caller: late, agent: "critic" })).toMatchObject({ kind: "refused", because: "no_turn" });
+  });
+
   test("meets who asks too many at once, in one turn and in all, until one of them has ended", async () => {
     const { open, ask, clock, stop } = world(waits, { delegation: { maxPerTurn: 2, maxTotal: 2 } });
     using turn = open();
@@ -261,5 +278,17 @@ describe("a refusal", () => {
     expect(ids({ agentId: "helper" as AgentId })).toEqual(["critic" as AgentId]);
     expect(ids({ agentId: "critic" as AgentId })).toEqual([]);
     expect(ids({ turnId: NO_TURN })).toEqual(["helper", "critic"] as AgentId[]);
+  });
+
+  test("is not needed by the last of a chain, which is offered nobody to ask", async () => {
+    const offered: (readonly unknown[])[] = [];
+    const looks: FakeAgent = async function* ({ request }) {
+      offered.push(fx.delegations.choices(request.caller));
+      yield { type: "done", text: "well", usage: USAGE, model: "fake/one" };
+    };
+    const fx = world(looks, { delegation: { maxDepth: 1 } });
+    using _turn = fx.open();
+    await fx.ask();
+    expect(offered).toEqual([[]]);
   });
 });

@@ -197,6 +197,46 @@ describe("a line MEDIA:<path>", () => {
     },
   );
 
+  test("that is the tenth leaves no sentence about more files", async () => {
+    const ten = Array.from({ length: MAX_MEDIA_LINES }, (_, n) => `MEDIA:${n}.png`).join("\n");
+    expect((await world().send(ten))?.text).toBe("");
+  });
+
+  test.each([
+    ["a long name is told in short", `dir/${"x".repeat(150)}`, "x".repeat(100)],
+    ["a path without a name is told as a file", "dir/", "A file"],
+  ])("that waits for approval: %s", async (_what, path, name) => {
+    const stop = new AbortController();
+    const posted: unknown[] = [];
+    const outcomes = [{ kind: "pending" }, { kind: "pending" }];
+    const tools = { call: async () => outcomes.shift() as never };
+    const deps = { log: recordingLog(), tools, poster: { post: async (post: unknown) => posted.push(post) as never } };
+    const [part] = await sendMediaLines(deps, reply(`MEDIA:${path}`), caller, stop.signal);
+    await new Promise((resolve) => setImmediate(resolve)); // what follows the approval
+    expect(part?.message.text).toStartWith(`_(${name} waits for the owner's approval`);
+    expect([posted, outcomes, deps.log.lines]).toEqual([[], [], []]); // it still waits: there is nothing to tell
+  });
+
+  test("whose approval ends with the gateway is not told as an end of it", async () => {
+    const stop = new AbortController();
+    const posted: unknown[] = [];
+    const cancelled = { kind: "error", code: "cancelled", message: "stopped" };
+    const outcomes = [{ kind: "pending" }, cancelled];
+    const call = async () => {
+      const outcome = outcomes.shift();
+      if (outcome === cancelled) stop.abort();
+      return outcome as never;
+    };
+    const deps = {
+      log: recordingLog(),
+      tools: { call },
+      poster: { post: async (one: unknown) => posted.push(one) as never },
+    };
+    await sendMediaLines(deps, reply("MEDIA:a.png"), caller, stop.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([posted, outcomes]).toEqual([[], []]);
+  });
+
   test("in a notice is left alone", async () => {
     const w = world();
     const notice = [{ part: 0, message: { text: "MEDIA:a", kind: "notice" } }] as const;

@@ -31,6 +31,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   store: GROUND,
   observe: GROUND,
   ...Object.fromEntries(ROOMS.map((room) => [room, FIRST])),
+  channels: [...FIRST, "channels/kit"],
   "channels/api": FIRST,
   "channels/webchat": FIRST,
   "channels/kit": GROUND,
@@ -56,6 +57,7 @@ export const PLUGIN_CONTRACTS: readonly string[] = [
   "src/contracts/plugin.ts",
   "src/contracts/plugin-hooks.ts",
   "src/contracts/channels/platform.ts",
+  "src/contracts/channels/channel-kit.ts",
   "src/contracts/tools/tool.ts",
 ];
 

@@ -3,12 +3,13 @@
  * looked at in a real browser too (page-approvals.test.ts).
  */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createQuestions as createIrcQuestions } from "../examples/irc-channel/questions.ts";
+import { startApprovals as startIrcApprovals } from "../examples/irc-channel/approvals.ts";
+import { remember, startApprovalMessages } from "../src/channels/kit/index.ts";
 import type { Caller } from "../src/contracts/agent.ts";
 import type { Channel } from "../src/contracts/channel.ts";
 import type { AskedQuestion, ChatQuestion, OpenQuestion } from "../src/contracts/channels/question.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../src/contracts/ids.ts";
-import type { ApprovalNews, PendingApproval } from "../src/contracts/tools/approval.ts";
+import type { PendingApproval } from "../src/contracts/tools/approval.ts";
 import { createQuestions } from "../src/flow/questions/questions.ts";
 import { readBack, writeOut, writeOutJson } from "../src/kit/marks/written-out.ts";
 import { createEvents } from "../src/observe/index.ts";
@@ -109,18 +110,36 @@ describe("an approval with hidden characters is written out", () => {
 
   test("on IRC, and nothing that is too long to be read can be allowed there", async () => {
     const told: string[] = [];
-    const events = createEvents({ log: recordingLog() });
+    const log = recordingLog();
+    const clock = createFakeClock();
+    const events = createEvents({ log });
     const decided: string[] = [];
-    const approvals = { decide: async (id: string) => (decided.push(id), "done") } as never;
-    using questions = createIrcQuestions({ approvals, events, tell: async (_chat, text) => void told.push(text) });
-    const pending = await pendingFor({ ...CALLER, origin: { channel: "irc", account: "main", chat: "ann" } });
-    const news = (shown: string): ApprovalNews => ({ ...pending, shown, decision: null });
-    for (const half of [pending.shown.slice(0, 200), pending.shown.slice(200)]) events.emit("approval", news(half));
+    const pending: PendingApproval[] = [];
+    const decide = async (id: string) => (decided.push(id), "done");
+    const deps = { clock, log, events, approvals: { pending: () => pending, decide } as never };
+    using approvals = startIrcApprovals(
+      {
+        kit: { remember, startApprovals: (platform, signal) => startApprovalMessages(deps, platform, signal) },
+        connected: () => true,
+        tell: async (_chat, text) => void told.push(text),
+      },
+      NEVER,
+    );
+    approvals.open();
+    const origin = { channel: "irc", account: "main", chat: "ann" };
+    const whole = await pendingFor({ ...CALLER, origin });
+    const ask = async (id: string, shown: string): Promise<void> => {
+      pending.push({ ...whole, id, shown });
+      events.emit("approval", { ...whole, id, shown, decision: null });
+      await clock.advance(0);
+    };
+    await ask("a1", whole.shown.slice(0, 200));
+    await ask("a2", whole.shown.slice(200));
     expectWrittenOut(told.join("\n").replaceAll(/\nAn owner answers.*\nMay .*\nIt would run with /g, ""));
-    events.emit("approval", news("x".repeat(5_000)));
+    await ask("a3", "x".repeat(5_000));
     expect(told.at(-1)).not.toContain("!yes");
-    const who = { principal: "irc:user:x" as Principal, role: "owner", chat: "ann" } as const;
-    expect(await questions.answered("!yes 3", who)).toBe(false);
+    const by = { address: origin, scope: "dm", sender: { principal: "irc:user:x" as Principal, name: "" } } as const;
+    expect(await approvals.answered("!yes 3", { ...by, mentioned: true }, "owner")).toBe(false);
     expect(decided).toEqual([]);
   });
 

@@ -250,6 +250,7 @@ test(
       origin: { ...asked.origin, chat: DEN },
       decision: null,
     } as never);
+    w.bench.questions.push(asked);
     w.bench.deps.events.emit("approval", { ...asked, decision: null });
     await eventually("it is asked", () => w.messages().some((line) => line.includes("!yes 1")));
     expect(w.messages()[0]).toBe("PRIVMSG ann :May bash run? (the tool always asks)");

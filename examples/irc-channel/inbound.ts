@@ -1,5 +1,5 @@
 /**
- * What people say → the door, one after the other. IRC says everything once and wants no receipt, so what cannot be stored yet is kept here
+ * What people say → the intake of the gateway, one after the other. IRC says everything once and wants no receipt, so what cannot be stored yet is kept here
  * and tried again until it can.
  */
 import type { Arrival, PlatformDeps } from "../../src/contracts/channels/platform.ts";
@@ -8,7 +8,7 @@ import type { Principal, Role } from "../../src/contracts/ids.ts";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
 import type { Line } from "./wire/line.ts";
 import { addressed, encode, fold, isChannel, type Person, personOf } from "./wire/names.ts";
-import type { Questions } from "./questions.ts";
+import type { IrcApprovals } from "./approvals.ts";
 import { isCtcp, plainText } from "./wire/text.ts";
 
 /** Something somebody said, before anybody has decided about it. */
@@ -31,7 +31,7 @@ export interface Intake {
 export interface IntakeDeps extends Pick<PlatformDeps, "clock" | "ids" | "log" | "door" | "commands"> {
   /** One sentence to a nick or a channel. */
   say(target: string, text: string): Promise<void>;
-  readonly questions: Pick<Questions, "follow" | "answered">;
+  readonly approvals: Pick<IrcApprovals, "answered">;
   /** Somebody may be answered later, and is reached like this now. */
   met(person: Person): Promise<void>;
 }
@@ -123,12 +123,9 @@ async function takeOnce(deps: IntakeDeps, said: Said, eventId: string, signal: A
     return;
   }
   const { role } = looked;
-  const { chat } = about.address;
-  const who = { principal: about.sender.principal, role, chat };
-  if (about.scope === "dm" && (await deps.questions.answered(said.text, who))) return;
+  if (about.scope === "dm" && (await deps.approvals.answered(said.text, about, role))) return;
   await deps.met(person);
   const receipt = await deps.door.receive(messageOf(deps, said, eventId, role), signal);
-  if (receipt.kind !== "refused" && about.scope === "dm") deps.questions.follow(receipt.sessionKey, chat);
   if (receipt.kind === "refused" && receipt.because !== "ignored" && receipt.because !== "empty")
     await deps.say(back, receipt.say);
 }

@@ -2,7 +2,7 @@
  * A stored reply part → lines on the wire. IRC gives no receipts, so each handful of lines is followed by a PING: servers do what they are told
  * in order, and when the PONG is back everything before it was done or complained about. Where the server echoes, the echoes are counted too.
  */
-import type { PlatformDeps } from "../../src/contracts/channels/platform.ts";
+import type { PluginChannelDeps } from "../../src/contracts/channels/channel-kit.ts";
 import type { OutboundMessage } from "../../src/contracts/chat.ts";
 import type { OutboxRow } from "../../src/contracts/delivery.ts";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
@@ -24,7 +24,7 @@ export interface Sender {
   met(person: Person): Promise<void>;
 }
 
-export interface SenderDeps extends Pick<PlatformDeps, "clock" | "ids" | "log" | "facts"> {
+export interface SenderDeps extends Pick<PluginChannelDeps, "clock" | "ids" | "log" | "facts" | "kit"> {
   /** Null while there is none. */
   connection(): Connection | null;
 }
@@ -80,11 +80,10 @@ export function createSender(
 ): Sender {
   const seen = new Map<string, Reached>();
   const alone = createTurns();
-  const remember = (chat: string, place: Reached): void => {
-    const [oldest] = seen.keys();
-    if (seen.size >= MAX_SEEN && oldest !== undefined) seen.delete(oldest);
-    seen.set(chat, place);
-  };
+  const { kit } = deps;
+  const remember = (chat: string, place: Reached): void => kit.remember(seen, chat, place, MAX_SEEN);
+  const linesTo = (command: string, target: string, text: string): readonly string[] =>
+    linesOf(text, roomFor(command, target), kit.wholeCharacters);
   const reach = async (chat: string): Promise<Reached | null> => {
     if (isChannel(chat)) return { nick: chat, from: null };
     const known = seen.get(chat) ?? partsOf(chat) ?? (await remembered(deps, chat));
@@ -96,7 +95,7 @@ export function createSender(
       const signal = AbortSignal.any([given, closing]);
       const place = await reach(to.chat);
       if (!place || !isTarget(place.nick)) throw new SendError("permanent", "nobody of this name was ever here");
-      const lines = linesOf(wordsOf(message), roomFor("PRIVMSG", place.nick));
+      const lines = linesTo("PRIVMSG", place.nick, wordsOf(message));
       const began = deps.clock.elapsed();
       for (let done = await progress(deps, id); done < lines.length;) {
         if (deps.clock.elapsed() - began > BUDGET_MS) throw new SendError("limited", "there is more to say", 0);
@@ -116,7 +115,7 @@ export function createSender(
     delivered: ({ id }) => progress(deps, id),
     async skip({ id, message, to }) {
       const place = await reach(to.chat);
-      const lines = place ? linesOf(wordsOf(message), roomFor("PRIVMSG", place.nick)) : [];
+      const lines = place ? linesTo("PRIVMSG", place.nick, wordsOf(message)) : [];
       const done = (await progress(deps, id)) + LINES_AT_ONCE;
       if (done >= lines.length) return false;
       await deps.facts.put(CHANNEL, ACCOUNT, `part:${id}`, String(done));
@@ -125,7 +124,7 @@ export function createSender(
     async say(target, text) {
       const connection = deps.connection();
       if (!connection || !isTarget(target)) return;
-      for (const line of linesOf(text, roomFor("NOTICE", target)))
+      for (const line of linesTo("NOTICE", target, text))
         await connection
           .write(formatLine("NOTICE", target, line), closing)
           .catch(() => deps.log.warn("sentence not delivered"));
@@ -134,7 +133,7 @@ export function createSender(
       try {
         const place = await reach(chat);
         if (!place || !isTarget(place.nick)) return;
-        const lines = linesOf(text, roomFor("PRIVMSG", place.nick));
+        const lines = linesTo("PRIVMSG", place.nick, text);
         using _turn = await alone.turn(closing);
         await sendBatch(deps, { place, lines, check: settings.checkRecipient }, closing);
       } catch {

@@ -1,10 +1,11 @@
 /** IRC as a platform: connects, connects again when that ends, and puts both directions together. Closing leaves no connection behind. */
-import type { OpenChannel, Platform, PlatformDeps } from "../../src/contracts/channels/platform.ts";
+import type { PluginChannelDeps } from "../../src/contracts/channels/channel-kit.ts";
+import type { OpenChannel, PlatformDeps } from "../../src/contracts/channels/platform.ts";
 import type { PluginChannel } from "../../src/contracts/plugin.ts";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
 import { createIntake, type Intake, saidIn } from "./inbound.ts";
 import { createSender } from "./outbound.ts";
-import { createQuestions } from "./questions.ts";
+import { type IrcApprovals, startApprovals } from "./approvals.ts";
 import { connectOnce, type Connection, type Ending } from "./wire/connection.ts";
 import { isChannel } from "./wire/names.ts";
 
@@ -14,8 +15,7 @@ const MAX_PAUSE_MS = 300_000;
 const GOOD_MS = 60_000;
 
 export function createIrc(settings: IrcSettings): PluginChannel {
-  const platform: Platform = { id: CHANNEL, open: async (deps) => [openIrc(deps, settings)] };
-  return { ...platform, access: settings.access };
+  return { id: CHANNEL, access: settings.access, open: async (deps) => [openIrc(deps, settings)] };
 }
 
 /** Connected, or why not. */
@@ -25,13 +25,14 @@ interface Link {
 }
 
 /** Begins to connect, and does not wait for it: an account that cannot connect is one whose health says so. */
-function openIrc(deps: PlatformDeps, settings: IrcSettings): OpenChannel {
+function openIrc(deps: PluginChannelDeps, settings: IrcSettings): OpenChannel {
   const closing = new AbortController();
   const link: Link = { now: null, because: "connecting" };
   const sender = createSender({ ...deps, connection: () => link.now }, settings, closing.signal);
-  const questions = createQuestions({ ...deps, ...sender });
-  const intake = createIntake({ ...deps, ...sender, questions }, closing.signal);
-  const running = keepConnected(deps, settings, { link, intake }, closing.signal);
+  const connected = (): boolean => link.now !== null;
+  const approvals = startApprovals({ kit: deps.kit, connected, tell: sender.tell }, closing.signal);
+  const intake = createIntake({ ...deps, say: sender.say, met: sender.met, approvals }, closing.signal);
+  const running = keepConnected(deps, settings, { link, intake, approvals }, closing.signal);
   return {
     id: CHANNEL,
     account: ACCOUNT,
@@ -49,9 +50,9 @@ function openIrc(deps: PlatformDeps, settings: IrcSettings): OpenChannel {
     },
     health: () => healthOf(link, settings),
     async [Symbol.asyncDispose]() {
-      questions[Symbol.dispose]();
+      approvals[Symbol.dispose]();
       closing.abort(new Error("the channel is closed"));
-      await Promise.all([running, intake.settled()]);
+      await Promise.all([running, intake.settled(), approvals.settled()]);
     },
   };
 }
@@ -85,13 +86,14 @@ function healthOf({ now, because }: Link, { server, channels, requireAccount }: 
 interface Parts {
   readonly link: Link;
   readonly intake: Intake;
+  readonly approvals: Pick<IrcApprovals, "open">;
 }
 
 /** Never rejects. */
 async function keepConnected(
   deps: PlatformDeps,
   settings: IrcSettings,
-  { link, intake }: Parts,
+  { link, intake, approvals }: Parts,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = deps;
@@ -108,6 +110,7 @@ async function keepConnected(
           link.now = connection;
           log.info("irc connected", { server: settings.server, nick: connection.nick });
           warnAbout(log, settings, connection);
+          approvals.open();
           changed();
         },
         line(line) {

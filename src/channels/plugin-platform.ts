@@ -4,12 +4,15 @@
  */
 import { SendError, type SendErrorKind } from "../contracts/channel.ts";
 import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
+import type { PluginChannelDeps } from "../contracts/channels/channel-kit.ts";
 import type { Arrival, OpenChannel, Platform, PlatformDeps } from "../contracts/channels/platform.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";
 import { isQuotedList } from "../kit/marks/quoted.ts";
+import { remember, startApprovalMessages, wholeCharacters } from "./kit/index.ts";
 
 export interface PluginPlatform extends Platform {
+  open(deps: PluginChannelDeps, signal: AbortSignal): Promise<readonly OpenChannel[]>;
   readonly access?: ChannelAccessSettings;
 }
 
@@ -57,7 +60,7 @@ const isFlag = (value: unknown): boolean => value === undefined || typeof value 
 const roleIn = (rule: object): unknown => ("role" in rule ? rule.role : undefined);
 
 /** Opens it behind the fence. What is not a channel is an error, not half a channel. */
-export function fenced(platform: Platform): Platform {
+export function fenced(platform: PluginPlatform): Platform {
   const { id } = platform;
   return {
     id,
@@ -78,7 +81,7 @@ export function fenced(platform: Platform): Platform {
 }
 
 interface PluginServices extends Disposable {
-  readonly deps: PlatformDeps;
+  readonly deps: PluginChannelDeps;
 }
 
 /** The same things, as far as they are this channel's own. Disposing ends what it listens to. */
@@ -97,11 +100,18 @@ function servicesFor(deps: PlatformDeps, id: string): PluginServices {
     listening.add(one);
     return one;
   };
+  const log = deps.log.child({ channel: id });
+  const events = { ...deps.events, on };
   return {
     deps: {
       ...deps,
-      log: deps.log.child({ channel: id }),
-      events: { ...deps.events, on },
+      log,
+      events,
+      kit: {
+        remember,
+        wholeCharacters,
+        startApprovals: (platform, signal) => startApprovalMessages({ ...deps, log, events }, platform, signal),
+      },
       door: {
         async look(arrival) {
           own(arrival);

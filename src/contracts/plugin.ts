@@ -5,7 +5,8 @@
 import type { WakeText } from "./automation/jobs.ts";
 import type { ChannelAccessSettings } from "./channels/access.ts";
 import type { Caller } from "./agent.ts";
-import type { Platform } from "./channels/platform.ts";
+import type { PluginChannelDeps } from "./channels/channel-kit.ts";
+import type { OpenChannel, Platform } from "./channels/platform.ts";
 import type { Command } from "./command.ts";
 import type { Principal } from "./ids.ts";
 import type { Tool, ToolFlags } from "./tools/tool.ts";
@@ -108,6 +109,8 @@ export interface PluginSkill {
  * for its own people only (`ID:user:…`). A SendError is known by its name and `kind`, so a plugin may throw one of its own making.
  */
 export interface PluginChannel extends Platform {
+  /** As a platform of the gateway is opened, with what those share in `deps.kit`. */
+  open(deps: PluginChannelDeps, signal: AbortSignal): Promise<readonly OpenChannel[]>;
   /** Who may write to it. Left out, or what is left out: strangers get a pairing code, and no group is open. */
   readonly access?: ChannelAccessSettings;
 }

@@ -21,22 +21,25 @@ export function roomFor(command: string, target: string): number {
   return MAX_LINE_BYTES - LINE_END_BYTES - LONGEST_PREFIX_BYTES - Buffer.byteLength(`${command} ${target} :`);
 }
 
+/** The last place up to `wanted` where a text may be cut without breaking a character. */
+type CutCharacters = (text: string, from: number, wanted: number) => number;
+
 /** The lines a text takes. The same text always gives the same lines. Characters are never divided; words only when one is too long. */
-export function linesOf(text: string, roomBytes: number): readonly string[] {
+export function linesOf(text: string, roomBytes: number, cut: CutCharacters): readonly string[] {
   const lines = text
     .split(/\r\n|\r|\n|\u2028|\u2029/)
     .map((line) => line.replaceAll("\t", "  ").replace(CONTROL, "").trimEnd())
     .filter((line) => line.trim() !== "");
-  return lines.flatMap((line) => piecesOf(line, roomBytes));
+  return lines.flatMap((line) => piecesOf(line, roomBytes, cut));
 }
 
-function piecesOf(line: string, roomBytes: number): readonly string[] {
+function piecesOf(line: string, roomBytes: number, cut: CutCharacters): readonly string[] {
   const pieces: string[] = [];
   let rest = line;
   while (Buffer.byteLength(rest) > roomBytes) {
     const fits = fitting(rest, roomBytes);
     const space = rest.charAt(fits) === " " ? fits : rest.lastIndexOf(" ", fits - 1);
-    const end = space > 0 ? space : fits;
+    const end = space > 0 ? space : cut(rest, 0, fits);
     pieces.push(rest.slice(0, end).trimEnd());
     rest = rest.slice(end).trimStart();
   }

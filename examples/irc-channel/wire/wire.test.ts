@@ -1,6 +1,7 @@
 /** The protocol alone: lines, names, pieces, signing in and pace. No server is needed for these. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { wholeCharacters } from "../../../src/channels/kit/index.ts";
 import { secret } from "../../../src/kit/secret.ts";
 import { createFakeClock } from "../../../src/testing/fake-clock.ts";
 import { formatLine, type Line, MAX_LINE_BYTES, parseLine } from "./line.ts";
@@ -92,7 +93,7 @@ describe("words", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 300 }), { maxLength: 12 }), (words) => {
         const text = words.join(" ");
-        const pieces = linesOf(text, room);
+        const pieces = linesOf(text, room, wholeCharacters);
         for (const piece of pieces) {
           expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(room);
           expect(piece.isWellFormed()).toBe(true);
@@ -104,16 +105,23 @@ describe("words", () => {
     );
   });
 
+  test("keep a family of emoji together", () => {
+    const family = "👩‍👩‍👧";
+    const pieces = linesOf(family.repeat(20), 100, wholeCharacters);
+    expect(pieces.every((piece) => piece.replaceAll(family, "") === "")).toBe(true);
+    expect(pieces.join("")).toBe(family.repeat(20));
+  });
+
   test("fit with the longest name that a server can put before them", () => {
     const prefix = `:${"n".repeat(30)}!~${"u".repeat(10)}@${"h".repeat(63)} `;
-    const [first = ""] = linesOf("é".repeat(600), roomFor("PRIVMSG", "#den"));
+    const [first = ""] = linesOf("é".repeat(600), roomFor("PRIVMSG", "#den"), wholeCharacters);
     const relayed = `${prefix}PRIVMSG #den :${first}\r\n`;
     expect(Buffer.byteLength(relayed)).toBeLessThanOrEqual(MAX_LINE_BYTES);
     expect(Buffer.byteLength(relayed)).toBeGreaterThan(MAX_LINE_BYTES - 4);
   });
 
   test("of a model cannot become a CTCP request, and those of people lose their colours", () => {
-    expect(linesOf("\u0001VERSION\u0001\nnext\u0002", 100)).toEqual(["VERSION", "next"]);
+    expect(linesOf("\u0001VERSION\u0001\nnext\u0002", 100, wholeCharacters)).toEqual(["VERSION", "next"]);
     expect(plainText("\u000304,01red\u0003 \u0002bold\u0002\u001f \u000fplain")).toBe("red bold plain");
     expect(isCtcp("\u0001ACTION waves\u0001")).toBe(true);
   });

@@ -2,40 +2,12 @@
  * Approvals as messages with buttons, each in the chat that its turn works for. An approval is posted once, and once more only when the platform
  * says that nothing was posted. One that nobody answered loses its buttons, and its chat is told. Only owners decide.
  */
-import type { ApprovalDecision, ApprovalNews, ApproverChat, PendingApproval } from "../../contracts/tools/approval.ts";
+import type { ApprovalNews, PendingApproval } from "../../contracts/tools/approval.ts";
+import type { ApprovalMessages, ApprovalPlatform } from "../../contracts/channels/channel-kit.ts";
 import type { PlatformDeps } from "../../contracts/channels/platform.ts";
-import type { ChatAddress, InboundMessage } from "../../contracts/chat.ts";
-import type { Role } from "../../contracts/ids.ts";
+import type { ChatAddress } from "../../contracts/chat.ts";
 import { remember } from "./remember.ts";
 import { createTasks } from "./tasks.ts";
-
-/** What is different on each platform. */
-export interface ApprovalPlatform {
-  readonly channel: string;
-  readonly account: string;
-  /** Posts the whole call and a button for each decision. Resolves with the id of the message that has the buttons. */
-  post(approval: PendingApproval, signal: AbortSignal): Promise<string>;
-  removeButtons(to: ChatAddress, messageId: string, signal: AbortSignal): Promise<void>;
-  reply(to: ChatAddress, messageId: string, text: string, signal: AbortSignal): Promise<void>;
-  /** After which pause a failed post is tried again; null: never, because it may be shown or would fail again. */
-  retryAfterMs(error: unknown): number | null;
-}
-
-export interface ApprovalMessages extends Disposable {
-  /** The account can send: posts what waits already, and from now on each new approval. */
-  open(): void;
-  /** `over`: it is not open in this message. */
-  decide(press: ApprovalPress): Promise<"decided" | "over" | "not_allowed">;
-  settled(): Promise<void>;
-}
-
-interface ApprovalPress {
-  readonly approval: string;
-  readonly decision: ApprovalDecision;
-  readonly messageId: string;
-  readonly by: Pick<InboundMessage, "sender"> & ApproverChat;
-  readonly role: Role;
-}
 
 interface Posting {
   readonly to: ChatAddress;

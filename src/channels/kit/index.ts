@@ -3,12 +3,7 @@
  * the flow. A platform hands in what is different about it. Knows no platform.
  */
 export { type AccountState, accountState } from "./account-state.ts";
-export {
-  type ApprovalMessages,
-  type ApprovalPlatform,
-  POST_AGAIN_MS,
-  startApprovalMessages,
-} from "./approval-messages.ts";
+export { POST_AGAIN_MS, startApprovalMessages } from "./approval-messages.ts";
 export { markdownTokens } from "./markdown/lexer.ts";
 export { tableText } from "./markdown/plain-text.ts";
 export { readable } from "./markdown/unfinished.ts";

@@ -1,7 +1,8 @@
 /** Approvals on Discord: the call as a message with a button for each decision. When they are shown, and who decides, is in channels/kit. */
 import type { API } from "@discordjs/core";
 import type { ApprovalDecision, PendingApproval } from "../../../contracts/tools/approval.ts";
-import { type ApprovalPlatform, POST_AGAIN_MS } from "../../kit/index.ts";
+import type { ApprovalPlatform } from "../../../contracts/channels/channel-kit.ts";
+import { POST_AGAIN_MS } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
 import { channelOf, replyField } from "../outbound/send.ts";
 import { ACCOUNT, CHANNEL } from "../settings.ts";

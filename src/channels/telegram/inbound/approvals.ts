@@ -2,7 +2,8 @@
 import type { ApprovalDecision, PendingApproval } from "../../../contracts/tools/approval.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault } from "../api/faults.ts";
-import { type ApprovalPlatform, POST_AGAIN_MS } from "../../kit/index.ts";
+import type { ApprovalPlatform } from "../../../contracts/channels/channel-kit.ts";
+import { POST_AGAIN_MS } from "../../kit/index.ts";
 import { sendText } from "../outbound/message-calls.ts";
 import type { Run } from "../render/runs.ts";
 import { keyboard, postWithButtons, removeButtons } from "./button-messages.ts";

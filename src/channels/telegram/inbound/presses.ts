@@ -2,7 +2,7 @@
 import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
 import type { Role } from "../../../contracts/ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
-import type { ApprovalMessages } from "../../kit/index.ts";
+import type { ApprovalMessages } from "../../../contracts/channels/channel-kit.ts";
 import { readApprovalButton } from "./approvals.ts";
 import type { Arrived } from "./arrived.ts";
 import { removeButtons } from "./button-messages.ts";

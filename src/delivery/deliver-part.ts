@@ -133,10 +133,8 @@ async function skipMessage(
   if (!more) return STOPPED;
   if (!more.value) return end(deps, part, doubtful(), signal);
   const next = afterSkip(part);
-  const { id, attempts, lost, delivered, doubt, firstTriedAt, nextTryAt } = next;
-  const counts = { attempts, lost, delivered, doubt, firstTriedAt, nextTryAt };
   const because = doubtful().because ?? "";
-  const notOurs = await recorded(deps, id, () => deps.store.markWaiting(id, { ...counts, because }), signal);
+  const notOurs = await recorded(deps, part.id, () => deps.store.markWaiting(part.id, { ...next, because }), signal);
   return notOurs ?? { kind: "wait", part: next, ms: 0 };
 }
 
@@ -157,10 +155,10 @@ async function tryOnce(
   signal: AbortSignal,
 ): Promise<Step> {
   const { store, clock } = deps;
-  const { id, attempts, lost, delivered, doubt } = part;
+  const { id } = part;
   if (channel.repeat !== "safe") {
     const now = clock.now();
-    const note = { attempts, lost, delivered, doubt, at: now, claimedUntil: now + CLAIM_MS };
+    const note = { ...part, at: now, claimedUntil: now + CLAIM_MS };
     const notOurs = await recorded(deps, id, () => store.markSending(id, note), signal);
     if (notOurs) return notOurs;
   }
@@ -205,13 +203,12 @@ async function failed(
     const ended = await end(deps, part, after.end, signal);
     return ended.kind === "stopped" ? ended : { ...ended, ...cooldown };
   }
-  const { id, attempts, lost, delivered, doubt, firstTriedAt, nextTryAt } = after.part;
+  const { id, attempts } = after.part;
   const next = beforeTry(after.part, channel, now);
   const ms = next.kind === "wait" ? next.ms : 0;
   deps.log.warn("reply not delivered yet", { outboxId: id, channel: channel.id, attempts, nextTryInMs: ms, error });
-  const counts = { attempts, lost, delivered, doubt, firstTriedAt, nextTryAt };
-  const { because } = after;
-  const notOurs = await recorded(deps, id, () => deps.store.markWaiting(id, { ...counts, because }), signal);
+  const waiting = { ...after.part, because: after.because };
+  const notOurs = await recorded(deps, id, () => deps.store.markWaiting(id, waiting), signal);
   return notOurs ?? { kind: "wait", part: after.part, ms, ...cooldown };
 }
 

@@ -43,7 +43,7 @@ describe("a crash between a send and the note that it was sent", () => {
     });
   }
 
-  test("in the one risky repeat too is not followed by another repeat, ever", async () => {
+  test("a crash in the one risky repeat is never followed by another repeat", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, delivered);
     await world.reply("a", ["one"]);
     await crashAfterSend(world, 1);
@@ -56,7 +56,7 @@ describe("a crash between a send and the note that it was sent", () => {
     expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "the answer to a send was lost" });
   });
 
-  test("is a risky repeat when the platform's memory is over", async () => {
+  test("a send after the platform's deduplication time is a risky repeat", async () => {
     await using world = await outboxWorld({ repeat: "deduplicated", dedupeMs: 60_000 }, delivered);
     await world.reply("a", ["one"]);
     world.tamper((store) => ({ ...store, settle: never }));
@@ -71,7 +71,7 @@ describe("a crash between a send and the note that it was sent", () => {
     expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one", "one"], "ambiguous"]);
   });
 
-  test("longer ago than an hour is not repeated, and not called undelivered either", async () => {
+  test("a send that a crash cut off more than an hour ago is not repeated, and ends in doubt", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, delivered);
     await world.reply("a", ["one"]);
     world.tamper((store) => ({ ...store, settle: never }));
@@ -84,7 +84,7 @@ describe("a crash between a send and the note that it was sent", () => {
     expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "expired" });
   });
 
-  test("of part two resumes at part two", async () => {
+  test("a crash after part one resumes at part two", async () => {
     await using world = await outboxWorld({ repeat: "deduplicated" }, delivered);
     const hold = (store: OutboxStore): OutboxStore => ({
       ...store,
@@ -109,7 +109,7 @@ describe("a lost answer", () => {
     };
   };
 
-  test("is followed by one more send where a repeat is risky, and the part is in doubt", async () => {
+  test("a lost answer is followed by one more send where a repeat is risky, and the part is in doubt", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, losing(1));
     await world.reply("a", ["one", "two"]);
     await world.drained();
@@ -120,21 +120,21 @@ describe("a lost answer", () => {
     );
   });
 
-  test("twice ends it where a repeat is risky", async () => {
+  test("a second lost answer ends the part where a repeat is risky", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, losing(2));
     await world.reply("a", ["one"]);
     await world.drained();
     expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one", "one"], "ambiguous"]);
   });
 
-  test("ends it at once where risky parts are held", async () => {
+  test("a lost answer ends the part at once where risky parts are held", async () => {
     await using world = await outboxWorld({ repeat: "risky", whenLost: "hold" }, losing(1));
     await world.reply("a", ["one"]);
     await world.drained();
     expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one"], "ambiguous"]);
   });
 
-  test("is nothing but another try where the platform drops repeats", async () => {
+  test("a lost answer is followed by another try where the platform drops repeats", async () => {
     await using world = await outboxWorld({ repeat: "deduplicated" }, losing(3));
     await world.reply("a", ["one"]);
     await world.drained();
@@ -143,7 +143,7 @@ describe("a lost answer", () => {
 });
 
 describe("a disk that refuses", () => {
-  test("does not make the outbox send again what the platform has", async () => {
+  test("a disk that refuses does not make the outbox send a part again that the platform has", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, delivered);
     let full = 3;
     world.tamper((store) => ({
@@ -155,7 +155,7 @@ describe("a disk that refuses", () => {
     expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one"], "sent"]);
   });
 
-  test("keeps a risky part from being sent before it is announced", async () => {
+  test("a risky part is not sent before the store has its claim", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, delivered);
     let full = true;
     world.tamper((store) => ({
@@ -170,7 +170,7 @@ describe("a disk that refuses", () => {
     expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", attempts: 1 });
   });
 
-  test("costs a channel with safe repeats no announcement", async () => {
+  test("a channel with safe repeats costs no claim", async () => {
     await using world = await outboxWorld({}, delivered);
     const calls: string[] = [];
     world.tamper((store) => ({

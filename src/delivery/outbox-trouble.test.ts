@@ -261,7 +261,7 @@ test("a reply of several messages of which none was lost is sent, however often 
   expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", because: null });
 });
 
-test("a chat that rests after its last part is forgotten when it has rested: nothing is tried, nothing goes wrong, no timer is left", async () => {
+test("a chat that is paused after its last part is forgotten when the pause is over: nothing is tried, nothing fails, no timer is left", async () => {
   await using world = await outboxWorld({ repeat: "risky" }, () => {
     throw new SendError("limited", "429", { retryAfterMs: 3_600_000 });
   });
@@ -297,14 +297,14 @@ test.each<[number, OutboxState]>([
   },
 );
 
-test("a long doubt of a channel is kept in short", async () => {
+test("a long doubt that a channel reports is stored shortened", async () => {
   await using world = await outboxWorld({ repeat: "risky" }, () => ({ doubt: "x".repeat(2_000) }));
   await world.reply("a", ["one"]);
   await world.drained();
   expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "x".repeat(300) });
 });
 
-test("an account of a channel that hangs in all its chats takes no place of the account of that name on another channel", async () => {
+test("an account that hangs in all its chats does not keep the account of the same name on another channel from sending", async () => {
   await using world = await outboxWorld({}, ({ to }, signal) => (to.channel === "fake" ? hanging(signal) : {}));
   for (let chat = 0; chat < MAX_SENDING; chat++) await world.reply(`c${chat}`, ["slow"]);
   await waitFor("all places to be taken", () => world.sends.length === MAX_SENDING);

@@ -261,7 +261,7 @@ describe("lanes of the outbox", () => {
     expect(state.most).toBe(MAX_SENDING);
   });
 
-  test("an account that hangs in all of its chats takes no place of another one", async () => {
+  test("an account that hangs in all of its chats does not keep another one from sending", async () => {
     const chats = Array.from({ length: MAX_SENDING + 8 }, (_, index) => `h${index}`);
     const { state, answer, release } = hanging(chats);
     await using world = await outboxWorld({}, answer);
@@ -286,7 +286,7 @@ describe("lanes of the outbox", () => {
     await waitFor("nothing is owed to the stuck chat", () => !world.outbox.owes(to("stuck")));
   });
 
-  test("what was sent with something of it beside it is listed as in doubt", async () => {
+  test("a part whose channel reports a doubt is listed as in doubt", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, () => ({ providerId: "7", doubt: "its preview" }));
     await world.reply("a", ["one"]);
     await world.drained();

@@ -29,7 +29,7 @@ const said = (session: string, eventId: string, address = HERE): QueueEntry => {
 const full = (because: string) => ({ kind: "full", because, retryAfterMs: expect.any(Number) }) as never;
 
 describe("a message is refused", () => {
-  test("when its session has as many as it may, and in all when the gateway has", async () => {
+  test("a message is refused when its session is full, or the gateway is", async () => {
     const w = world({ maxPerSession: 2, maxTotal: 4 });
     w.waiting.here = 1;
     expect(await w.admit(said("a", "1"))).toBe(QUEUED);
@@ -42,7 +42,7 @@ describe("a message is refused", () => {
     expect(await w.admit(said("a", "4"))).toEqual(full("gateway"));
   });
 
-  test("when those that are being stored take the last places, until they are stored or could not be", async () => {
+  test("a message is refused while messages that are being stored fill the session, until they are stored or have failed", async () => {
     const w = world({ maxPerSession: 1, maxTotal: 2 });
     const disk = deferred<Accepted>();
     const first = w.admission.admit(said("a", "1"), "talk", () => disk.promise);
@@ -72,7 +72,7 @@ test("a stop is taken when everything is full, though not without a limit", asyn
 describe("the repeat of a message that waits is let through to the store, which knows it,", () => {
   const work = (one: QueueEntry) => ({ entries: [one] }) as unknown as Work;
 
-  test("although everything is full, and no longer once the message has ended", async () => {
+  test("a repeat of a waiting message reaches the store although everything is full, and not once the message has ended", async () => {
     const w = world({ maxPerSession: 0, maxTotal: 0 });
     const one = said("a", "1");
     w.admission.remember(work(one));

@@ -82,7 +82,7 @@ describe("lanes", () => {
     expect(take(lanes)).toBe("quiet");
   });
 
-  test("put a turn that has to be tried again before everything else of its session, at once and as it was", () => {
+  test("lanes put a retry before everything else of its session, at once and unchanged", () => {
     const lanes = createLanes();
     lanes.add(work("a", 10, "one"), "end", 0);
     lanes.next(0, () => COLLECT, turn);
@@ -102,7 +102,7 @@ describe("lanes", () => {
     expect(lanes.next(0, () => COLLECT, turn)).toEqual({ kind: "none" });
   });
 
-  test("let whoever waits long enough go before those who are more important", () => {
+  test("lanes that wait long enough go before lanes of higher priority", () => {
     const lanes = createLanes();
     lanes.add(work("hook", 3), "end", 0);
     lanes.add(work("dm", 10), "end", 69_999);
@@ -181,7 +181,7 @@ describe("a message that is held while the store decides about it", () => {
     expect(taken(lanes, 0)).toEqual(["one", "two, changed", "three"]);
   });
 
-  test("is held once, and leaves alone when it is over", () => {
+  test("a held message is held once, and leaves its lane without the messages it was joined with", () => {
     const lanes = createLanes();
     lanes.add(joined("one", "two"), "end", 0);
     lanes.add(work("a", 10, "three"), "end", 0);
@@ -208,7 +208,7 @@ describe("a message that is held", () => {
     expect([next(), lanes.stats()]).toEqual(["none", { waiting: 0, overflow: 0, running: 0, lanes: 0 }]);
   });
 
-  test("and was all that a session collected leaves nothing to wait for when it is withdrawn", () => {
+  test("a held message that was all a session collected leaves nothing to wait for when it is withdrawn", () => {
     const lanes = createLanes();
     lanes.add(work("a"), "end", 0);
     take(lanes);
@@ -219,7 +219,7 @@ describe("a message that is held", () => {
     expect([taken(lanes, 0), lanes.stats().lanes]).toEqual([null, 0]);
   });
 
-  test("is not offered to the running turn, nor is what came after it", () => {
+  test("a held message is not offered to the running turn, and neither are those after it", () => {
     const lanes = createLanes();
     lanes.add(work("a"), "end", 0);
     take(lanes);
@@ -231,7 +231,7 @@ describe("a message that is held", () => {
     expect(offered()).toEqual(["one", "two"] as InboxId[]);
   });
 
-  test("may have been offered to a turn that declined, and to none that still decides about it", () => {
+  test("a message can be held after a turn has declined it, and not while a turn decides about it", () => {
     const lanes = createLanes();
     lanes.add(work("a"), "end", 0);
     take(lanes);
@@ -243,7 +243,7 @@ describe("a message that is held", () => {
   });
 });
 
-test("overflow of which nothing is shown any more is counted with the next overflow of its chat, and taken with it", () => {
+test("overflow of which every message is hidden is counted with the next overflow of its chat, and taken with it", () => {
   const lanes = createLanes();
   const overflow = (text: string): Work => {
     const [entry] = work("a", 10, text).entries;
@@ -297,7 +297,7 @@ test("a turn that is being stopped is offered nothing more", () => {
   expect(taken(lanes, 0)).toEqual(["two"]);
 });
 
-test("of several messages that wait too long each is due in its own moment, without anything new", () => {
+test("messages that expire are each due at their own time, without a new message", () => {
   const lanes = createLanes();
   for (const [name, expiresAt] of [
     ["a", 10],

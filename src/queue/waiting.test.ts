@@ -18,7 +18,7 @@ const soon = (): AbortSignal => {
 };
 
 describe("a running turn", () => {
-  test("takes what joins it out of what waits, so that places are free again, and keeps it through a restart", async () => {
+  test("a running turn takes joined messages out of the lane, which has room again, and keeps them through a restart", async () => {
     await using fx = await queueWorld({ mode: "steer", maxPerSession: 2 });
     await fx.say("a", "one");
     const batch = await fx.take();
@@ -30,7 +30,7 @@ describe("a running turn", () => {
     expect(words(await fx.take())).toEqual(["one", "two", "three"]);
   });
 
-  test("forgets with its end what joined it: a repeat of that event meets the limit of its session like anything new", async () => {
+  test("a message that joined a turn is forgotten with the turn: a repeat of it meets the limit of its session like a new one", async () => {
     await using fx = await queueWorld({ mode: "steer", maxPerSession: 1 });
     await fx.say("a", "one");
     const batch = await fx.take();
@@ -43,7 +43,7 @@ describe("a running turn", () => {
     expect((await fx.say("a", "two", { message })).kind).toBe("full");
   });
 
-  test("that could not be begun with what it collected leaves all of it waiting, in its order", async () => {
+  test("a turn that could not be begun leaves the messages it collected waiting, in their order", async () => {
     await using fx = await queueWorld({ mode: "collect" });
     for (const text of ["one", "two", "three"]) await fx.say("a", text);
     fx.diskIsFull = true;
@@ -55,7 +55,7 @@ describe("a running turn", () => {
     expect([words(await taken), fx.queue.stats().waiting]).toEqual([["one", "two", "three"], 0]);
   });
 
-  test("is offered what the same person says in the same place, in order, and nothing else", async () => {
+  test("a running turn is offered messages of the same person in the same chat, in order, and no others", async () => {
     await using fx = await queueWorld({ mode: "steer" });
     await fx.say("a", "one");
     const batch = await fx.take();
@@ -78,7 +78,7 @@ describe("a running turn", () => {
     expect(await batch.offered(soon())).toEqual([]);
   });
 
-  test("is not offered commands; one that runs is offered nothing", async () => {
+  test("a running turn is not offered commands, and a running command is offered nothing", async () => {
     await using fx = await queueWorld({ mode: "steer" });
     await fx.say("a", "one");
     const batch = await fx.take();
@@ -90,7 +90,7 @@ describe("a running turn", () => {
     expect([words(command), await command.offered(soon())]).toEqual([["/status"], []]);
   });
 
-  test("is not offered anything more when it has declined, or was stopped", async () => {
+  test("a running turn that has declined or was stopped is offered nothing more", async () => {
     await using fx = await queueWorld({ mode: "steer" });
     await fx.say("a", "one");
     const batch = await fx.take();
@@ -107,7 +107,7 @@ describe("a running turn", () => {
     expect(await next.offered(soon())).toEqual([]);
   });
 
-  test("is offered what waited for it before, when its session chooses to steer", async () => {
+  test("a running turn is offered the messages that waited before, when its session chooses to steer", async () => {
     await using fx = await queueWorld({ mode: "collect" });
     await fx.say("a", "one");
     const batch = await fx.take();
@@ -119,7 +119,7 @@ describe("a running turn", () => {
 });
 
 describe("the mode of a session", () => {
-  test("goes before that of its channel and of the gateway, and lasts over a restart and over rest", async () => {
+  test("the mode of a session comes before those of its channel and of the gateway, and is kept through a restart and while nothing waits", async () => {
     await using fx = await queueWorld({ mode: "followup", channels: { webchat: "interrupt" } });
     await fx.say("a", "one");
     expect(fx.queue.session(keyOf("a"), "webchat")).toEqual({ waiting: 1, mode: "interrupt", chosen: false });
@@ -141,7 +141,7 @@ describe("the mode of a session", () => {
 });
 
 describe("a message that is withdrawn", () => {
-  test("is not answered any more, ends visibly, and leaves the others in their order", async () => {
+  test("a withdrawn message is not answered, ends visibly, and leaves the others in their order", async () => {
     await using fx = await queueWorld();
     await fx.say("a", "one");
     const two = idOf(await fx.say("a", "two"));
@@ -154,7 +154,7 @@ describe("a message that is withdrawn", () => {
     expect(await fx.queue.cancel(two, A, BACK)).toEqual({ kind: "not_waiting" });
   });
 
-  test("is forgotten: a repeat of its event meets the limit of its session like anything new", async () => {
+  test("a withdrawn message is forgotten: a repeat of it meets the limit of its session like a new one", async () => {
     await using fx = await queueWorld({ maxPerSession: 1 });
     const message = { ...entry("a", "one").message, sender: { principal: A, name: "A" } };
     const one = idOf(await fx.say("a", "one", { message }));
@@ -163,7 +163,7 @@ describe("a message that is withdrawn", () => {
     expect((await fx.say("a", "one", { message })).kind).toBe("full");
   });
 
-  test("can be the only one of its lane, and can come while a turn runs", async () => {
+  test("a withdrawn message may be the only one of its lane, and may have come while a turn runs", async () => {
     await using fx = await queueWorld();
     const one = idOf(await fx.say("a", "one"));
     expect((await fx.queue.cancel(one, A, BACK)).kind).toBe("cancelled");
@@ -175,7 +175,7 @@ describe("a message that is withdrawn", () => {
     expect(fx.queue.stats()).toEqual({ waiting: 0, running: 0 });
   });
 
-  test("was sent by whoever takes it back, and does not run yet", async () => {
+  test("a message can be withdrawn by its sender alone, and only before its turn has begun", async () => {
     await using fx = await queueWorld({ mode: "steer" });
     const one = idOf(await fx.say("a", "one"));
     expect(await fx.queue.cancel(one, "B" as Principal, BACK)).toEqual({ kind: "unknown" });
@@ -187,7 +187,7 @@ describe("a message that is withdrawn", () => {
     expect(await fx.queue.cancel(two, A, BACK)).toEqual({ kind: "not_waiting" });
   });
 
-  test("waits in its place when the disk does not take its end", async () => {
+  test("a message keeps waiting in its position when the store cannot write its withdrawal", async () => {
     await using fx = await queueWorld();
     const one = idOf(await fx.say("a", "one"));
     await fx.say("a", "two");
@@ -200,7 +200,7 @@ describe("a message that is withdrawn", () => {
 });
 
 describe("a message that is changed while it waits", () => {
-  test("is answered with its new words, in its old place, over a restart", async () => {
+  test("an edited message is answered with its new text, in its old position, also after a restart", async () => {
     await using fx = await queueWorld();
     await fx.say("a", "one");
     const two = idOf(await fx.say("a", "two"));
@@ -219,7 +219,7 @@ describe("a message that is changed while it waits", () => {
     ]);
   });
 
-  test("stays as it is for others, once its turn has begun, and where a command is meant", async () => {
+  test("a message is not edited by others, after its turn has begun, or when the old or the new text is a command", async () => {
     await using fx = await queueWorld();
     const one = idOf(await fx.say("a", "one"));
     const two = idOf(await fx.say("a", "/status"));
@@ -232,7 +232,7 @@ describe("a message that is changed while it waits", () => {
     expect(await fx.queue.rewrite(one, A, "x")).toEqual({ kind: "not_waiting" });
   });
 
-  test("waits in its place with its old words when the disk does not take the new ones", async () => {
+  test("a message keeps its old text and its position when the store cannot write the edit", async () => {
     await using fx = await queueWorld();
     const one = idOf(await fx.say("a", "one"));
     await fx.say("a", "two");
@@ -245,7 +245,7 @@ describe("a message that is changed while it waits", () => {
 });
 
 describe("a message that waited too long", () => {
-  test("needs no agent: it ends with what is said about it while all agents are busy", async () => {
+  test("an expired message needs no agent: it ends with its notice while all agents are busy", async () => {
     await using fx = await queueWorld({ ttlMs: HOUR_MS });
     const one = idOf(await fx.say("a", "one"));
     const expired = nextCommand(fx.queue);
@@ -259,7 +259,7 @@ describe("a message that waited too long", () => {
     expect([await fx.answer(), (await fx.store.turns.resultOf(two))?.outcome]).toEqual([["two"], "done"]);
   });
 
-  test("is found by the start after a long time away, together with others, and never begun", async () => {
+  test("expired messages are found by a start after a long stop, ended together, and never begun", async () => {
     await using fx = await queueWorld({ ttlMs: HOUR_MS, mode: "followup" });
     for (const text of ["one", "two", "/status"]) await fx.say("a", text);
     await fx.restart(2 * HOUR_MS);
@@ -276,7 +276,7 @@ describe("a message that waited too long", () => {
     expect(await fx.answer()).toEqual(["three"]);
   });
 
-  test("is not one whose turn had begun", async () => {
+  test("a message whose turn had begun does not expire", async () => {
     await using fx = await queueWorld({ ttlMs: HOUR_MS });
     await fx.say("a", "one");
     await fx.take();
@@ -285,7 +285,7 @@ describe("a message that waited too long", () => {
     expect([words(again), again.expired, again.attempt]).toEqual([["one"], false, 2]);
   });
 
-  test("costs a timer only while something waits in line", async () => {
+  test("expiry has a timer only while a message waits in line", async () => {
     await using fx = await queueWorld({ ttlMs: HOUR_MS });
     const stop = new AbortController();
     const waiting = fx.queue.takeCommand(stop.signal);
@@ -301,7 +301,7 @@ describe("a message that waited too long", () => {
 });
 
 describe("somebody who wants to stop something", () => {
-  test("is accepted although the session and the gateway are full, a few times over", async () => {
+  test("a stop is accepted although the session and the gateway are full, up to a limit", async () => {
     await using fx = await queueWorld({ maxPerSession: 2, maxTotal: 2 });
     await fx.say("a", "one");
     const batch = await fx.take();
@@ -324,7 +324,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     return fx;
   }
 
-  test("expire one by one, each when it has waited too long itself", async () => {
+  test("joined messages whose turn could not be begun expire one by one, each at its own time", async () => {
     await using fx = await oneWaits();
     await fx.clock.advance(HOUR_MS / 2);
     await fx.say("a", "young");
@@ -342,7 +342,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     expect([words(next), next.expired]).toEqual([["young"], false]);
   });
 
-  test("are still one turn when it can be begun in time", async () => {
+  test("joined messages whose turn could not be begun are one turn when it can be begun in time", async () => {
     await using fx = await oneWaits();
     await fx.say("a", "young");
     fx.diskIsFull = true;
@@ -353,7 +353,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     expect(words(await taken)).toEqual(["old", "young"]);
   });
 
-  test("stay together once a turn was begun with them, also when it cannot be begun again at once", async () => {
+  test("joined messages stay one turn after it was begun, also when a retry cannot begin at once", async () => {
     await using fx = await oneWaits();
     await fx.say("a", "young");
     const first = await fx.take();
@@ -367,7 +367,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     expect([words(again), again.turnId, again.attempt]).toEqual([["old", "young"], first.turnId, 2]);
   });
 
-  test("can be withdrawn one by one", async () => {
+  test("joined messages whose turn could not be begun can be withdrawn one by one", async () => {
     await using fx = await oneWaits();
     const young = await fx.say("a", "young");
     fx.diskIsFull = true;
@@ -379,7 +379,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     expect(words(await taken)).toEqual(["old"]);
   });
 
-  test("and were stopped then take along nothing that is said after the stop", async () => {
+  test("joined messages that were stopped are not joined by messages from after the stop", async () => {
     await using fx = await oneWaits();
     fx.diskIsFull = true;
     let stopped = false;
@@ -399,7 +399,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
   });
 });
 
-test("a message that waited too long on a full disk is taken as expired at its time, by who takes what needs no agent", async () => {
+test("a message that a full disk kept waiting is taken as expired at its time, without an agent", async () => {
   await using fx = await queueWorld({ ttlMs: 1_770 });
   fx.diskIsFull = true;
   const talking = new AbortController();

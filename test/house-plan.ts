@@ -184,15 +184,12 @@ export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
   "src/agents": 2,
   "src/automation": 2,
   "src/channels": 4,
-  "src/config": 2,
   "src/delivery": 1,
   "src/http": 5,
   "src/observe": 3,
-  "src/plugins": 2,
   "src/queue": 4,
-  "src/routing": 2,
   "src/store": 19,
-  "src/tools": 13,
+  "src/tools": 9,
   "src/wiring": 1,
 };
 /** Tests whose names do not say what they are about, by folder. Numbers may only fall. */

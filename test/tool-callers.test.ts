@@ -169,16 +169,16 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     says: "allows 1 calls",
     arrange: ({ rules }) => void (rules.now = { ...rules.now, limits: { write: { calls: 1, perMs: 600_000 } } }),
   },
-  place: {
+  slot: {
     says: "Too many tools are running",
     arrange: ({ rules }) => void (rules.now = { ...rules.now, maxTotal: 0 }),
   },
 };
-/** pi checks names, schemas and places of its own tools itself. */
-const PIS_OWN = ["names", "schema", "place"];
+/** pi checks names, schemas and slots of its own tools itself. */
+const PIS_OWN = ["names", "schema", "slot"];
 /** Stages that find a call wrong; the others do not want it. */
 const WRONG_CALLS = ["size", "names", "schema"];
-const PLACE_WAIT_MS = 60_000;
+const SLOT_WAIT_MS = 60_000;
 
 /** A gate with one tool, which counts its effects; on the way of pi the tool is pi's. */
 function gateWith(path: ToolPath) {
@@ -237,8 +237,8 @@ describe("a call", () => {
       const before = world.effects.length;
       const timers = world.clock.pending();
       const answer = way.call(params, "second");
-      if (stage === "place") await waitFor("the place in the line", () => world.clock.pending() > timers);
-      if (stage === "place") await world.clock.advance(PLACE_WAIT_MS);
+      if (stage === "slot") await waitFor("the slot in the line", () => world.clock.pending() > timers);
+      if (stage === "slot") await world.clock.advance(SLOT_WAIT_MS);
       const said = await answer;
       expect(world.effects.length).toBe(before);
       if (["size", "profile", "names"].includes(stage)) expect(hooksAsked).toBe(0); // no plugin sees what is refused before

@@ -1,4 +1,5 @@
 /** Whether something may begin that costs money: a pure decision from what was spent and what is allowed, with its reason. */
+import type { Config } from "../config/index.ts";
 import {
   UNATTENDED,
   type BudgetPeriod,
@@ -7,24 +8,9 @@ import {
   type LimitState,
 } from "../contracts/budget.ts";
 
-interface LimitSet {
-  readonly dailyUsd?: number;
-  readonly monthlyUsd?: number;
-  readonly dailyTokens?: number;
-  readonly monthlyTokens?: number;
-}
-
-export interface BudgetRules extends LimitSet {
-  readonly unattendedDailyUsd?: number;
-  readonly unattendedMonthlyUsd?: number;
-  readonly unattendedDailyTokens?: number;
-  readonly unattendedMonthlyTokens?: number;
-  readonly unattendedShare: number;
-  readonly agents: Readonly<Record<string, LimitSet>>;
-  /** `*`: everybody who has no entry, each. */
-  readonly principals: Readonly<Record<string, LimitSet>>;
-  readonly origins: Readonly<Partial<Record<string, LimitSet>>>;
-}
+export type BudgetRules = Config["budget"];
+/** The four limits that can be set for anybody. */
+type LimitSet = BudgetRules["agents"][string];
 
 /** What is added up together. */
 export type Scope = "all" | "unattended" | `agent:${string}` | `principal:${string}` | `origin:${string}`;

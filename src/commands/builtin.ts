@@ -2,7 +2,6 @@
 import type { Budget } from "../contracts/budget.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Command, CommandContext } from "../contracts/command.ts";
-import type { Role } from "../contracts/ids.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
 import { type Queue } from "../contracts/queue.ts";
 import { QUEUE_MODES } from "../contracts/session-settings.ts";
@@ -19,6 +18,7 @@ import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
 import { historyCommand } from "./history-command.ts";
 import { toolCommand, type ToolCommandDeps } from "./tool-command.ts";
 import { contextText, queueText, sessionLines, statusText, unknownModeText, usageText } from "./replies.ts";
+import { EVERYONE, MEMBERS, OWNERS } from "./roles.ts";
 
 export interface BuiltinCommandDeps
   extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps, CronCommandDeps {
@@ -35,9 +35,6 @@ export interface BuiltinCommandDeps
   readonly tools?: ToolCommandDeps["tools"];
 }
 
-const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
-const MEMBERS: readonly Role[] = ["member", "owner"];
-const OWNER: readonly Role[] = ["owner"];
 const SESSIONS_SHOWN = 10;
 /** Turns looked through for the one that /stop ended; it is among the newest of its session. */
 const TURNS_LOOKED_AT = 10;
@@ -132,7 +129,7 @@ function looking({ clock, store, stats, status, queued, budget }: BuiltinCommand
       name: "sessions",
       usage: "[words]",
       help: "The most recent conversations, or those about something",
-      roles: OWNER,
+      roles: OWNERS,
       async run(args) {
         const { items, next } = await store.sessions.list(args === "" ? {} : { search: args }, {
           limit: SESSIONS_SHOWN,

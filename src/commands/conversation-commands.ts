@@ -1,11 +1,12 @@
 /** Names and earlier conversations: what a chat is called, and going back to what was talked about before. */
 import type { Command, CommandContext } from "../contracts/command.ts";
 import type { Events } from "../contracts/events.ts";
-import type { Role } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Conversation, ConversationAsker } from "../contracts/store/conversations.ts";
 import type { Clock } from "../kit/clock.ts";
-import { counted, duration, oneLine } from "./replies.ts";
+import { counted } from "../kit/counted.ts";
+import { duration, oneLine } from "./replies.ts";
+import { EVERYONE, MEMBERS } from "./roles.ts";
 
 export interface ConversationCommandDeps {
   readonly clock: Clock;
@@ -13,8 +14,6 @@ export interface ConversationCommandDeps {
   readonly store: Pick<Store, "sessions" | "conversations">;
 }
 
-const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
-const MEMBERS: readonly Role[] = ["member", "owner"];
 const MAX_SHOWN = 10;
 const NONE = "There is no earlier conversation to go back to. `/new` begins a new one and keeps this one.";
 

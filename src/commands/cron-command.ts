@@ -1,17 +1,17 @@
 /** `/cron`: scheduled jobs from a chat. Members see and change their own, owners all. */
 import type { Job, JobRun, Schedule } from "../contracts/automation/job.ts";
-import type { Asker, JobAnswer, JobsApi, Maker } from "../contracts/automation/jobs.ts";
+import type { Asker, JobAnswer, JobInput, JobsApi, Maker } from "../contracts/automation/jobs.ts";
 import type { Command, CommandContext } from "../contracts/command.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
-import type { Principal, Role } from "../contracts/ids.ts";
+import type { Principal } from "../contracts/ids.ts";
 import { bullets } from "./replies.ts";
+import { MEMBERS } from "./roles.ts";
 
 export interface CronCommandDeps {
   readonly jobs: JobsApi;
   readonly people: Pick<PersonTimes, "read">;
 }
 
-const MEMBERS: readonly Role[] = ["member", "owner"];
 const LISTED = 30;
 const ID_CHARS = 12;
 const USAGE = [
@@ -74,22 +74,27 @@ async function answer(deps: CronCommandDeps, args: string, context: CommandConte
 }
 
 async function add(deps: CronCommandDeps, text: string, context: CommandContext): Promise<string> {
-  const { sender, address } = context.message;
-  const read = readAdd(deps, text, sender.principal);
+  const read = readAdd(deps, text, context.message.sender.principal);
   if (!read) return `Say when, and what:\n${bullets(USAGE.slice(0, 4))}`;
   if ("problem" in read) return read.problem;
-  const maker: Maker = {
-    principal: sender.principal,
-    role: context.role,
-    source: "person",
-    to: address,
-    sessionKey: context.sessionKey,
-    agentId: context.agentId,
-  };
-  const id = idFor("job", context);
-  const made = await deps.jobs.add({ id, ...read, deleteAfterRun: read.schedule.kind === "at" }, maker);
-  const known = made.kind === "refused" && made.code === "job_exists" ? await deps.jobs.get(id, maker) : null; // made before a crash
-  return said(known ? { kind: "ok", job: known } : made, (job) => `${job.id} is planned. ${nextText(job)}`);
+  const job = { ...read, deleteAfterRun: read.schedule.kind === "at" };
+  return said(await addJob(deps.jobs, "job", job, context), (made) => `${made.id} is planned. ${nextText(made)}`);
+}
+
+/** The id comes from the turn: a command that runs again after a crash finds the job that it made before. */
+export async function addJob(
+  jobs: Pick<JobsApi, "add" | "get">,
+  what: "job" | "reminder",
+  job: Omit<JobInput, "id">,
+  { message, role, sessionKey, agentId, turnId }: CommandContext,
+): Promise<JobAnswer> {
+  const { principal } = message.sender;
+  const maker: Maker = { principal, role, source: "person", to: message.address, sessionKey, agentId };
+  const letters = turnId.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const id = `${what}-${letters.slice(-ID_CHARS)}`;
+  const made = await jobs.add({ ...job, id }, maker);
+  const known = made.kind === "refused" && made.code === "job_exists" ? await jobs.get(id, maker) : null;
+  return known ? { kind: "ok", job: known } : made;
 }
 
 /** What follows the id is read as for `add`; without a task, or without a time, only the other changes. */
@@ -107,14 +112,6 @@ async function update(deps: CronCommandDeps, text: string, who: Asker): Promise<
 
 /** Stands for a task, to see whether all before it is a time. */
 const NO_TASK = "\u0000";
-
-/** Equal when the command runs again after a crash. */
-export function idFor(what: "job" | "reminder", { turnId }: CommandContext): string {
-  return `${what}-${turnId
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, "")
-    .slice(-ID_CHARS)}`;
-}
 
 const QUOTED = /^["'`]([^"'`]{3,200})["'`]\s+([^]+)$/;
 const EVERY = /^every\s+(\S+)\s+([^]+)$/i;

@@ -1,8 +1,8 @@
 /** `/tools`: which tools there are for this person, and which they have used: their own calls from the audit log, never those of others. */
 import type { Command, CommandContext } from "../contracts/command.ts";
-import type { Role } from "../contracts/ids.ts";
 import type { AuditRow, ToolCallStore } from "../contracts/store/tool-calls.ts";
 import { bullets, oneLine } from "./replies.ts";
+import { MEMBERS } from "./roles.ts";
 
 interface HistoryCommandDeps {
   readonly toolCalls: Pick<ToolCallStore, "list">;
@@ -10,7 +10,6 @@ interface HistoryCommandDeps {
   list(context: CommandContext, signal: AbortSignal): Promise<string>;
 }
 
-const MEMBERS: readonly Role[] = ["member", "owner"];
 const DEFAULT_SHOWN = 10;
 const MAX_SHOWN = 50;
 const MAX_INPUT_CHARS = 120;

@@ -4,10 +4,11 @@ import { THINKING_LEVELS } from "../contracts/session-settings.ts";
 import type { Command, CommandContext, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";
-import type { AgentId, Role } from "../contracts/ids.ts";
+import type { AgentId } from "../contracts/ids.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { Store } from "../contracts/store.ts";
 import { compactionText, levelText, modelList, notFoundText } from "./model-replies.ts";
+import { MEMBERS } from "./roles.ts";
 
 export interface ModelCommandDeps {
   readonly events: Events;
@@ -18,7 +19,6 @@ export interface ModelCommandDeps {
   configured(agentId: AgentId): { readonly model: string | null; readonly thinking: string | null };
 }
 
-const MEMBERS: readonly Role[] = ["member", "owner"];
 const UNKNOWN = "whatever pi chooses; it is known after the next answer";
 const FOR_OWNERS = "Only an owner of this gateway can change that, because it changes what an answer costs.";
 

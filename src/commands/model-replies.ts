@@ -2,6 +2,7 @@
 import type { Compaction } from "../contracts/agent.ts";
 import { ERRORS } from "../contracts/errors.ts";
 import type { FoundLevel, FoundModel, ModelOffer } from "../contracts/session-models.ts";
+import { thousands } from "./replies.ts";
 
 const MAX_LISTED = 30;
 
@@ -53,8 +54,4 @@ const MAX_QUOTED_CHARS = 100;
 
 function quoted(words: string): string {
   return JSON.stringify(words.slice(0, MAX_QUOTED_CHARS).toWellFormed());
-}
-
-function thousands(count: number): string {
-  return count < 1_000 ? String(count) : `${(count / 1_000).toFixed(1)}k`;
 }

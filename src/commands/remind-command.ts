@@ -1,17 +1,16 @@
 /** `/remind`: one reminder in this chat, at a moment said in words. The same job as the tool create_reminder makes, with the same limits; asks no model. */
-import type { JobsApi, Maker } from "../contracts/automation/jobs.ts";
+import type { JobsApi } from "../contracts/automation/jobs.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { Command, CommandContext } from "../contracts/command.ts";
-import type { Role } from "../contracts/ids.ts";
 import { bullets } from "./replies.ts";
-import { idFor, readSaid } from "./cron-command.ts";
+import { addJob, readSaid } from "./cron-command.ts";
+import { MEMBERS } from "./roles.ts";
 
 interface RemindCommandDeps {
   readonly jobs: Pick<JobsApi, "add" | "get">;
   readonly people: Pick<PersonTimes, "read" | "zoneOf" | "hostZone">;
 }
 
-const MEMBERS: readonly Role[] = ["member", "owner"];
 const MAX_TEXT_CHARS = 1_000;
 const EXAMPLES = [
   "`/remind in half an hour call the plumber`",
@@ -30,30 +29,19 @@ export function remindCommand(deps: RemindCommandDeps): Command {
 }
 
 async function answer({ jobs, people }: RemindCommandDeps, text: string, context: CommandContext): Promise<string> {
-  const { sender, address } = context.message;
-  const { principal } = sender;
+  const { principal } = context.message.sender;
   const read = readSaid(people, text.replace(/^me\s+/i, ""), principal);
   if (!read) return `I do not see when to remind you, and of what. For example:\n${bullets(EXAMPLES)}`;
   if ("problem" in read) return `${read.problem} For example:\n${bullets(EXAMPLES)}`;
   const what = read.task.replace(/^to\s+/i, "");
   if (what.length > MAX_TEXT_CHARS) return `A reminder has ${MAX_TEXT_CHARS} characters at most.`;
-  const maker: Maker = {
-    principal,
-    role: context.role,
-    source: "person",
-    to: address,
-    sessionKey: context.sessionKey,
-    agentId: context.agentId,
-  };
-  const id = idFor("reminder", context);
   const task = `Remind the person of this, in one short friendly sentence and with nothing else: ${what}`;
-  const job = { id, schedule: read.schedule, task, delivery: "direct", deleteAfterRun: true } as const;
-  const made = await jobs.add(job, maker);
-  const known = made.kind === "refused" && made.code === "job_exists" ? await jobs.get(id, maker) : null; // made before a crash
-  if (made.kind === "refused" && !known) return made.say;
+  const job = { schedule: read.schedule, task, delivery: "direct", deleteAfterRun: true } as const;
+  const made = await addJob(jobs, "reminder", job, context);
+  if (made.kind === "refused") return made.say;
   const zone = people.zoneOf(principal) ?? people.hostZone();
   const at = new Date(read.schedule.expr);
-  return `I will remind you at ${timeIn(zone, at)} (${zone}; ${at.toISOString()}): ${what}\n\`/cron remove ${id}\` takes it back.`;
+  return `I will remind you at ${timeIn(zone, at)} (${zone}; ${at.toISOString()}): ${what}\n\`/cron remove ${made.job.id}\` takes it back.`;
 }
 
 /** `2026-01-31 14:03`. */

@@ -7,6 +7,7 @@ import type { LimitState } from "../contracts/budget.ts";
 import type { SessionTotal } from "../contracts/store.ts";
 import type { UsageSum } from "../contracts/store/usage.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
+import { counted } from "../kit/counted.ts";
 
 const MAX_TITLE_CHARS = 60;
 const MINUTE_MS = 60_000;
@@ -63,7 +64,7 @@ export function contextText(stats: AgentSessionStats | null): string {
   return `Context: ${stats.contextPercent.toFixed(1)}%${window}, ${counted(stats.messages, "message")}. Model: ${stats.model}.`;
 }
 
-interface UsageFacts {
+interface UsageReport {
   readonly here: SessionSummary | null;
   readonly mine: UsedSums;
   /** Only for those who may know. */
@@ -75,7 +76,7 @@ interface UsedSums {
   readonly month: UsageSum;
 }
 
-export function usageText({ here, mine, all }: UsageFacts): string {
+export function usageText({ here, mine, all }: UsageReport): string {
   const own = [
     `This conversation: ${usage(here?.usage)}`,
     `You, today: ${usage(mine.today)}`,
@@ -104,11 +105,7 @@ export function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join("\n");
 }
 
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-function thousands(count: number): string {
+export function thousands(count: number): string {
   return count < 1_000 ? String(count) : `${(count / 1_000).toFixed(1)}k`;
 }
 

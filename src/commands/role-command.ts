@@ -4,13 +4,13 @@ import type { Command, CommandContext } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { bullets } from "./replies.ts";
+import { EVERYONE } from "./roles.ts";
 
 export interface RoleCommandDeps {
   readonly log: Log;
   readonly roles: RoleDirectory;
 }
 
-const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
 const ASKED = /^(\S+)\s+(owner|member|guest|none)$/i;
 const MAX_LISTED = 50;
 const FROM = { configuration: "by the configuration", chat: "given from a chat" } as const;

@@ -1,9 +1,7 @@
 /** `/timezone`: the zone in which a person's words such as "18:00" are read, and that the assistant is told. Kept for the person, not the chat. */
 import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { Command } from "../contracts/command.ts";
-import type { Role } from "../contracts/ids.ts";
-
-const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
+import { EVERYONE } from "./roles.ts";
 
 export function timezoneCommand({ people }: { readonly people: Omit<PersonTimes, "read"> }): Command {
   return {

@@ -1,17 +1,16 @@
 /** `/tool`: a person calls a tool without asking the model for it, by the same gate, with the same rights, and with a row of its own. */
 import type { Command, CommandContext, LastStats } from "../contracts/command.ts";
 import { GatewayError } from "../contracts/errors.ts";
-import type { Role } from "../contracts/ids.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult, ToolSpec } from "../contracts/tools/tool.ts";
 import { parseJson } from "../kit/json.ts";
 import { bullets, oneLine } from "./replies.ts";
+import { MEMBERS } from "./roles.ts";
 
 export interface ToolCommandDeps {
   readonly tools: Pick<ToolGate, "specs" | "call" | "recordRejected">;
   readonly stats: Pick<LastStats, "of">;
 }
 
-const MEMBERS: readonly Role[] = ["member", "owner"];
 const ASKED = /^(\S+)(?:\s+([^]*))?$/;
 const JSON_LIMITS = { maxChars: 1024 * 1024, maxDepth: 64 };
 const MAX_LISTED = 50;

@@ -1,9 +1,8 @@
 /** Answers to messages that look like commands and are none, so that no model is paid for a slip of the finger. */
 import type { Command } from "../contracts/command.ts";
-import type { Role } from "../contracts/ids.ts";
 import { nearest } from "../kit/nearest.ts";
+import { EVERYONE } from "./roles.ts";
 
-const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
 const MAX_SHOWN_CHARS = 40;
 
 /** For a slash in a group that was not meant for the gateway. */

@@ -3,7 +3,7 @@
  * `checkConfigText`, `diffConfig` and `publicConfig` are pure; `loadConfig`, `migrateConfig` and `watchConfig` touch the disk.
  * This is the only module that knows environment variables. Secrets leave it wrapped, and no problem text ever holds one.
  */
-export { type CheckedConfig, checkConfigText } from "./check/check.ts";
+export { type CheckedConfig, checkConfigText, defaultConfig } from "./check/check.ts";
 export { findPlace } from "./check/tree.ts";
 export { isSmallOrderKey } from "./check/credentials.ts";
 export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";

@@ -53,3 +53,8 @@ function endOfString(text: string, open: number): number {
 function dropPrototypeKeys(key: string, value: unknown): unknown {
   return key === "__proto__" || key === "constructor" || key === "prototype" ? undefined : value;
 }
+
+/** An object in the sense of JSON: neither null nor a list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -51,7 +51,7 @@ describe("hooks", () => {
         folder: null,
         digest: null,
         storageFile: "/nowhere.json",
-        place: NO_LOCATION,
+        location: NO_LOCATION,
         load,
       },
     });

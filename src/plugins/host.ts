@@ -65,12 +65,12 @@ interface Host {
   readonly options: PluginsOptions;
   readonly slots: Map<string, Slot>;
   /** Of the newest load of each plugin. */
-  readonly places: Map<string, SourceLocation>;
+  readonly locations: Map<string, SourceLocation>;
   loads: number;
 }
 
 export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): Promise<Plugins> {
-  const host: Host = { deps, options, slots: new Map(), places: new Map(), loads: 0 };
+  const host: Host = { deps, options, slots: new Map(), locations: new Map(), loads: 0 };
   await clearStages(options.home);
   await mkdir(join(options.home, "plugins"), { recursive: true, mode: 0o700 });
   const stray = watchStrayErrors((error, how) => blame(host, error) || (deps.ofNoPlugin?.(error, how) ?? false));
@@ -113,7 +113,7 @@ async function startBuiltin(host: Host): Promise<void> {
   const { options } = host;
   const about = { builtin: true, version: options.version, folder: null, digest: null };
   for (const { id, init, key = () => "" } of options.builtin) {
-    const identity = { ...about, id, config: {}, storageFile: storageFile(host, id), place: NO_LOCATION };
+    const identity = { ...about, id, config: {}, storageFile: storageFile(host, id), location: NO_LOCATION };
     const off = options.config().disabled.includes(id);
     await slotOf(host, id).want(
       off
@@ -165,10 +165,10 @@ function runOf(host: Host, found: Usable): Wanted {
   const { id, folder, digest, manifest, config } = found;
   const stage = createStage(host.options.home, found, ++host.loads);
   const given = wrapSecrets(manifest, config, (secret) => host.deps.hide?.(secret));
-  const place = createSourceLocation(stage.folder, found);
-  host.places.set(id, place);
+  const location = createSourceLocation(stage.folder, found);
+  host.locations.set(id, location);
   const about = { id, version: manifest.version, config: given, folder, digest };
-  const identity = { ...about, storageFile: storageFile(host, id), place };
+  const identity = { ...about, storageFile: storageFile(host, id), location };
   return {
     kind: "run",
     key: `${digest} ${JSON.stringify(config)}`,
@@ -199,14 +199,14 @@ function blame(host: Host, error: unknown): boolean {
   if (!slot) return false;
   const why = errorText(error) || "it did not say what is wrong";
   const where = whereOf(host, id ?? "", error);
-  host.places.get(id ?? "")?.shown(error);
+  host.locations.get(id ?? "")?.shown(error);
   host.deps.log.error("a plugin let an error escape and is stopped", { plugin: id, error });
   void slot.fail(`It let an error escape: ${why.split("\n", 1)[0]}${where}`);
   return true;
 }
 
-function whereOf({ places }: Host, id: string, error: unknown): string {
-  const at = places.get(id)?.of(error) ?? null;
+function whereOf({ locations }: Host, id: string, error: unknown): string {
+  const at = locations.get(id)?.of(error) ?? null;
   return at === null ? "" : ` (${at})`;
 }
 

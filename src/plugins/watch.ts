@@ -1,6 +1,7 @@
 /** Says when something below one of these folders may have changed. Folders may come and go; never reads a file itself. */
 import { type FSWatcher, statSync, watch } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
+import { debounced } from "../kit/debounce.ts";
 import { deferred, orAborted } from "../kit/deferred.ts";
 
 /** A copy is many steps; this long without another one counts as done. */
@@ -13,26 +14,13 @@ export function watchFolders(
   onChange: () => void,
 ): AsyncDisposable {
   const stopping = new AbortController();
-  const touch = debounced(clock, onChange, stopping.signal);
+  const touch = debounced(clock, QUIET_MS, onChange, stopping.signal);
   const loops = folders.map((folder) => watchOne(clock, folder, touch, stopping.signal));
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("plugins are no longer watched"));
       await Promise.all(loops);
     },
-  };
-}
-
-function debounced(clock: Clock, act: () => void, stopping: AbortSignal): () => void {
-  let waiting = new AbortController();
-  return () => {
-    waiting.abort(new Error("changed again"));
-    waiting = new AbortController();
-    const { signal } = waiting;
-    clock.sleep(QUIET_MS, AbortSignal.any([signal, stopping])).then(
-      () => (signal.aborted || stopping.aborted ? undefined : act()),
-      () => undefined, // a later change, or the end, took over
-    );
   };
 }
 

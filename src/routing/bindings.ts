@@ -1,14 +1,8 @@
 /** Which agent answers: the most specific binding that fits, the first one among equals. Pure; keeps a reason for each one it passed over. */
+import type { Config } from "../config/index.ts";
 import type { Role } from "../contracts/ids.ts";
 
-export interface Binding {
-  readonly agent: string;
-  readonly channel?: string;
-  readonly account?: string;
-  readonly chat?: string;
-  readonly peer?: string;
-  readonly role?: Role;
-}
+export type Binding = Config["bindings"][number];
 
 export interface BindingFacts {
   readonly channel: string;

@@ -15,8 +15,9 @@ export function channelPolicy(
   if (common?.dmPolicy === undefined && common?.groupPolicy === undefined) return CLOSED_POLICY;
   const own = common.accounts && Object.hasOwn(common.accounts, account) ? common.accounts[account] : undefined;
   const principal = (id: string): string => (id === EVERYBODY || id.includes(":") ? id : `${channel}:user:${id}`);
-  const groups = Object.entries({ ...common.groups, ...own?.groups });
-  const guilds = Object.entries({ ...common.guilds, ...own?.guilds });
+  // the account's own settings come last, and count where both name the same group
+  const groups = [common.groups, own?.groups].flatMap((settings) => Object.entries(settings ?? {}));
+  const guilds = Object.fromEntries([common.guilds, own?.guilds].flatMap((settings) => Object.entries(settings ?? {})));
   return {
     dm: own?.dmPolicy ?? common.dmPolicy ?? CLOSED_POLICY.dm,
     allowFrom: (own?.allowFrom ?? common.allowFrom ?? []).map(principal),
@@ -25,9 +26,9 @@ export function channelPolicy(
     groupContext: own?.groupContext ?? common.groupContext ?? CLOSED_POLICY.groupContext,
     wakeOnReaction: own?.wakeOnReaction ?? common.wakeOnReaction ?? CLOSED_POLICY.wakeOnReaction,
     groups: Object.fromEntries(
-      [...groups, ...guilds.flatMap(inGuild)].map(([id, group]) => [id, toGroup(group, principal)]),
+      [...groups, ...Object.entries(guilds).flatMap(inGuild)].map(([id, group]) => [id, toGroup(group, principal)]),
     ),
-    ...(guilds.length > 0 ? { hasPlaces: true } : {}),
+    ...(Object.keys(guilds).length > 0 ? { hasPlaces: true } : {}),
   };
 }
 

@@ -7,14 +7,7 @@ export { createAccessPolicies, channelPolicy } from "./channel-policy.ts";
 export { type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
 export { idsOfPerson, lesserRole, personOf } from "./identity.ts";
 export { chooseSession, namedSession } from "./named-session.ts";
-export {
-  type AccessPolicies,
-  createRouter,
-  explainRoute,
-  lowerRole,
-  type Explanation,
-  type RoutingConfig,
-} from "./router.ts";
+export { type AccessPolicies, createRouter, explainRoute, type Explanation, type RoutingConfig } from "./router.ts";
 export { createRoleDirectory } from "./role-directory.ts";
 export { createSessionChats } from "./session-chats.ts";
 export { rightsNow } from "./rights.ts";

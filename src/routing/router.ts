@@ -5,7 +5,7 @@ import type { RouteFacts, Router, Verdict } from "../contracts/routing.ts";
 import { type Access, type AccessPolicy, CLOSED_POLICY, decideAccess, type DeniedBecause } from "./access.ts";
 import { type BindingFacts, type Considered, considerBindings, pickBinding, winning } from "./bindings.ts";
 import { type GrantedRoles, NO_GRANTS } from "./grants.ts";
-import { linkedName } from "./identity.ts";
+import { lesserRole, linkedName } from "./identity.ts";
 import { buildSessionKey, type Peer, type SessionName } from "./session-key.ts";
 
 export interface RoutingConfig extends Pick<Config, "agents" | "bindings" | "session"> {
@@ -29,7 +29,6 @@ export interface Explanation {
 const CLOSED_DOORS: AccessPolicies = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
 
 const PRIORITY = { dm: 10, group: 5 } as const;
-const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
 /** Here people open as many conversations as they like and choose among them, so `dmScope` has no say. */
 const CHOSEN_BY_PEOPLE: ReadonlySet<string> = new Set(["webchat", "api"]);
 
@@ -41,11 +40,6 @@ const DENIED: Readonly<Record<DeniedBecause, string>> = {
   group_not_listed: "This group is not among those the gateway answers in.",
   not_mentioned: "In this group the gateway answers only when it is mentioned.",
 };
-
-/** The one that may do less. */
-export function lowerRole(one: Role, other: Role): Role {
-  return RANK[other] < RANK[one] ? other : one;
-}
 
 /** The configuration is asked for each message, so that a change holds from the next one on. */
 export function createRouter(
@@ -93,7 +87,7 @@ function decide(config: RoutingConfig, facts: RouteFacts, access: Access): Verdi
   const { agentId, because } = chooseAgent(config, facts, access.role);
   const entry = config.agents.find(({ id }) => id === agentId);
   if (!entry && agentId !== DEFAULT_AGENT) return { kind: "refuse", ...unknownAgent(config, agentId) };
-  const role = lowerRole(access.role, entry?.role ?? access.role);
+  const role = lesserRole(access.role, entry?.role ?? access.role);
   const capped = role !== access.role;
   const session = sessionOf(config, { ...facts, role }, agentId);
   return {

@@ -18,12 +18,12 @@ import { piTool } from "./pi-tools.ts";
 import { PROGRESS_EVERY_MS } from "./run/progress.ts";
 import { tellUpdated } from "./run/tell-execution.ts";
 import { finish, tellStart } from "./run/run-call.ts";
-import { finishedText } from "./run/output.ts";
-import { checksKept } from "./stages/hooked.ts";
+import { type Finished, finishedText } from "./run/output.ts";
+import { checksKept } from "./stages/tool-hooks.ts";
 import { knownName } from "./stages/names.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { contextNow } from "./stages/rights.ts";
-import { type Draft, type Finished, refuse } from "./stages/stage.ts";
+import { type Draft, refuse } from "./stages/stage.ts";
 
 /** Tools of the gateway are called over the pipe and are not for this way; they are refused here. */
 export async function admit(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolAdmission> {
@@ -68,20 +68,20 @@ async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: Ab
     await denied(parts, request, passed.draft, passed.denial);
     return passed.denial;
   }
-  const { facts, params } = passed.draft;
-  await record.begins({ tool: facts.name, params, idempotent: facts.flags.idempotent });
+  const { tool, params } = passed.draft;
+  await record.begins({ tool: tool.name, params, idempotent: tool.flags.idempotent });
   return passed.draft;
 }
 
 function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): Draft | Denial {
   const policy = parts.policy();
   const name = knownName(request.tool, (candidate) => piTool(candidate, request.context, policy) !== null);
-  const facts = parts.registry.usable(name, request.context) ? null : piTool(name, request.context, policy);
-  if (!facts) return refuse("not_allowed", `${request.tool.slice(0, 64)} is not one of this agent's tools.`);
+  const tool = parts.registry.usable(name, request.context) ? null : piTool(name, request.context, policy);
+  if (!tool) return refuse("not_allowed", `${request.tool.slice(0, 64)} is not one of this agent's tools.`);
   const nobodyElse = (): void => undefined; // pi waits for the answer itself
   return {
     request,
-    facts,
+    tool,
     record,
     usable: null,
     params: request.params,

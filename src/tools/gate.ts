@@ -4,7 +4,6 @@
  */
 import type { Tool, ToolGate, ToolOutcome, ToolRefusal, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
 import { noSuchName } from "../kit/nearest.ts";
-import { NO_MASK } from "../kit/secret.ts";
 import { admit } from "./admit.ts";
 import { type CallRecord, createRecord } from "./audit/record.ts";
 import { createRejectedCalls } from "./audit/rejected-calls.ts";
@@ -57,7 +56,7 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
       };
     },
     async call(request, signal) {
-      const { mask = NO_MASK } = deps;
+      const { mask } = deps;
       const onUpdate = maskUpdates(request, mask);
       const outcome = await call(parts, onUpdate ? { ...request, onUpdate } : request, signal);
       return maskOutcome(outcome, request.path, mask);
@@ -155,7 +154,7 @@ function draftOf(parts: Parts, request: ToolRequest, record: CallRecord, shared:
     request,
     usable,
     record,
-    facts: usable.tool,
+    tool: usable.tool,
     params: request.params,
     askBecause: null,
     slot: null,

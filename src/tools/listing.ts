@@ -2,8 +2,8 @@
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { PiToolListing, ToolListing, ToolLists, ToolRights } from "../contracts/tools/tool.ts";
-import { PI_TOOL_DESCRIPTIONS, piTool, piToolFacts } from "./pi-tools.ts";
-import { mayUse, needsApproval, type ToolFacts, type ToolPolicy } from "./policy.ts";
+import { PI_TOOL_DESCRIPTIONS, piTool, piToolInfo } from "./pi-tools.ts";
+import { mayUse, needsApproval, type ToolInfo, type ToolPolicy } from "./policy.ts";
 
 interface ListingDeps {
   readonly registry: { list(): readonly ToolListing[]; has(name: string): boolean };
@@ -16,28 +16,29 @@ const ROLES: readonly Role[] = ["owner", "member", "guest"];
 const OF_EXTENSION = "A tool of an extension of pi.";
 
 export function createToolLister({ registry, policy, agents }: ListingDeps): () => ToolLists {
-  const rightsOf = (factsFor: (caller: Caller) => ToolFacts | null, facts: ToolFacts): ToolRights => {
+  const rightsOf = (infoFor: (caller: Caller) => ToolInfo | null, info: ToolInfo): ToolRights => {
     const rules = policy();
     const usableBy = agents().map((agentId) => {
       const roles = ROLES.filter((role) => {
         const caller = callerOf(agentId, role);
-        const own = factsFor(caller);
+        const own = infoFor(caller);
         return own !== null && mayUse(own, caller, rules).may;
       });
       return { agent: agentId, roles };
     });
-    return { usableBy: usableBy.filter(({ roles }) => roles.length > 0), asks: needsApproval(facts, rules) };
+    return { usableBy: usableBy.filter(({ roles }) => roles.length > 0), asks: needsApproval(info, rules) };
   };
   const listedPiTool = (name: string): PiToolListing => {
     const rules = policy();
-    const facts = piToolFacts(name);
+    const info = piToolInfo(name);
     const description = PI_TOOL_DESCRIPTIONS.get(name) ?? OF_EXTENSION;
-    return { name, description, flags: facts.flags, ...rightsOf((caller) => piTool(name, caller, rules), facts) };
+    return { name, description, flags: info.flags, ...rightsOf((caller) => piTool(name, caller, rules), info) };
   };
   return () => ({
     tools: registry.list().map((tool) => {
-      const facts = factsOf(tool);
-      return { ...tool, ...rightsOf(() => (tool.status === "ok" ? facts : null), facts) };
+      const info = infoOf(tool);
+      const { usableBy, asks } = rightsOf(() => (tool.status === "ok" ? info : null), info);
+      return { ...tool, usableBy, asks };
     }),
     piTools: piToolNames(policy(), agents())
       .filter((name) => !registry.has(name))
@@ -51,7 +52,7 @@ function piToolNames({ profile }: ToolPolicy, agents: readonly AgentId[]): reado
   return [...new Set([...PI_TOOL_DESCRIPTIONS.keys(), ...named.flat()])];
 }
 
-function factsOf({ name, flags, limit, origins, approval }: ToolListing): ToolFacts {
+function infoOf({ name, flags, limit, origins, approval }: ToolListing): ToolInfo {
   return {
     name,
     flags,

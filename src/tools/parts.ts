@@ -4,17 +4,18 @@ import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/t
 import { createRecord, type RecordDeps, refusedStatus, replayOf, scopeOf } from "./audit/record.ts";
 import type { RejectedCalls } from "./audit/rejected-calls.ts";
 import type { LiveToolRegistry } from "./registry.ts";
+import type { RunLimits } from "./run/execute.ts";
 import type { ImageCheck } from "./run/images.ts";
-import type { RunLimits } from "./run/run-limits.ts";
+import type { Finished } from "./run/output.ts";
 import { executionOf, tellEnded } from "./run/tell-execution.ts";
 import type { Ended, Once } from "./stages/once.ts";
-import { type Draft, type Finished, isRefusal, refuse, type StageDeps } from "./stages/stage.ts";
+import { type Draft, isRefusal, refuse, type StageDeps } from "./stages/stage.ts";
 import { STAGES } from "./stages/stages.ts";
 
 export interface ToolGateDeps extends RecordDeps, Omit<StageDeps, "rate" | "slots"> {
   readonly registry: LiveToolRegistry;
-  /** As the settings are now; absent: the usual ones. */
-  runLimits?(): RunLimits;
+  /** As the settings are now. */
+  runLimits(): RunLimits;
   /** A call whose caller was answered before it ended has ended now. */
   backgroundEnded(end: BackgroundEnd): void;
 }
@@ -61,7 +62,7 @@ export async function passStages(parts: Parts, first: Draft, signal: AbortSignal
       draft = judged;
     } catch (error) {
       if (!signal.aborted) throw error;
-      const message = `${draft.facts.name} was cancelled before it ran.`;
+      const message = `${draft.tool.name} was cancelled before it ran.`;
       return { draft, denial: { kind: "failed", code: "cancelled", message } };
     }
   }
@@ -86,16 +87,16 @@ export async function judgeEarlier(parts: Parts, request: ToolRequest, hash: str
 export async function denied(
   parts: Pick<Parts, "hooks" | "events" | "mask">,
   request: ToolRequest,
-  { record, facts, params = request.params }: Pick<Draft, "record"> & Partial<Draft>,
+  { record, tool, params = request.params }: Pick<Draft, "record"> & Partial<Draft>,
   denial: Denial,
 ): Promise<Ended> {
-  const idempotent = facts?.flags.idempotent ?? true;
-  const tool = facts?.name ?? request.tool;
-  await record.refused({ tool, params, idempotent }, denial);
+  const idempotent = tool?.flags.idempotent ?? true;
+  const name = tool?.name ?? request.tool;
+  await record.refused({ tool: name, params, idempotent }, denial);
   const { callId, context: caller } = request;
   const said = { status: refusedStatus(denial.code), ms: record.ms(), result: null, error: denial.message };
-  parts.hooks.tell("after_tool_call", { tool, callId, caller, params, ...said });
-  tellEnded(parts, executionOf(parts, request, tool), { ...said, background: false, params });
+  parts.hooks.tell("after_tool_call", { tool: name, callId, caller, params, ...said });
+  tellEnded(parts, executionOf(parts, request, name), { ...said, background: false, params });
   return { outcome: denial, written: Promise.resolve() };
 }
 

@@ -1,10 +1,11 @@
 /** pi tools as the policy sees them. They run inside pi; the gate only judges them and writes them down. */
+import type { ToolsFilter } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
-import type { ToolFacts, ToolPolicy, ToolProfile } from "./policy.ts";
+import type { ToolInfo, ToolPolicy } from "./policy.ts";
 
-const file = (name: string, idempotent: boolean): ToolFacts => ({ name, flags: { idempotent, workspaceOnly: true } });
+const file = (name: string, idempotent: boolean): ToolInfo => ({ name, flags: { idempotent, workspaceOnly: true } });
 
-const PI_TOOLS: ReadonlyMap<string, ToolFacts> = new Map(
+const PI_TOOLS: ReadonlyMap<string, ToolInfo> = new Map(
   [
     ...["read", "grep", "find", "ls"].map((name) => file(name, true)),
     ...["write", "edit"].map((name) => file(name, false)),
@@ -28,16 +29,16 @@ export function piTool(
   name: string,
   caller: Pick<Caller, "agentId" | "role">,
   policy: Pick<ToolPolicy, "profile">,
-): ToolFacts | null {
+): ToolInfo | null {
   if (!isGiven(name, policy.profile(caller.agentId, caller.role))) return null;
-  return piToolFacts(name);
+  return piToolInfo(name);
 }
 
-export function piToolFacts(name: string): ToolFacts {
+export function piToolInfo(name: string): ToolInfo {
   return PI_TOOLS.get(name) ?? { name, flags: { idempotent: false, elevated: true } };
 }
 
-export function isGiven(name: string, profile: ToolProfile): boolean {
+export function isGiven(name: string, profile: ToolsFilter): boolean {
   switch (profile) {
     case "chat":
       return false;

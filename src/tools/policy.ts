@@ -1,40 +1,32 @@
 /** Who may use which tool from where. One pure decision, with its reason, for what is offered and for what is called. */
+import type { Config, ToolsFilter } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Role } from "../contracts/ids.ts";
 import { NO_TURN, type Tool, type ToolLimit, type ToolOrigin } from "../contracts/tools/tool.ts";
 import { originsOf } from "./origin.ts";
 import { isGiven } from "./pi-tools.ts";
 
-interface ToolLists {
-  readonly allow?: readonly string[] | undefined;
-  readonly deny?: readonly string[] | undefined;
-}
+type ToolSettings = Config["tools"];
+type ToolLists = NonNullable<ToolSettings["roles"]["owner"]>;
 
-/** `chat`: the gateway's tools. `workspace`: pi's file tools as well. `full`: pi's shell too. A list: exactly these, wherever they come from. */
-export type ToolProfile = "chat" | "workspace" | "full" | readonly string[];
-
-export interface ToolPolicy {
-  readonly allow: readonly string[];
-  readonly deny: readonly string[];
-  readonly roles: Readonly<Partial<Record<Role, ToolLists | undefined>>>;
-  readonly origins: Readonly<Partial<Record<ToolOrigin, ToolLists | undefined>>>;
-  readonly agents: Readonly<Record<string, ToolLists | undefined>>;
-  /** By the id of a person. */
-  readonly principals: Readonly<Record<string, ToolLists | undefined>>;
-  readonly limits: Readonly<Record<string, ToolLimit | undefined>>;
-  readonly approvals: { readonly ask: readonly string[]; readonly never: readonly string[] };
-  readonly maxPerSession: number;
-  readonly maxTotal: number;
+/** What the settings say about tools, without how they are run. */
+export interface ToolPolicy extends Pick<ToolSettings, PolicyKey> {
+  readonly approvals: Pick<ToolSettings["approvals"], "ask" | "never">;
   /** What this agent is given, of the gateway's tools and of pi's own. */
-  profile(agentId: AgentId, role: Role): ToolProfile;
+  profile(agentId: AgentId, role: Role): ToolsFilter;
 }
+
+type PolicyKey =
+  "allow" | "deny" | "roles" | "origins" | "agents" | "principals" | "limits" | "maxPerSession" | "maxTotal";
 
 /** What is known about a tool before it is called; pi's own have no more than this. */
-export type ToolFacts = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval">;
+export type ToolInfo = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval">;
 
 type Verdict = { readonly may: boolean; readonly because: string };
 
-interface Layer extends ToolLists {
+interface Layer {
+  readonly allow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
   /** For the sentence: "tools.deny". */
   readonly key: string;
 }
@@ -46,12 +38,12 @@ const no = (because: string): Verdict => ({ may: false, because });
 const UNATTENDED: readonly ToolOrigin[] = ["group", "cron", "heartbeat", "webhook", "delegate", "mcp"];
 
 /** `caller` null: before anybody is served; only what the gateway's own lists say counts. */
-export function mayUse(tool: ToolFacts, caller: Caller | null, policy: ToolPolicy): Verdict {
+export function mayUse(tool: ToolInfo, caller: Caller | null, policy: ToolPolicy): Verdict {
   return judgeOf(caller, policy)(tool);
 }
 
 /** The same for many tools at once: what depends on the caller alone is looked up once. */
-export function judgeOf(caller: Caller | null, policy: ToolPolicy): (tool: ToolFacts) => Verdict {
+export function judgeOf(caller: Caller | null, policy: ToolPolicy): (tool: ToolInfo) => Verdict {
   const origins = caller ? originsOf(caller) : [];
   const layers = layersOf(policy, caller, origins);
   return (tool) => judge(tool, layers, caller ? { caller, origins, policy } : null);
@@ -63,7 +55,7 @@ interface Asking {
   readonly policy: ToolPolicy;
 }
 
-function judge(tool: ToolFacts, layers: readonly Layer[], asking: Asking | null): Verdict {
+function judge(tool: ToolInfo, layers: readonly Layer[], asking: Asking | null): Verdict {
   const denied = layers.find(({ deny }) => deny && lists(deny, tool.name));
   if (denied) return no(`${denied.key}.deny names it`);
   const missing = layers.find(({ allow }) => allow && !lists(allow, tool.name));
@@ -73,7 +65,7 @@ function judge(tool: ToolFacts, layers: readonly Layer[], asking: Asking | null)
   return asking ? byCaller(tool, asking) : yes;
 }
 
-function byCaller({ name, flags, origins }: ToolFacts, { caller, origins: begun, policy }: Asking): Verdict {
+function byCaller({ name, flags, origins }: ToolInfo, { caller, origins: begun, policy }: Asking): Verdict {
   const elsewhere = origins && begun.find((origin) => !origins.includes(origin));
   if (elsewhere) return no(`it may not be called from ${elsewhere}`);
   const ownersOnly = flags.ownerOnly || flags.pty || flags.elevated;
@@ -112,7 +104,7 @@ function lists(patterns: readonly string[], name: string): boolean {
 }
 
 /** Why a call of this tool waits for the owner's word; null: it does not. */
-export function needsApproval({ name, flags, approval }: ToolFacts, policy: ToolPolicy): string | null {
+export function needsApproval({ name, flags, approval }: ToolInfo, policy: ToolPolicy): string | null {
   if (lists(policy.approvals.never, name)) return null;
   if (flags.elevated) return "it may do anything the gateway's user may";
   if (flags.pty) return "it opens a terminal";
@@ -123,7 +115,7 @@ export function needsApproval({ name, flags, approval }: ToolFacts, policy: Tool
 /** Calls of one person of any one tool that says nothing about it itself. */
 const GENERAL_LIMIT: ToolLimit = { calls: 6_000, perMs: 60_000 };
 
-export function limitOf({ name, limit }: ToolFacts, policy: Pick<ToolPolicy, "limits">): ToolLimit {
+export function limitOf({ name, limit }: ToolInfo, policy: Pick<ToolPolicy, "limits">): ToolLimit {
   const own = Object.hasOwn(policy.limits, name) ? policy.limits[name] : undefined;
   return { ...(own ?? limit ?? GENERAL_LIMIT), durable: own?.durable ?? limit?.durable ?? false };
 }

@@ -17,7 +17,7 @@ export interface UsableTool {
   check(params: unknown): CheckResult;
   /** Parameters with the schema's `default` where they were left out. */
   withDefaults(params: unknown): unknown;
-  /** Parameters in the forms that the schema asks for, by the one rule of schema/coerce.ts. */
+  /** Parameters in the forms that the schema asks for, by the one rule of schema/values/coerce.ts. */
   coerce(params: unknown): unknown;
 }
 

@@ -67,7 +67,7 @@ const STAGE_CASES: Readonly<Record<string, Case>> = {
       return world.call(TEXT);
     },
   },
-  place: {
+  slot: {
     code: "rate_limited",
     run() {
       const world = toolWorld([tool(hanging, { timeoutMs: 120_000 })]);

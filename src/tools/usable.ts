@@ -12,8 +12,8 @@ interface UsableDeps {
 /** A part of a sentence that says why not; null: nothing is known against it. */
 export function whyNotUsable({ registry, policy }: UsableDeps, name: string, caller: Caller): string | null {
   const rules = policy();
-  const facts = registry.usable(name, caller)?.tool ?? piTool(name, caller, rules);
-  if (!facts) return "this agent has no such tool";
-  const { may, because } = mayUse(facts, caller, rules);
+  const tool = registry.usable(name, caller)?.tool ?? piTool(name, caller, rules);
+  if (!tool) return "this agent has no such tool";
+  const { may, because } = mayUse(tool, caller, rules);
   return may ? null : because;
 }

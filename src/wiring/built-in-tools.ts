@@ -8,7 +8,7 @@ import { createChatMessages } from "../delivery/index.ts";
 import type { ReloadReport } from "../http/index.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import { idsOfPerson, namedSession } from "../routing/index.ts";
-import { notesOfPeople, type SessionFacts, tasksOfPeople } from "../tools/index.ts";
+import { notesOfPeople, type SessionReport, tasksOfPeople } from "../tools/index.ts";
 import type { Agents } from "./agents.ts";
 import type { Automation } from "./automation.ts";
 import type { Core } from "./core.ts";
@@ -64,7 +64,7 @@ export function createBuiltInTools(core: Core, parts: BuiltInToolParts): readonl
 }
 
 /** A session that is not open in the calling agent: what its rows say, without what only an agent could know. */
-async function recordedSession({ store }: Core, { live }: Messages, key: SessionKey): Promise<SessionFacts | null> {
+async function recordedSession({ store }: Core, { live }: Messages, key: SessionKey): Promise<SessionReport | null> {
   const session = await store.sessions.get(key);
   if (!session) return null;
   const { items } = await store.turns.list({ sessionKey: key, outcome: "done" }, { limit: 1 });

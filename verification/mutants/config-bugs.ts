@@ -134,10 +134,10 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A change that was seen before the watch ended is told after it.",
-    file: "src/config/file/debounce.ts",
-    in: "createDebounce",
-    find: "AbortSignal.any([signal, stopping])).then( () => (signal.aborted || stopping.aborted ? undefined : fire()),",
-    replace: "signal).then( () => fire(),",
+    file: "src/kit/debounce.ts",
+    in: "debounced",
+    find: "AbortSignal.any([signal, stopping])).then( () => (signal.aborted || stopping.aborted ? undefined : act()),",
+    replace: "signal).then( () => act(),",
     tests: file,
   },
   {

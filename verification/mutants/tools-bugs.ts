@@ -37,7 +37,7 @@ export const TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A sequential slot is never free again.",
     file: "src/tools/run/slots.ts",
-    in: "place",
+    in: "occupy",
     find: "sequential: now.sequential && !sequential",
     replace: "sequential: now.sequential",
     tests: ["src/tools/run/slots.test.ts"],
@@ -45,8 +45,8 @@ export const TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A call that waited for a slot runs for a caller without access.",
     file: "src/tools/stages/stages.ts",
-    in: "placed",
-    find: "if (slot) return allowedIn(deps, { ...draft, slot });",
+    in: "takeSlot",
+    find: "if (slot) return stillPermitted(deps, { ...draft, slot });",
     replace: "if (slot) return { ...draft, slot };",
     tests: ["src/tools/stages/rights.test.ts"],
   },

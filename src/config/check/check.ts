@@ -42,7 +42,8 @@ function checkTree(
   const warnings: ConfigProblem[] = [];
   const report = ({ severity, offset, ...rest }: Finding) => {
     const list = severity === "problem" ? problems : warnings;
-    list.push({ ...rest, ...place(offset) });
+    const { line, column } = place(offset);
+    list.push({ ...rest, line, column });
   };
   const migrated = moveOldKeys(tree, report);
   const root = rootSchema();

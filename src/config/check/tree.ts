@@ -59,7 +59,7 @@ export function parseText(text: string): ParsedText {
   if (root.type !== "object") return refuse("The file must hold one group of settings in { }.", root.offset);
 
   const problems: ConfigProblem[] = [];
-  const tree = toObject(root, "", (problem, offset) => problems.push({ ...problem, ...place(offset) }));
+  const tree = toObject(root, "", ({ path, message }, offset) => problems.push({ path, message, ...place(offset) }));
   return { tree, problems, place };
 }
 

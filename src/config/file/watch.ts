@@ -3,13 +3,30 @@
  * every write to it would be an event about a neighbour. Follows links, so a change behind one counts. Never reads the file itself.
  */
 import { statSync } from "node:fs";
-import { createDebounce, type WatchDeps } from "./debounce.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { debounced } from "../../kit/debounce.ts";
+import type { Log } from "../../kit/log.ts";
+
+interface WatchDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Editors write in several steps; this long without another one counts as done. */
+const QUIET_MS = 200;
 
 const LOOK_EVERY_MS = 500;
 
 export function watchConfig(deps: WatchDeps, path: string, onChange: () => void): AsyncDisposable {
   const stopping = new AbortController();
-  const touch = createDebounce(deps, onChange, stopping.signal);
+  const handle = (): void => {
+    try {
+      onChange();
+    } catch (error) {
+      deps.log.error("configuration change could not be handled", { error });
+    }
+  };
+  const touch = debounced(deps.clock, QUIET_MS, handle, stopping.signal);
   const looking = look(deps, { path, touch }, stopping.signal);
   return {
     async [Symbol.asyncDispose]() {

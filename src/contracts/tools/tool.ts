@@ -18,7 +18,7 @@ export interface Tool {
   /** Asks for the owner's word before it runs, whatever the configuration says. */
   readonly approval?: boolean;
   /** Where in its author's files an error of it comes from, as "/folder/of/plugin/index.ts:12:5"; null: not from there. */
-  placeOf?(error: unknown): string | null;
+  locationOf?(error: unknown): string | null;
   execute(
     callId: string,
     params: unknown,

@@ -22,7 +22,7 @@ import type {
 import { NO_TURN } from "../../contracts/tools/tool.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
-import { delegateSessionKey, lowerRole } from "../../routing/index.ts";
+import { delegateSessionKey, lesserRole } from "../../routing/index.ts";
 import { createSpanRecorder } from "../spans.ts";
 import { addUsage, NOTHING_USED } from "../ending/turn-ending.ts";
 import { type ChildDeps, type ChildEnd, runChildTurn } from "./child-turn.ts";
@@ -203,7 +203,7 @@ function requestFor({ config, ids }: World, { caller, callId, to }: Allowed): Le
       turnId,
       agentId: to,
       principal: caller.principal,
-      role: lowerRole(caller.role, cap),
+      role: lesserRole(caller.role, cap),
       origin: { channel: "delegate", account: "default", chat: caller.turnId },
       askedBy: caller,
     },

@@ -1,5 +1,6 @@
 /** What a JSON Schema expects, in words that fit after "must be": "a whole number from 1 to 10", `"asc" or "desc"`. Decides nothing. */
-import { counted } from "./problem.ts";
+import { counted } from "../counted.ts";
+import { isObject } from "../json.ts";
 
 export type SchemaNode = Readonly<Record<string, unknown>>;
 export type Schema = SchemaNode | boolean;
@@ -58,8 +59,7 @@ function ofType(schema: SchemaNode, type: string, follow: Follow, levels: number
   if (type === "number" || type === "integer") return `${noun}${numberLimits(schema)}`;
   if (type !== "array") return noun;
   const { items, minItems, maxItems } = schema;
-  const isOneSchema = typeof items === "object" && items !== null && !Array.isArray(items);
-  const each = isOneSchema && levels > 0 ? `, each ${expectation(items as SchemaNode, follow, levels - 1)}` : "";
+  const each = isObject(items) && levels > 0 ? `, each ${expectation(items, follow, levels - 1)}` : "";
   return `${noun}${span(minItems, maxItems, "item")}${each}`;
 }
 

@@ -2,6 +2,8 @@
  * The sentences about a value that does not fit its schema: the same for settings, parameters of tools and registrations of plugins. Each
  * follows the path of the value: "gateway.port" + "is true; it must be a whole number from 0 to 65535."
  */
+import { counted } from "../counted.ts";
+
 const MAX_TEXT_CHARS = 60;
 const MAX_KEY_CHARS = 64;
 const MAX_LISTED_NAMES = 40;
@@ -34,11 +36,6 @@ export function foundValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${counted(value.length, "item")}`;
   if (value instanceof Promise) return "a promise"; // what a forgotten `await` leaves
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-/** `1 item`, `2 items`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** `a.b`, and `a."odd name"`: a path can be read in one way only, and no key can disturb a terminal or a log. */

@@ -2,6 +2,7 @@
  * A closed description of a value, and the first thing that is wrong with a value that should fit it. Unknown keys are errors: a misspelt
  * key that is ignored leaves its default in force. Never shows a text except where a choice was expected.
  */
+import { isObject } from "../json.ts";
 import { nearest } from "../nearest.ts";
 import { expectation } from "./expectation.ts";
 import { foundValue, joinPath, missingValue, quotedText, unknownKey, wrongValue } from "./problem.ts";
@@ -69,7 +70,7 @@ function fits(value: unknown, shape: Shape): boolean {
   if ("enum" in shape) return typeof value === "string" && shape.enum.includes(value);
   switch (shape.type) {
     case "object": // a promise is what a forgotten `await` leaves; it has no keys of its own that would give it away
-      return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Promise);
+      return isObject(value) && !(value instanceof Promise);
     case "array":
       return Array.isArray(value) && value.length >= (("minItems" in shape && shape.minItems) || 0);
     case "number":

@@ -1,5 +1,6 @@
 /** The settings of one plugin against the schema in its manifest. Pure. */
 import type { PluginManifest } from "../../contracts/plugin.ts";
+import { isObject } from "../../kit/json.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { expectation, type SchemaNode } from "../../kit/schema/expectation.ts";
 import { foundValue, joinPath, missingValue, unknownKey, wrongValue } from "../../kit/schema/problem.ts";
@@ -28,7 +29,7 @@ export function checkPluginConfig(
     const why = `It takes no settings, but plugins.config.${id} has some.`;
     return { ok: false, why, problems: [{ path: [], message: why }] };
   }
-  const config = { ...defaultsOf(schema), ...given };
+  const config = Object.fromEntries([...defaultsOf(schema), ...Object.entries(given)]);
   try {
     // loaded by the first plugin that has settings, because it would lengthen every start
     const { Compile } = require("typebox/schema") as typeof import("typebox/schema");
@@ -98,12 +99,11 @@ export function wrapSecrets(
   config: Readonly<Record<string, unknown>>,
   hide: (secret: Secret) => unknown,
 ): Readonly<Record<string, unknown>> {
-  const properties = schema?.["properties"];
-  if (typeof properties !== "object" || properties === null) return config;
-  const marked = new Map(Object.entries(properties));
+  if (!isObject(schema?.properties)) return config;
+  const marked = new Map(Object.entries(schema.properties));
   const wrapped = (key: string, value: unknown): unknown => {
-    const below: unknown = marked.get(key);
-    const isMarked = typeof below === "object" && below !== null && "secret" in below && below.secret === true;
+    const below = marked.get(key);
+    const isMarked = isObject(below) && below.secret === true;
     if (!isMarked || typeof value !== "string") return value;
     const made = secret(value);
     hide(made);
@@ -112,12 +112,8 @@ export function wrapSecrets(
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, wrapped(key, value)]));
 }
 
-function defaultsOf(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const properties = schema["properties"];
-  if (typeof properties !== "object" || properties === null) return {};
-  return Object.fromEntries(
-    Object.entries(properties).flatMap(([key, below]: [string, unknown]) =>
-      typeof below === "object" && below !== null && "default" in below ? [[key, below.default]] : [],
-    ),
+function defaultsOf({ properties }: SchemaNode): readonly [string, unknown][] {
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([key, below]): [string, unknown][] =>
+    isObject(below) && "default" in below ? [[key, below.default]] : [],
   );
 }

@@ -60,7 +60,7 @@ export function discoverPlugins(config: PluginsConfig, options: DiscoverOptions)
     const one = judge(folder, config, options);
     const before = found.get(one.id);
     // Asked for by id, so a second one of the same id cannot be told apart: neither the first nor chance decides silently.
-    if (before) found.set(one.id, { ...before, ...twice(one.id, before, folder) });
+    if (before) found.set(one.id, refusedTwice(before, folder));
     else found.set(one.id, one);
   }
   for (const id of config.enabled) {
@@ -94,7 +94,7 @@ function judge(folder: string, config: PluginsConfig, options: DiscoverOptions):
   }
   const refuse = (why: string): Discovered => ({ kind: "refused", id: name, folder, why });
   if (!PLUGIN_ID.test(name)) return refuse("The name of its folder must be small letters, digits and dashes.");
-  if (options.agentFolders.some((place) => isInside(place, folder)))
+  if (options.agentFolders.some((writable) => isInside(writable, folder)))
     return refuse("It lies in a folder that agents can write to.");
   const read = readFolder(folder, options.owner);
   if (!read.ok) return refuse(read.why);
@@ -112,14 +112,14 @@ function judge(folder: string, config: PluginsConfig, options: DiscoverOptions):
   return { kind: "usable", id, folder, manifest: manifest.manifest, files, digest, config: checked.config };
 }
 
-function twice(id: string, before: Discovered, folder: string) {
-  const why = `There are two plugins with the id ${id}: ${before.folder} and ${folder}. Remove one of them.`;
-  return { kind: "refused", why } as const;
+function refusedTwice({ id, folder }: Discovered, second: string): Refused {
+  const why = `There are two plugins with the id ${id}: ${folder} and ${second}. Remove one of them.`;
+  return { kind: "refused", id, folder, why };
 }
 
-function isInside(place: string, path: string): boolean {
-  const way = relative(real(place), real(path));
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+function isInside(folder: string, path: string): boolean {
+  const below = relative(real(folder), real(path));
+  return below === "" || (below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below));
 }
 
 function real(path: string): string {

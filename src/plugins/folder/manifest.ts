@@ -1,6 +1,6 @@
 /** plugin.json: what a plugin says about itself, checked by hand so that each mistake gets a sentence. Pure. */
 import type { PluginManifest } from "../../contracts/plugin.ts";
-import { parseJson } from "../../kit/json.ts";
+import { isObject, parseJson } from "../../kit/json.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { wrongKeyword } from "./settings-schema.ts";
 
@@ -52,10 +52,6 @@ export function inRange(version: string, range: string): boolean {
 
 function fits(value: unknown, pattern: RegExp): value is string {
   return typeof value === "string" && pattern.test(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function no(why: string): ReadManifest {

@@ -42,7 +42,7 @@ export interface PluginIdentity {
   readonly digest: string | null;
   readonly storageFile: string;
   /** Where its errors come from. */
-  readonly place: SourceLocation;
+  readonly location: SourceLocation;
 }
 
 export interface Registrations {
@@ -127,7 +127,7 @@ function createApi(
         services.commands.register(careful(services.log, plugin, command)),
       ),
     registerHook: (name, handler) =>
-      kept.add("hooks", name, handler, () => services.hooks.on(name, placedHook(handler, plugin.place), id)),
+      kept.add("hooks", name, handler, () => services.hooks.on(name, placedHook(handler, plugin.location), id)),
     registerRoute(route) {
       if (!ROUTE_PATH.test(route.path)) throw invalid(`"${route.path}" is not a path: write it as /name.`);
       return kept.addOnce("routes", `${route.method} ${route.path}`, route);
@@ -235,7 +235,7 @@ function toolName(tool: PluginTool | PluginToolFactory): string {
 }
 
 /** What a factory makes is held to the same as a tool that is there from the start; when it makes something else, there is no tool. */
-function complete(tool: PluginTool | PluginToolFactory, plugin: Pick<PluginIdentity, "place">): Tool | ToolFactory {
+function complete(tool: PluginTool | PluginToolFactory, plugin: Pick<PluginIdentity, "location">): Tool | ToolFactory {
   if (typeof tool !== "function") return completed(tool, plugin);
   return (caller) => {
     const made = tool(caller);
@@ -243,7 +243,7 @@ function complete(tool: PluginTool | PluginToolFactory, plugin: Pick<PluginIdent
   };
 }
 
-function completed(tool: PluginTool, { place }: Pick<PluginIdentity, "place">): Tool {
+function completed(tool: PluginTool, { location }: Pick<PluginIdentity, "location">): Tool {
   checkTool(tool);
   const { label = tool.name, flags = {}, timeoutMs = TOOL_MS } = tool;
   return {
@@ -252,27 +252,27 @@ function completed(tool: PluginTool, { place }: Pick<PluginIdentity, "place">): 
     timeoutMs,
     flags: { idempotent: false, ...flags },
     execute: tool.execute.bind(tool),
-    placeOf: (error) => place.of(error),
+    locationOf: (error) => location.of(error),
   };
 }
 
 /** Whoever calls the hook sees its errors with the author's files. */
-function placedHook<H extends HookName>(handler: HookHandler<H>, place: SourceLocation): HookHandler<H> {
+function placedHook<H extends HookName>(handler: HookHandler<H>, location: SourceLocation): HookHandler<H> {
   return (event, signal) => {
     try {
       const decided = handler(event, signal);
       if (!(decided instanceof Promise)) return decided;
       return decided.catch((error: unknown) => {
-        throw place.shown(error);
+        throw location.shown(error);
       });
     } catch (error) {
-      throw place.shown(error);
+      throw location.shown(error);
     }
   };
 }
 
 /** What a chat is told when a plugin's command fails; the reason is in the log. */
-function careful(log: Log, { id, place }: PluginIdentity, command: Command): Command {
+function careful(log: Log, { id, location }: PluginIdentity, command: Command): Command {
   return {
     ...command,
     async run(args, context, signal) {
@@ -280,7 +280,7 @@ function careful(log: Log, { id, place }: PluginIdentity, command: Command): Com
         return await command.run(args, context, signal);
       } catch (error) {
         if (isGatewayError(error) || signal.aborted) throw error;
-        log.warn("a command of a plugin failed", { plugin: id, command: command.name, error: place.shown(error) });
+        log.warn("a command of a plugin failed", { plugin: id, command: command.name, error: location.shown(error) });
         return `/${command.name} did not work. The gateway's log has the reason.`;
       }
     },

@@ -56,7 +56,7 @@ export async function startPlugin(
     }
   } catch (error) {
     await stop();
-    throw asSentence(error, source.place);
+    throw asSentence(error, source.location);
   }
   return {
     provides: registered.provides,
@@ -87,7 +87,7 @@ async function stopService(
 function mounted(
   deps: PluginDeps,
   registered: Registrations,
-  { id: plugin, place }: PluginSource,
+  { id: plugin, location }: PluginSource,
   at: { readonly method: string; readonly path: string },
 ): MountedRoute | null {
   const route = registered.route(at.method, at.path);
@@ -99,7 +99,7 @@ function mounted(
         return toResponse(await within(deps, "answer", DEADLINES.routeMs, async () => route.handle(request)));
       } catch (error) {
         if (isGatewayError(error) && error.code !== "plugin_failed") throw error;
-        deps.log.warn("a route of a plugin failed", { plugin, path: at.path, error: place.shown(error) });
+        deps.log.warn("a route of a plugin failed", { plugin, path: at.path, error: location.shown(error) });
         throw new GatewayError("plugin_failed", `the route ${at.path} of ${plugin} failed`, { cause: error });
       }
     },
@@ -113,10 +113,10 @@ function toResponse(reply: PluginReply): Response {
 }
 
 /** With the file and the line of the plugin's author, where there is one. */
-function asSentence(error: unknown, place: SourceLocation): GatewayError {
-  const at = place.of(error);
+function asSentence(error: unknown, location: SourceLocation): GatewayError {
+  const at = location.of(error);
   const where = at === null ? "" : ` (${at})`;
-  place.shown(error);
+  location.shown(error);
   if (isGatewayError(error))
     return at === null
       ? error
@@ -125,6 +125,6 @@ function asSentence(error: unknown, place: SourceLocation): GatewayError {
           fields: error.fields,
           say: `${error.say}${where}`,
         });
-  const [first = ""] = place.text(errorText(error) || "it did not say why").split("\n", 1);
+  const [first = ""] = location.text(errorText(error) || "it did not say why").split("\n", 1);
   return new GatewayError("plugin_failed", first, { cause: error, say: `It failed: ${first}${where}` });
 }

@@ -24,7 +24,7 @@ function world() {
       folder: null,
       digest: null,
       storageFile: "/nowhere.json",
-      place: NO_LOCATION,
+      location: NO_LOCATION,
       load: async () => (api) => {
         steps.push(`init ${key}`);
         api.registerService({ name: "s", start: async () => () => void steps.push(`stop ${key}`) });

@@ -1,4 +1,4 @@
-/** The place of one plugin: brings what runs to what is wanted, one step at a time. Others do not notice how long that takes. */
+/** The slot of one plugin: brings what runs to what is wanted, one step at a time. Others do not notice how long that takes. */
 import { errorText, isGatewayError } from "../../contracts/errors.ts";
 import type { PluginState, PluginStatus } from "../../contracts/plugin.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -32,7 +32,7 @@ interface About {
 }
 
 export interface Slot {
-  /** Resolves when it is so, or when another wish has taken its place. Never rejects. */
+  /** Resolves when it is so, or when another wish has taken its slot. Never rejects. */
   want(wanted: Wanted): Promise<void>;
   /** It misbehaved: it is stopped and not started again before something about it changes. Never rejects. */
   fail(sentence: string): Promise<void>;
@@ -59,7 +59,7 @@ const NOTHING: PluginStatus["provides"] = {
   channels: [],
 };
 
-interface Place {
+interface SlotState {
   readonly id: string;
   readonly deps: SlotDeps;
   readonly services: PluginServices;
@@ -74,7 +74,7 @@ interface Place {
 
 export function createSlot(deps: SlotDeps, services: PluginServices, id: string): Slot {
   const since = deps.clock.now();
-  const place: Place = {
+  const slot: SlotState = {
     id,
     deps,
     services,
@@ -88,73 +88,73 @@ export function createSlot(deps: SlotDeps, services: PluginServices, id: string)
   let working: Promise<void> | null = null;
   return {
     want(next) {
-      place.wanted = next;
-      working ??= work(place).finally(() => {
+      slot.wanted = next;
+      working ??= work(slot).finally(() => {
         working = null;
       });
       return working;
     },
     async fail(sentence) {
-      await stop(place);
-      become(place, "failed", sentence);
+      await stop(slot);
+      become(slot, "failed", sentence);
     },
-    note: (sentence) => become(place, place.state, sentence),
-    status: () => statusOf(place),
+    note: (sentence) => become(slot, slot.state, sentence),
+    status: () => statusOf(slot),
     get running() {
-      return place.now?.running ?? null;
+      return slot.now?.running ?? null;
     },
   };
 }
 
 /** Until nothing is left to do: a wish that comes meanwhile is met before this ends. */
-async function work(place: Place): Promise<void> {
-  for (let goal = place.wanted; goal; goal = place.wanted) {
+async function work(slot: SlotState): Promise<void> {
+  for (let goal = slot.wanted; goal; goal = slot.wanted) {
     if (goal.kind === "rest") {
-      await stop(place);
-      place.tried = "";
-      if (goal === place.wanted) become(place, goal.state, goal.why);
-    } else if (goal.key !== place.tried) {
-      using _ = place.now && place.deps.hooks.hold(place.id); // nothing slips past its checks between two versions
-      await stop(place);
-      await start(place, goal);
+      await stop(slot);
+      slot.tried = "";
+      if (goal === slot.wanted) become(slot, goal.state, goal.why);
+    } else if (goal.key !== slot.tried) {
+      using _ = slot.now && slot.deps.hooks.hold(slot.id); // nothing slips past its checks between two versions
+      await stop(slot);
+      await start(slot, goal);
     }
-    if (goal === place.wanted) return;
+    if (goal === slot.wanted) return;
   }
 }
 
-async function start(place: Place, goal: Extract<Wanted, { kind: "run" }>): Promise<void> {
-  const { deps, id } = place;
+async function start(slot: SlotState, goal: Extract<Wanted, { kind: "run" }>): Promise<void> {
+  const { deps, id } = slot;
   const began = deps.clock.elapsed();
-  place.tried = goal.key;
-  become(place, "loading", null);
+  slot.tried = goal.key;
+  become(slot, "loading", null);
   try {
-    const running = await startPlugin(deps, place.services, goal.source);
-    place.now = { running, cleanUp: goal.cleanUp };
-    become(place, "running", null);
+    const running = await startPlugin(deps, slot.services, goal.source);
+    slot.now = { running, cleanUp: goal.cleanUp };
+    become(slot, "running", null);
     deps.log.info("plugin running", { plugin: id, ms: Math.round(deps.clock.elapsed() - began) });
   } catch (error) {
     deps.log.warn("plugin failed", { plugin: id, error });
     await goal.cleanUp().catch(() => undefined); // the files are cleared at the next start at the latest
-    become(place, "failed", isGatewayError(error) ? error.say : errorText(error));
+    become(slot, "failed", isGatewayError(error) ? error.say : errorText(error));
   }
 }
 
-async function stop(place: Place): Promise<void> {
-  const { now: ending, deps, id } = place;
-  place.now = null;
+async function stop(slot: SlotState): Promise<void> {
+  const { now: ending, deps, id } = slot;
+  slot.now = null;
   if (!ending) return;
   await ending.running.stop();
   await ending.cleanUp().catch((error: unknown) => deps.log.warn("a plugin left files behind", { plugin: id, error }));
   deps.log.info("plugin stopped", { plugin: id });
 }
 
-function become(place: Place, state: PluginState, trouble: string | null): void {
-  if (state === place.state && trouble === place.trouble) return;
-  Object.assign(place, { state, trouble, since: place.deps.clock.now() });
-  place.deps.changed();
+function become(slot: SlotState, state: PluginState, trouble: string | null): void {
+  if (state === slot.state && trouble === slot.trouble) return;
+  Object.assign(slot, { state, trouble, since: slot.deps.clock.now() });
+  slot.deps.changed();
 }
 
-function statusOf({ id, state, trouble, since, wanted, now, services }: Place): PluginStatus {
+function statusOf({ id, state, trouble, since, wanted, now, services }: SlotState): PluginStatus {
   const about = wanted?.about ?? { builtin: false, version: null, folder: null, digest: null };
   const toolNotices = toolNoticesOf(services, id);
   return { id, state, trouble, since, ...about, provides: now?.running.provides() ?? NOTHING, toolNotices };

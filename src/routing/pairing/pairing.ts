@@ -42,11 +42,11 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
     isPaired: (principal, channel, account) =>
       rows.get(personKey({ principal, channel, account }))?.state === "approved",
     async ask(stranger) {
-      if (!mayAsk([...rows.values()], stranger, clock.now()).ask) return null;
+      if (!mayAsk([...rows.values()], stranger, clock.now())) return null;
       return inTurn(async () => {
         const now = clock.now();
         for (const [key, row] of rows) if (row.state !== "approved" && row.expiresAt <= now) rows.delete(key);
-        if (!mayAsk([...rows.values()], stranger, now).ask) return null;
+        if (!mayAsk([...rows.values()], stranger, now)) return null;
         const id = ids.next("pair");
         const code = newCode(ids);
         await keep(newRow(stranger, { id, digest: codeDigest(id, code), now }));
@@ -65,20 +65,16 @@ function pairingText(code: string): string {
   return `This assistant does not know you yet. To get access, ask its owner to approve this code within the hour: ${code}`;
 }
 
-type MayAsk =
-  | { readonly ask: true }
-  | { readonly ask: false; readonly because: "not_a_person" | "told_already" | "too_many_waiting" | "let_in" };
-
-function mayAsk(rows: readonly PairingRow[], stranger: Stranger, now: number): MayAsk {
-  if (!isPerson(stranger.principal)) return { ask: false, because: "not_a_person" };
+function mayAsk(rows: readonly PairingRow[], stranger: Stranger, now: number): boolean {
+  if (!isPerson(stranger.principal)) return false;
   const own = rows.find((row) => personKey(row) === personKey(stranger));
-  if (own?.state === "approved") return { ask: false, because: "let_in" };
-  if (own && own.expiresAt > now) return { ask: false, because: "told_already" }; // also when an owner said no
+  if (own?.state === "approved") return false;
+  if (own && own.expiresAt > now) return false; // was told already, also when an owner said no
   const { channel, account } = stranger;
   const waiting = rows.filter(
     (row) => row.state === "pending" && row.expiresAt > now && row.channel === channel && row.account === account,
   );
-  return waiting.length >= MAX_PENDING ? { ask: false, because: "too_many_waiting" } : { ask: true };
+  return waiting.length < MAX_PENDING;
 }
 
 function listed(deps: PairingDeps, rows: readonly PairingRow[], now: number): readonly PairedPerson[] {

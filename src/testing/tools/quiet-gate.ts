@@ -1,22 +1,16 @@
-/** Registries and gates for tests that are not about rules: every tool is allowed, nobody is asked, nothing is hooked in. */
+/** Registries and gates for tests that are not about rules: every tool is allowed, nobody is asked, nothing is askHooks in. */
 import type { Events } from "../../contracts/events.ts";
 import type { ToolCallStore } from "../../contracts/store.ts";
 import type { Tool, ToolFactory } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import { NO_MASK } from "../../kit/secret.ts";
 import { createRedactor } from "../../observe/index.ts";
-import {
-  createToolGate,
-  createToolRegistry,
-  type LiveToolRegistry,
-  noApprovals,
-  fixedRights,
-  noHooks,
-  type ToolPolicy,
-} from "../../tools/index.ts";
+import { createToolGate, createToolRegistry, type LiveToolRegistry, type ToolPolicy } from "../../tools/index.ts";
 import { recordingLog } from "../recording-log.ts";
 import { policy } from "./tool-world.ts";
+import { fixedRights, noApprovals, noHooks, USUAL_LIMITS } from "./quiet-deps.ts";
 
 export function registryOf(tools: readonly (Tool | ToolFactory)[], log: Log = recordingLog()): LiveToolRegistry {
   const registry = createToolRegistry({ log });
@@ -41,6 +35,8 @@ export function quietGate(deps: QuietGateDeps, tools: readonly Tool[], rules: Pa
     rights: fixedRights,
     approvals: noApprovals,
     backgroundEnded: () => undefined,
+    mask: NO_MASK,
+    runLimits: () => USUAL_LIMITS,
   };
   return createToolGate({ ...deps, ...guards, scrub, registry: registryOf(tools, deps.log) });
 }

@@ -7,12 +7,14 @@ import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { createEvents, createRedactor } from "../../observe/index.ts";
 import { openStore } from "../../store/index.ts";
-import { createToolGate, createToolRegistry, fixedRights, noHooks, type ToolPolicy } from "../../tools/index.ts";
+import { NO_MASK } from "../../kit/secret.ts";
+import { createToolGate, createToolRegistry, type ToolPolicy } from "../../tools/index.ts";
 import { collect, poolOptions, providers } from "../agent-fixture.ts";
 import { type FakeScript, startFakeProvider } from "../fake-provider.ts";
 import { recordingLog } from "../recording-log.ts";
 import { tempHome } from "../temp-home.ts";
 import { fakeApprovals, policy } from "./tool-world.ts";
+import { fixedRights, noHooks, USUAL_LIMITS } from "./quiet-deps.ts";
 
 const LEASE_MS = 30_000;
 
@@ -40,6 +42,8 @@ export async function realTools({ tools, script, rules = {} }: RealToolsOptions)
     approvals,
     scrub,
     backgroundEnded: () => undefined,
+    mask: NO_MASK,
+    runLimits: () => USUAL_LIMITS,
   };
   const gate = createToolGate({ ...deps, ...guards, events, registry, store: store.toolCalls });
   const options = poolOptions(home.path, { model: "fake/fake-1" }, providers(provider));

@@ -7,8 +7,10 @@ import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { createEvents } from "../../observe/index.ts";
 import { openStateDirectory, openStore } from "../../store/index.ts";
-import { createToolGate, createToolRegistry, noApprovals, fixedRights, noHooks } from "../../tools/index.ts";
+import { NO_MASK } from "../../kit/secret.ts";
+import { createToolGate, createToolRegistry } from "../../tools/index.ts";
 import { policy, PROGRAM, says, tool } from "./tool-world.ts";
+import { fixedRights, noApprovals, noHooks, USUAL_LIMITS } from "./quiet-deps.ts";
 
 export const EFFECTS_FILE = "effects.txt";
 
@@ -49,7 +51,8 @@ export async function callTool(options: ToolChildOptions, told: () => void = () 
   const rules = policy();
   const guards = { policy: () => rules, hooks: noHooks, rights: fixedRights, approvals: noApprovals };
   const rest = { scrub: (text: string) => text, backgroundEnded: () => undefined, events: createEvents(deps) };
-  await using gate = createToolGate({ ...deps, ...guards, ...rest, registry, store: store.toolCalls });
+  const limits = { mask: NO_MASK, runLimits: () => USUAL_LIMITS };
+  await using gate = createToolGate({ ...deps, ...guards, ...rest, ...limits, registry, store: store.toolCalls });
   const request = { tool: "echo", callId, params: { text: "x" }, path: "http", context: PROGRAM } as const;
   return await gate.call(request, AbortSignal.timeout(60_000));
 }

@@ -20,6 +20,8 @@ import {
   type ToolGateDeps,
   type ToolPolicy,
 } from "../../tools/index.ts";
+import { NO_MASK } from "../../kit/secret.ts";
+import { USUAL_LIMITS } from "./quiet-deps.ts";
 import { createFakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
@@ -257,6 +259,8 @@ export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<
     ids: createSeqIds(),
     policy: () => rules.now,
     scrub: (text) => text.replaceAll("s3cret-value", "[redacted]"),
+    mask: NO_MASK,
+    runLimits: () => USUAL_LIMITS,
     backgroundEnded: (end) => void ended.push(end),
     ...over,
   });

@@ -46,7 +46,7 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | 
       folder: join(import.meta.dir, "../../plugins"),
       digest: "d1",
       storageFile: "/nowhere.json",
-      place: NO_LOCATION,
+      location: NO_LOCATION,
       load: async () => plugin,
     });
   return { clock, log, services, tools, commands, channels, hooks, skills, start };

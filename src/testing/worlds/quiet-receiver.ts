@@ -1,6 +1,6 @@
 /** A receiver whose surroundings are silent: no commands, no open questions, no plugins, and channels that can all refuse. */
 import { createReceiver, type MessageReceiver, type ReceiverDeps } from "../../flow/index.ts";
-import { noHooks } from "../../tools/index.ts";
+import { noHooks } from "../tools/quiet-deps.ts";
 
 type Given = Pick<ReceiverDeps, "log" | "events" | "router" | "queue"> & Partial<ReceiverDeps>;
 

@@ -5,9 +5,9 @@
 import type { Commands } from "../../contracts/command.ts";
 import type { PromptSources, ReplySteps, TurnAgents, TurnsDeps } from "../../flow/index.ts";
 import type { Ids } from "../../kit/ids.ts";
-import { fixedRights, noHooks } from "../../tools/index.ts";
 import { freeBudget } from "../free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
+import { fixedRights, noHooks } from "../tools/quiet-deps.ts";
 
 type Needed = Pick<TurnsDeps, "clock" | "log" | "events" | "queue" | "live"> &
   Pick<TurnAgents, "pool"> &

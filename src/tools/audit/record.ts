@@ -8,7 +8,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { originOf } from "../origin.ts";
-import { textOf } from "../run/output.ts";
+import { type Finished, textOf } from "../run/output.ts";
 import { canonical } from "../stages/params-hash.ts";
 import { scrubJson } from "./scrub-json.ts";
 
@@ -45,7 +45,7 @@ export interface CallRecord {
   begins(call: Known): Promise<void>;
   refused(call: Known, because: Refused): Promise<void>;
   /** Resolves when it is written. Never rejects: the tool has done its work, and whoever waits for it is told. */
-  ended(outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>): Promise<void>;
+  ended(outcome: Finished): Promise<void>;
   /** Since the tool began to run; the wait for an approval does not count. 0: it never ran. */
   ms(): number;
 }
@@ -135,10 +135,7 @@ function deniedEnd(code: RefusedCode, message: string): Omit<ToolEnd, "ms"> {
   return code === "cancelled" ? { ...end, reply: { kind: "failed", code, message } } : end;
 }
 
-function endOf(
-  outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>,
-  scrub: (text: string) => string,
-): Omit<ToolEnd, "ms"> {
+function endOf(outcome: Finished, scrub: (text: string) => string): Omit<ToolEnd, "ms"> {
   const status: ToolStatus = outcome.kind === "ok" ? "success" : "error";
   const output = scrub(outcome.kind === "ok" ? textOf(outcome.result) : outcome.message).slice(0, MAX_OUTPUT_CHARS);
   if (isPlain(outcome)) return { status, output };
@@ -147,7 +144,7 @@ function endOf(
 }
 
 /** Whether status and text say all there is. */
-function isPlain(outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>): boolean {
+function isPlain(outcome: Finished): boolean {
   if (outcome.kind === "failed") return outcome.code === "tool_failed";
   const { content, details } = outcome.result;
   return details === undefined && content.length === 1 && content[0]?.type === "text";

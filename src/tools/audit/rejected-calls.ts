@@ -106,9 +106,18 @@ function count({ events, scrub }: RecordDeps, call: RejectedCall): void {
   if (!call.context) return;
   const { sessionKey, turnId } = call.context;
   const { callId, tool } = requestOf(call);
-  const end = { status: refusedStatus(codeOf(call)), ms: 0, background: false, params: {}, result: null };
-  const names = { sessionKey, turnId, callId: scrub(callId), tool: scrub(tool) };
-  events.emit("tool_execution_end", { ...names, ...end, error: scrub(call.because) });
+  events.emit("tool_execution_end", {
+    sessionKey,
+    turnId,
+    callId: scrub(callId),
+    tool: scrub(tool),
+    status: refusedStatus(codeOf(call)),
+    ms: 0,
+    background: false,
+    params: {},
+    result: null,
+    error: scrub(call.because),
+  });
 }
 
 function requestOf({ tool, callId, params, path, context }: RejectedCall) {

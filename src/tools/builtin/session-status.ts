@@ -6,10 +6,10 @@ import { closed, defineTool, MINUTE_MS } from "./define.ts";
 
 export interface SessionStatusDeps {
   /** What is on record about a session; null: there is none under that key. */
-  recorded(sessionKey: SessionKey): Promise<SessionFacts | null>;
+  recorded(sessionKey: SessionKey): Promise<SessionReport | null>;
 }
 
-export interface SessionFacts {
+export interface SessionReport {
   readonly model: string;
   readonly messages: number;
   readonly inputTokens: number;
@@ -43,25 +43,25 @@ export function sessionStatus(deps: SessionStatusDeps): Tool {
       if (!own && context.role !== "owner")
         throw new Error("Only this conversation can be asked about. Leave sessionKey out.");
       const key = own ? context.sessionKey : (sessionKey as SessionKey);
-      const facts = own ? { ...(await context.stats(signal)), streaming: true } : await deps.recorded(key);
-      if (!facts) throw new Error("There is no such session.");
-      return { content: [{ type: "text", text: describe(facts) }], details: { ...facts, sessionKey: key } };
+      const report = own ? { ...(await context.stats(signal)), streaming: true } : await deps.recorded(key);
+      if (!report) throw new Error("There is no such session.");
+      return { content: [{ type: "text", text: describe(report) }], details: { ...report, sessionKey: key } };
     },
   });
 }
 
-function describe(facts: SessionFacts): string {
+function describe(report: SessionReport): string {
   return [
-    `Model: ${facts.model}`,
-    `Context: ${contextUse(facts)}`,
-    `Tokens: ${thousands(facts.inputTokens)} in / ${thousands(facts.outputTokens)} out`,
-    `Cost: $${facts.costUsd.toFixed(4)}`,
-    `Messages: ${facts.messages}`,
-    `Streaming: ${facts.streaming}`,
+    `Model: ${report.model}`,
+    `Context: ${contextUse(report)}`,
+    `Tokens: ${thousands(report.inputTokens)} in / ${thousands(report.outputTokens)} out`,
+    `Cost: $${report.costUsd.toFixed(4)}`,
+    `Messages: ${report.messages}`,
+    `Streaming: ${report.streaming}`,
   ].join("\n");
 }
 
-function contextUse({ contextPercent, contextWindow }: SessionFacts): string {
+function contextUse({ contextPercent, contextWindow }: SessionReport): string {
   if (contextPercent === null) return "not known yet";
   const percent = `${contextPercent.toFixed(1)}%`;
   if (contextWindow === null) return percent;

@@ -1,20 +1,22 @@
 /** Runs one tool: with a signal, a deadline, time to clean up, progress at a pace, and a check of what it gives back. The only caller of `execute`. */
+import type { Config } from "../../config/index.ts";
 import { errorText, isGatewayError } from "../../contracts/errors.ts";
-import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import type { ImageCheck } from "./images.ts";
-import { checkResult, textOf } from "./output.ts";
+import { checkResult, type Finished, textOf } from "./output.ts";
 import { createProgress } from "./progress.ts";
-import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
+
+export type RunLimits = Config["tools"]["execution"];
 
 interface ExecuteDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly images: ImageCheck;
-  /** As the settings are now; absent: the usual ones. */
-  runLimits?(): RunLimits;
+  /** As the settings are now. */
+  runLimits(): RunLimits;
 }
 
 interface Execution {
@@ -24,8 +26,8 @@ interface Execution {
   /** A plugin decides what is kept of errors, and has not seen them yet: the log says only that there was one. */
   readonly checksKept: boolean;
   onUpdate(partial: ToolResult): void;
-  /** A background tool has said its first words, or has been silent for long enough: its caller need not wait any longer. */
-  onYield(words: string): void;
+  /** A background tool has said its first text, or has been silent for long enough: its caller need not wait any longer. */
+  onYield(text: string): void;
 }
 
 /** What a tool may take at most, whatever it says itself. */
@@ -35,8 +37,6 @@ const MAX_BACKGROUND_MS = 60 * 60_000;
 const MAX_LONG_MS = 60 * 60_000;
 
 class ToolTimeout extends Error {}
-
-type Finished = Exclude<ToolOutcome, { kind: "refused" | "pending" }>;
 
 export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, signal: AbortSignal): Promise<Finished> {
   const { background = false } = tool.flags;
@@ -52,7 +52,7 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
   const limits = AbortSignal.any([signal, deadline.signal]);
   try {
     const value = await withCleanup(deps, started(tool, call, progress.report, limits), limits);
-    const checked = await checkResult(value, deps.images, limitsOf(deps));
+    const checked = await checkResult(value, deps.images, deps.runLimits());
     if (checked.ok && !saysError(value)) return { kind: "ok", result: checked.result };
     if (checked.ok) return { kind: "failed", code: "tool_failed", message: errorOf(checked.result) };
     deps.log.warn("tool gave back something unusable", { tool: tool.name, because: checked.because });
@@ -61,20 +61,16 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
     if (error instanceof ToolTimeout)
       return { kind: "failed", code: "tool_timeout", message: `${tool.name} did not finish within ${seconds(ms)}.` };
     if (signal.aborted) return { kind: "failed", code: "cancelled", message: `${tool.name} was cancelled.` };
-    const at = tool.placeOf?.(error) ?? null;
+    const at = tool.locationOf?.(error) ?? null;
     const why = call.checksKept ? {} : { error };
     deps.log.warn("tool failed", { tool: tool.name, ...(at === null ? {} : { at }), ...why });
-    const where = at !== null && call.context.role === "owner" ? ` (${shortPlace(at)})` : "";
+    const where = at !== null && call.context.role === "owner" ? ` (${shortLocation(at)})` : "";
     return { kind: "failed", code: "tool_failed", message: `${messageOf(error)}${where}` };
   }
 }
 
-function limitsOf({ runLimits = () => USUAL_LIMITS }: ExecuteDeps): RunLimits {
-  return runLimits();
-}
-
 /** "hello/index.ts:12:5": enough for whoever wrote it, and nothing about the machine. */
-const shortPlace = (at: string): string => at.split("/plugins/").at(-1) ?? at;
+const shortLocation = (at: string): string => at.split("/plugins/").at(-1) ?? at;
 
 const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
@@ -122,7 +118,7 @@ async function withCleanup(deps: ExecuteDeps, running: Promise<unknown>, limits:
     return await orAborted(running, limits);
   } catch (error) {
     if (!limits.aborted) throw error;
-    using patience = deps.clock.deadline(limitsOf(deps).cleanupMs, () => new Error("no more time"));
+    using patience = deps.clock.deadline(deps.runLimits().cleanupMs, () => new Error("no more time"));
     await orAborted(
       running.then(
         () => undefined,
@@ -142,12 +138,12 @@ interface Yielding extends Disposable {
 function yieldAfterWhile(deps: ExecuteDeps, tool: Tool, call: Execution): Yielding {
   const over = new AbortController();
   let yielded = false;
-  const once = (words: string): void => {
+  const once = (text: string): void => {
     if (yielded) return;
     yielded = true;
-    call.onYield(words);
+    call.onYield(text);
   };
-  void deps.clock.sleep(limitsOf(deps).backgroundMs, over.signal).then(
+  void deps.clock.sleep(deps.runLimits().backgroundMs, over.signal).then(
     () => once(`${tool.name} goes on in the background.`),
     () => undefined, // it ended before
   );

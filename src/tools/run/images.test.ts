@@ -4,7 +4,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 import { createImageCheck } from "./images.ts";
 
-const check = createImageCheck();
+const check = createImageCheck(() => ({ maxImageMb: 5 }));
 
 /** A picture of one grey, as large as it says it is; `rows` fewer than `height` make it a lie. */
 function png(width: number, height: number, rows = height, grey = Buffer.alloc((width + 1) * rows)): Uint8Array {

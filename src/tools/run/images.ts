@@ -1,6 +1,5 @@
 /** Images a tool gave back: what they are is read from their bytes, a canvas too large is refused before it is drawn, and large ones are made smaller. */
 import type { ContentBlock } from "../../contracts/tools/tool.ts";
-import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
 
 type Picture = Extract<ContentBlock, { type: "image" }>;
 /** Gives the image, a smaller one, or a note in its place. Never rejects. */
@@ -18,7 +17,7 @@ const FORMATS: readonly string[] = ["png", "jpeg", "webp", "gif"];
 const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
 
 /** One at a time: two canvases of the largest size at once are more than this machine need hold. */
-export function createImageCheck(limits: () => Pick<RunLimits, "maxImageMb"> = () => USUAL_LIMITS): ImageCheck {
+export function createImageCheck(limits: () => { readonly maxImageMb: number }): ImageCheck {
   let before: Promise<unknown> = Promise.resolve();
   return (image) => {
     const mine = before.then(() => check(image, limits().maxImageMb));
@@ -28,18 +27,18 @@ export function createImageCheck(limits: () => Pick<RunLimits, "maxImageMb"> = (
 }
 
 async function check(image: Picture, maxMb: number): Promise<ContentBlock> {
-  if ((image.data.length / BASE64_CHARS_PER_3_BYTES) * 3 > MAX_SOURCE_BYTES) return note("it is larger than 20 MiB");
-  if (!BASE64.test(image.data)) return note("it is not base64");
+  if ((image.data.length / BASE64_CHARS_PER_3_BYTES) * 3 > MAX_SOURCE_BYTES) return leftOut("it is larger than 20 MiB");
+  if (!BASE64.test(image.data)) return leftOut("it is not base64");
   const bytes = Buffer.from(image.data, "base64");
   try {
     const { width, height, format } = await read(bytes).metadata();
-    if (!FORMATS.includes(format)) return note(`${format} is not shown`);
-    if (width * height > MAX_PIXELS) return note("it has more than 40 million pixels");
+    if (!FORMATS.includes(format)) return leftOut(`${format} is not shown`);
+    if (width * height > MAX_PIXELS) return leftOut("it has more than 40 million pixels");
     const fits = width <= MAX_SIDE_PIXELS && height <= MAX_SIDE_PIXELS && bytes.length <= maxMb * MIB;
     return fits ? picture(bytes, format) : await smaller(bytes, format, maxMb);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    return note(code === "ERR_IMAGE_TOO_MANY_PIXELS" ? "it has more than 40 million pixels" : "it cannot be read");
+    return leftOut(code === "ERR_IMAGE_TOO_MANY_PIXELS" ? "it has more than 40 million pixels" : "it cannot be read");
   }
 }
 
@@ -56,13 +55,13 @@ async function smaller(bytes: Buffer, format: string, maxMb: number): Promise<Co
     if (sharp.length <= maxMb * MIB) return picture(sharp, "png");
   }
   const light = await resized().jpeg({ quality: JPEG_QUALITY }).bytes();
-  return light.length <= maxMb * MIB ? picture(light, "jpeg") : note(`it is larger than ${maxMb} MiB`);
+  return light.length <= maxMb * MIB ? picture(light, "jpeg") : leftOut(`it is larger than ${maxMb} MiB`);
 }
 
 function picture(bytes: Uint8Array, format: string): ContentBlock {
   return { type: "image", data: Buffer.from(bytes).toString("base64"), mimeType: `image/${format}` };
 }
 
-function note(because: string): ContentBlock {
+export function leftOut(because: string): ContentBlock {
   return { type: "text", text: `[image left out: ${because}]` };
 }

@@ -1,7 +1,9 @@
 /** What a tool gave back, checked before anyone sees it: the right form, within limits, cut where it is too long and marked there. */
 import type { ContentBlock, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
-import type { ImageCheck } from "./images.ts";
-import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
+import { type ImageCheck, leftOut } from "./images.ts";
+
+/** How a call that ran can end. */
+export type Finished = Extract<ToolOutcome, { kind: "ok" | "failed" }>;
 
 /** Details go to page and record only; more than this is a mistake of the tool. */
 const MAX_DETAILS_CHARS = 64 * 1024;
@@ -13,7 +15,7 @@ type CheckedResult =
 export async function checkResult(
   value: unknown,
   images: ImageCheck,
-  { maxOutputChars, maxImages }: Pick<RunLimits, "maxOutputChars" | "maxImages"> = USUAL_LIMITS,
+  { maxOutputChars, maxImages }: { readonly maxOutputChars: number; readonly maxImages: number },
 ): Promise<CheckedResult> {
   const blocks = blocksOf(value);
   if (typeof blocks === "string") return { ok: false, because: blocks };
@@ -22,15 +24,11 @@ export async function checkResult(
   let pictures = 0;
   for (const block of cut) {
     if (block.type === "text") content.push(block);
-    else if (++pictures > maxImages) content.push(omitted(`more than ${maxImages} images`));
+    else if (++pictures > maxImages) content.push(leftOut(`more than ${maxImages} images`));
     else content.push(await images(block));
   }
   const details = (value as { readonly details?: unknown }).details;
   return { ok: true, result: details === undefined ? { content } : { content, details: boundedDetails(details) } };
-}
-
-function omitted(because: string): ContentBlock {
-  return { type: "text", text: `[image left out: ${because}]` };
 }
 
 /** For people and the record: images as a note. */
@@ -45,7 +43,7 @@ export function withText(result: ToolResult, text: string): ToolResult {
 }
 
 /** What is kept of an outcome, for people and the record. */
-export function finishedText(outcome: Extract<ToolOutcome, { kind: "ok" | "failed" }>): string {
+export function finishedText(outcome: Finished): string {
   return outcome.kind === "ok" ? textOf(outcome.result) : outcome.message;
 }
 

@@ -10,11 +10,11 @@ export const PROGRESS_EVERY_MS = 100;
 
 export function createProgress(clock: Clock, tell: (partial: ToolResult) => void): Progress {
   const over = new AbortController();
-  let resting = false;
+  let pausing = false;
   let newest: ToolResult | null = null;
 
-  const rest = async (): Promise<void> => {
-    resting = true;
+  const pause = async (): Promise<void> => {
+    pausing = true;
     while (!over.signal.aborted) {
       await clock.sleep(PROGRESS_EVERY_MS, over.signal);
       if (newest === null) break;
@@ -22,18 +22,18 @@ export function createProgress(clock: Clock, tell: (partial: ToolResult) => void
       newest = null;
       tell(said);
     }
-    resting = false;
+    pausing = false;
   };
 
   return {
     report(partial) {
       if (over.signal.aborted) return;
-      if (resting) {
+      if (pausing) {
         newest = partial;
         return;
       }
       tell(partial);
-      void rest().catch(() => undefined); // the call is over: the last report is its result
+      void pause().catch(() => undefined); // the call is over: the last report is its result
     },
     [Symbol.dispose]: () => over.abort(new Error("the call is over")),
   };

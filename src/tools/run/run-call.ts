@@ -3,11 +3,11 @@ import type { ToolStatus } from "../../contracts/chat.ts";
 import type { ToolExecution } from "../../contracts/events.ts";
 import { denied, type Parts } from "../parts.ts";
 import type { Ended, Shared } from "../stages/once.ts";
-import { checksKept, persisted } from "../stages/hooked.ts";
+import { checksKept, persisted } from "../stages/tool-hooks.ts";
 import { watchPermission } from "../stages/rights.ts";
-import { type Draft, type Finished, refuse } from "../stages/stage.ts";
+import { type Draft, refuse } from "../stages/stage.ts";
 import { execute } from "./execute.ts";
-import { finishedText } from "./output.ts";
+import { type Finished, finishedText } from "./output.ts";
 import { executionOf, tellEnded, tellStarted, tellUpdated } from "./tell-execution.ts";
 
 export const MAX_BACKGROUND = 32;
@@ -34,11 +34,11 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
         tellUpdated(parts, told, chars);
         shared.progress(partial);
       },
-      onYield(words: string) {
+      onYield(text: string) {
         yielded = true;
         parts.background.running++;
         slot?.[Symbol.dispose](); // its conversation goes on without it
-        shared.early({ kind: "pending", code: "background", message: words });
+        shared.early({ kind: "pending", code: "background", message: text });
       },
     };
     using rights = watchPermission(parts, draft);
@@ -51,8 +51,8 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
   }
 }
 
-export function tellStart(parts: Parts, { request, facts, params }: Draft): ToolExecution {
-  const told = executionOf(parts, request, facts.name);
+export function tellStart(parts: Parts, { request, tool, params }: Draft): ToolExecution {
+  const told = executionOf(parts, request, tool.name);
   tellStarted(parts, told, params);
   return told;
 }
@@ -63,18 +63,18 @@ export async function finish(
   { outcome, yielded }: { readonly outcome: Finished; readonly yielded: boolean },
   signal: AbortSignal,
 ): Promise<Ended & { readonly outcome: Finished }> {
-  const { request, facts, record } = draft;
+  const { request, tool, record } = draft;
   const kept = await persisted(parts, draft, outcome, signal).catch(() => null);
-  const real = kept ? withKept(outcome, kept) : cancelled(facts.name);
+  const real = kept ? withKept(outcome, kept) : cancelled(tool.name);
   const status: ToolStatus = real.kind === "ok" ? "success" : "error";
   const ms = record.ms();
   const written = record.ended(kept ?? real);
   const { context: caller, callId } = request;
   const { params } = draft;
-  parts.hooks.tell("after_tool_call", { callId, tool: facts.name, status, ms, ...said(real), caller, params });
+  parts.hooks.tell("after_tool_call", { callId, tool: tool.name, status, ms, ...said(real), caller, params });
   const end = { status, ms, background: yielded, params, ...said(kept ?? real) };
-  tellEnded(parts, executionOf(parts, request, facts.name), end);
-  if (yielded) parts.backgroundEnded({ id: record.id, tool: facts.name, caller, outcome: real });
+  tellEnded(parts, executionOf(parts, request, tool.name), end);
+  if (yielded) parts.backgroundEnded({ id: record.id, tool: tool.name, caller, outcome: real });
   return { outcome: real, written };
 }
 

@@ -1,14 +1,9 @@
 /** Limits of tool calls hold as the settings say now, not as they were when the gateway started. */
 import { expect, test } from "bun:test";
-import { checkConfigText } from "../../config/index.ts";
+import { USUAL_LIMITS } from "../../testing/tools/quiet-deps.ts";
 import { says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
-import { USUAL_LIMITS } from "./run-limits.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-
-test("the settings without changes are the usual limits", () => {
-  expect(checkConfigText("{}", () => undefined).config?.tools.execution).toEqual({ ...USUAL_LIMITS });
-});
 
 test("text and images of a result are bounded by maxOutputChars and maxImages, which may change at any time", async () => {
   const image = { type: "image", data: PNG, mimeType: "image/png" } as const;

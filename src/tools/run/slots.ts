@@ -1,10 +1,10 @@
-/** How many tools run at once: so many per conversation, so many in all. Who finds no place waits for one, first come first served within a conversation. */
+/** How many tools run at once: so many per conversation, so many in all. Who finds no free slot waits for one, first come first served within a conversation. */
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { deferred, type Deferred } from "../../kit/deferred.ts";
 
 export interface Slots {
-  /** Null: nobody left a place in time, or too many are waiting already. Rejects with the signal's reason. */
+  /** Null: no slot was free in time, or too many are waiting already. Rejects with the signal's reason. */
   take(session: SessionKey, wants: { readonly sequential: boolean }, signal: AbortSignal): Promise<Slot | null>;
   running(): number;
 }
@@ -25,7 +25,7 @@ export const SLOT_WAIT_MS = 60_000;
 interface Waiting {
   readonly session: SessionKey;
   readonly sequential: boolean;
-  readonly place: Deferred<Slot>;
+  readonly slot: Deferred<Slot>;
 }
 
 interface Running {
@@ -44,7 +44,7 @@ export function createSlots(clock: Clock, limits: () => SlotLimits): Slots {
     return total < maxTotal && own.count < maxPerSession && !(sequential && own.sequential);
   };
 
-  const place = ({ session, sequential }: Pick<Waiting, "session" | "sequential">): Slot => {
+  const occupy = ({ session, sequential }: Pick<Waiting, "session" | "sequential">): Slot => {
     const own = running.get(session) ?? { count: 0, sequential: false };
     running.set(session, { count: own.count + 1, sequential: own.sequential || sequential });
     total++;
@@ -70,7 +70,7 @@ export function createSlots(clock: Clock, limits: () => SlotLimits): Slots {
       if (!next || !fits(next)) at++;
       else {
         waiting.splice(at, 1);
-        next.place.resolve(place(next));
+        next.slot.resolve(occupy(next));
       }
     }
   };
@@ -80,9 +80,9 @@ export function createSlots(clock: Clock, limits: () => SlotLimits): Slots {
     async take(session, { sequential }, signal) {
       const asked = { session, sequential };
       const ahead = waiting.filter((one) => one.session === session);
-      if (fits(asked) && !ahead.some((one) => one.sequential === sequential)) return place(asked);
+      if (fits(asked) && !ahead.some((one) => one.sequential === sequential)) return occupy(asked);
       if (ahead.length >= MAX_WAITING_PER_SESSION) return null;
-      const mine: Waiting = { ...asked, place: deferred<Slot>() };
+      const mine: Waiting = { ...asked, slot: deferred<Slot>() };
       waiting.push(mine);
       return waitFor(
         clock,
@@ -95,16 +95,16 @@ export function createSlots(clock: Clock, limits: () => SlotLimits): Slots {
 }
 
 async function waitFor(clock: Clock, mine: Waiting, leave: () => void, signal: AbortSignal): Promise<Slot | null> {
-  using limit = clock.deadline(SLOT_WAIT_MS, () => new Error("no place in time"));
+  using limit = clock.deadline(SLOT_WAIT_MS, () => new Error("no slot in time"));
   const gone = AbortSignal.any([signal, limit.signal]);
   const stop = (): void => {
     leave();
-    mine.place.reject(gone.reason);
+    mine.slot.reject(gone.reason);
   };
   if (gone.aborted) stop();
   gone.addEventListener("abort", stop, { once: true });
   try {
-    return await mine.place.promise;
+    return await mine.slot.promise;
   } catch (error) {
     if (signal.aborted) throw error;
     return null;

@@ -2,24 +2,24 @@
 import type { Events, GatewayEvents, ToolExecution } from "../../contracts/events.ts";
 import type { Hooks } from "../../contracts/plugin-hooks.ts";
 import type { ToolRequest } from "../../contracts/tools/tool.ts";
-import { maskTexts, NO_MASK, type SecretMask } from "../../kit/secret.ts";
+import { maskTexts, type SecretMask } from "../../kit/secret.ts";
 import { maskResult } from "./mask-outcome.ts";
 
 interface TellDeps {
   readonly events: Events;
   readonly hooks: Pick<Hooks, "tell">;
-  readonly mask?: SecretMask;
+  readonly mask: SecretMask;
 }
 
 type ExecutionEnd = Omit<GatewayEvents["tool_execution_end"], keyof ToolExecution>;
 
 /** A model can name calls, and tools that do not exist, as it likes: names are masked too. */
-export function executionOf({ mask = NO_MASK }: TellDeps, request: ToolRequest, tool: string): ToolExecution {
+export function executionOf({ mask }: TellDeps, request: ToolRequest, tool: string): ToolExecution {
   const { sessionKey, turnId } = request.context;
   return { sessionKey, turnId, callId: mask.text(request.callId), tool: mask.text(tool) };
 }
 
-export function tellStarted({ events, hooks, mask = NO_MASK }: TellDeps, of: ToolExecution, params: unknown): void {
+export function tellStarted({ events, hooks, mask }: TellDeps, of: ToolExecution, params: unknown): void {
   const started = { ...of, params: maskTexts(params, mask) };
   events.emit("tool_execution_start", started);
   hooks.tell("tool_execution_start", started);
@@ -31,10 +31,12 @@ export function tellUpdated({ events, hooks }: TellDeps, of: ToolExecution, char
   hooks.tell("tool_execution_update", updated);
 }
 
-export function tellEnded({ events, hooks, mask = NO_MASK }: TellDeps, of: ToolExecution, end: ExecutionEnd): void {
+export function tellEnded({ events, hooks, mask }: TellDeps, of: ToolExecution, end: ExecutionEnd): void {
   const ended = {
     ...of,
-    ...end,
+    status: end.status,
+    ms: end.ms,
+    background: end.background,
     params: maskTexts(end.params, mask),
     result: end.result && maskResult(end.result, mask),
     error: end.error === null ? null : mask.text(end.error),

@@ -7,7 +7,7 @@ import { coerceValue } from "./values/coerce.ts";
 import { explain, type Problem } from "./explain.ts";
 import { fillDefaults } from "./values/defaults.ts";
 import { type Inspected, inspect } from "./inspect.ts";
-import type { SchemaNode } from "./keywords.ts";
+import type { SchemaNode } from "../../kit/schema/keywords.ts";
 import { createPatternCompiler } from "./patterns/pattern.ts";
 import { MAX_VALUE_DEPTH, plainCopy } from "./plain-value.ts";
 import { type Fits, typeboxForm } from "./typebox-form.ts";

@@ -7,9 +7,9 @@ import type { Tool } from "../../contracts/tools/tool.ts";
 import { broken, goodValue } from "../../testing/tools/schema-values.ts";
 import { createChance } from "../../testing/chance.ts";
 import { type CorpusTool, serverOf, toolCorpus } from "../../testing/tools/tool-corpus.ts";
+import { nameTools } from "../../testing/tools/foreign-tool-names.ts";
 import { registryOf } from "../../testing/tools/quiet-gate.ts";
 import { createSchemaCompiler } from "./compile.ts";
-import { nameTools } from "./tool-names.ts";
 
 const corpus = await toolCorpus();
 const SEED = 20_260_728;

@@ -8,7 +8,8 @@ import { foundValue, joinPath, missingValue, unknownKey, wrongValue } from "../.
 import type { Budget } from "./budget.ts";
 import { areUnique, oneOf } from "./equal-values.ts";
 import type { Inspected } from "./inspect.ts";
-import { isNode, type Schema, type SchemaNode } from "./keywords.ts";
+import { isObject } from "../../kit/json.ts";
+import type { Schema, SchemaNode } from "../../kit/schema/keywords.ts";
 import { isMultipleOf } from "./multiple-of.ts";
 import { matches, textRules } from "./patterns/text-rules.ts";
 
@@ -77,14 +78,14 @@ function wrongKind(deps: ExplainDeps, schema: SchemaNode, { value }: Part): stri
 function isOfType(value: unknown, type: unknown): boolean {
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
-  if (type === "object") return isNode(value);
+  if (type === "object") return isObject(value);
   if (type === "integer") return Number.isInteger(value);
   return type === "number" ? Number.isFinite(value) : typeof value === type;
 }
 
 function objectProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Part): Problem[] {
-  if (!isNode(value)) return [];
-  const known = isNode(schema.properties) ? schema.properties : {};
+  if (!isObject(value)) return [];
+  const known = isObject(schema.properties) ? schema.properties : {};
   const names = Object.keys(value);
   const missing = all(schema.required)
     .map(String)
@@ -123,7 +124,7 @@ function companions(schema: SchemaNode, path: string, names: readonly string[]):
 /** One property: by its name, by patterns its name fits, else as one of those the schema does not name. */
 function propertyProblems(deps: ExplainDeps, schema: SchemaNode, part: Part, name: string): Problem[] {
   const { inspected, budget } = deps;
-  const known = isNode(schema.properties) ? schema.properties : {};
+  const known = isObject(schema.properties) ? schema.properties : {};
   const inside = { path: joinPath(part.path, name), value: (part.value as SchemaNode)[name] };
   const patterned = Object.entries(schema.patternProperties ?? {}).filter(([source]) => {
     const pattern = inspected.patterns.get(source);
@@ -158,8 +159,7 @@ function listProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Pa
 
 function scalarProblems(deps: ExplainDeps, schema: SchemaNode, { path, value }: Part): Problem[] {
   const scalar = { ...schema, type: schema.type ?? typeof value };
-  const wrongText = () =>
-    textRules(schema, deps.inspected.patterns, deps.budget).some(({ fits }) => !fits(String(value)));
+  const wrongText = () => textRules(schema, deps.inspected.patterns, deps.budget).some((fits) => !fits(String(value)));
   if (typeof value === "string" && wrongText()) return [{ path, message: wrongValue(null, expected(deps, scalar)) }];
   if (typeof value !== "number") return [];
   const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;
@@ -186,10 +186,10 @@ function formProblems(deps: ExplainDeps, forms: readonly Schema[], part: Part): 
 
 /** True when a property that may only be one thing in this form, such as its kind, is that thing. */
 function namesItself(deps: ExplainDeps, form: Schema, value: unknown): boolean {
-  const schema = isNode(form) ? (deps.inspected.refs.get(form) ?? form) : form;
-  if (!isNode(schema) || !isNode(schema.properties) || !isNode(value)) return false;
+  const schema = isObject(form) ? (deps.inspected.refs.get(form) ?? form) : form;
+  if (!isObject(schema) || !isObject(schema.properties) || !isObject(value)) return false;
   return Object.entries(schema.properties).some(([name, part]) => {
-    if (!isNode(part) || !Object.hasOwn(value, name)) return false;
+    if (!isObject(part) || !Object.hasOwn(value, name)) return false;
     const only = Object.hasOwn(part, "const") ? [part.const] : part.enum;
     return Array.isArray(only) && only.length === 1 && oneOf(only)(value[name], deps.budget);
   });

@@ -1,14 +1,14 @@
 /** Looks at a schema before anything is made of it: is it well written, small enough, complete in itself, and safe to run. */
+import { isObject } from "../../kit/json.ts";
 import {
   is2020,
   isBefore2019,
-  isNode,
   malformed,
   type Schema,
   type SchemaNode,
   SINCE_2019,
   subschemasOf,
-} from "./keywords.ts";
+} from "../../kit/schema/keywords.ts";
 import type { CompiledPattern, SafePattern } from "./patterns/pattern.ts";
 import { createLeftOut, type LeftOut } from "./patterns/left-out.ts";
 import { circleIn, resolveRef } from "./refs.ts";
@@ -90,14 +90,14 @@ const TOO_DEEP = `The schema is nested more than ${SCHEMA_LIMITS.maxDepth} level
 
 /** By way of its text, so that what is checked later is what was looked at now, and nothing but data. */
 function copyOf(schema: unknown): Pick<Inspected, "given" | "root"> | string {
-  if (!isNode(schema)) return "The schema is not an object.";
+  if (!isObject(schema)) return "The schema is not an object.";
   const excess = excessOf(schema, { room: SCHEMA_LIMITS.maxBytes }, MAX_JSON_DEPTH);
   if (excess !== null) return excess;
   const text = textOf(schema);
   if (text === null) return "The schema cannot be written as JSON.";
   if (Buffer.byteLength(text) > SCHEMA_LIMITS.maxBytes) return TOO_LARGE;
   const root: unknown = JSON.parse(text);
-  return isNode(root) ? { root, given: JSON.parse(text) } : "The schema is not an object.";
+  return isObject(root) ? { root, given: JSON.parse(text) } : "The schema is not an object.";
 }
 
 /** Looked at before it is written as text, which for an object without end would take seconds or all memory. */
@@ -141,7 +141,7 @@ function walk(survey: Survey, node: SchemaNode, path: string, depth: number): st
   const own = count(survey, node) ?? anchor(survey, node) ?? pattern(survey, node, path);
   if (own !== null) return own;
   for (const { keyword, at, schema } of subschemasOf(node)) {
-    if (!isNode(schema)) continue;
+    if (!isObject(schema)) continue;
     const below = `${path}/${keyword}${at === null ? "" : `/${at}`}`;
     const problem = walk(survey, schema, below, depth + 1);
     if (problem !== null) return problem;
@@ -225,7 +225,7 @@ function link(survey: Survey): string | null {
     const resolved = resolveRef(survey.root, node.$ref, survey.anchors);
     if (resolved.kind === "refused") return `${placed(path)}$ref ${shortened(node.$ref)} ${resolved.because}.`;
     survey.refs.set(node, resolved.target);
-    const problem = isNode(resolved.target) ? walk(survey, resolved.target, node.$ref.slice(1), 1) : null;
+    const problem = isObject(resolved.target) ? walk(survey, resolved.target, node.$ref.slice(1), 1) : null;
     if (problem !== null) return problem;
   }
   if (survey.refs.size === 0) return null;

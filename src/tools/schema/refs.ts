@@ -1,5 +1,6 @@
 /** Where a `$ref` leads inside its own schema. Nothing is ever fetched, and nothing may go round without coming nearer to an end. */
-import { isNode, isSchema, type Schema, type SchemaNode, subschemasOf } from "./keywords.ts";
+import { isObject } from "../../kit/json.ts";
+import { isSchema, type Schema, type SchemaNode, subschemasOf } from "../../kit/schema/keywords.ts";
 
 type Resolved =
   { readonly kind: "ok"; readonly target: Schema } | { readonly kind: "refused"; readonly because: string };
@@ -55,5 +56,5 @@ export function circleIn(nodes: Iterable<SchemaNode>, refs: ReadonlyMap<SchemaNo
 
 function sameValue(node: SchemaNode, refs: ReadonlyMap<SchemaNode, Schema>): SchemaNode[] {
   const inPlace = subschemasOf(node).flatMap(({ schema, to }) => (to === "value" ? [schema] : []));
-  return [...inPlace, refs.get(node)].filter(isNode);
+  return [...inPlace, refs.get(node)].filter(isObject);
 }

@@ -5,7 +5,8 @@
 import type { Budget } from "./budget.ts";
 import { areUnique, oneOf } from "./equal-values.ts";
 import type { Inspected } from "./inspect.ts";
-import { APPLICATORS, isNode, type Schema, type SchemaNode } from "./keywords.ts";
+import { isObject } from "../../kit/json.ts";
+import { APPLICATORS, type Schema, type SchemaNode } from "../../kit/schema/keywords.ts";
 import { isMultipleOf } from "./multiple-of.ts";
 import { matches, textRules } from "./patterns/text-rules.ts";
 
@@ -30,7 +31,7 @@ interface Writer extends FormDeps {
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 export function typeboxForm(deps: FormDeps): object {
-  const targets = new Set([deps.inspected.root, ...[...deps.inspected.refs.values()].filter(isNode)]);
+  const targets = new Set([deps.inspected.root, ...[...deps.inspected.refs.values()].filter(isObject)]);
   const names = new Map([...targets].map((node, index) => [node, `r${index}`]));
   const writer: Writer = { ...deps, names, definitions: empty() };
   for (const [node, name] of names) writer.definitions[name] = counted(writer, writeNode(writer, node));
@@ -101,11 +102,11 @@ function writeKeyword(writer: Writer, keyword: string, held: unknown): Written {
   const one = (schema: unknown): unknown => {
     const written = write(writer, schema as Schema);
     weight += each ? 1 : written.weight;
-    return each && isNode(schema) ? counted(writer, written) : written.form;
+    return each && isObject(schema) ? counted(writer, written) : written.form;
   };
   const holds = APPLICATORS.get(keyword)?.holds;
   if (Array.isArray(held)) return { form: held.map(one), weight };
-  if (holds === "one" || holds === "one or list" || !isNode(held)) return { form: one(held), weight };
+  if (holds === "one" || holds === "one or list" || !isObject(held)) return { form: one(held), weight };
   const form = empty();
   for (const [name, schema] of Object.entries(held)) form[name] = Array.isArray(schema) ? schema : one(schema);
   return { form, weight };
@@ -129,29 +130,25 @@ function valueChecks({ budget }: Writer, node: SchemaNode): Fits[] {
 
 function textChecks({ inspected, budget }: Writer, node: SchemaNode): Fits[] {
   const rules = textRules(node, inspected.patterns, budget);
-  return rules.map(
-    ({ fits }) =>
-      (value) =>
-        typeof value !== "string" || fits(value),
-  );
+  return rules.map((fits) => (value) => typeof value !== "string" || fits(value));
 }
 
 /** `patternProperties`, and with it `additionalProperties`, which is about the names that no pattern takes. */
 function nameChecks(writer: Writer, node: SchemaNode): Fits[] {
   const { inspected, budget } = writer;
-  if (!isNode(node.patternProperties)) return [];
+  if (!isObject(node.patternProperties)) return [];
   const parts = Object.entries(node.patternProperties).flatMap(([source, schema]) => {
     const pattern = inspected.patterns.get(source);
     return pattern ? [{ pattern, fits: onItsOwn(writer, schema as Schema) }] : [];
   });
-  const known = new Set(isNode(node.properties) ? Object.keys(node.properties) : []);
+  const known = new Set(isObject(node.properties) ? Object.keys(node.properties) : []);
   const others = onItsOwn(writer, (node.additionalProperties ?? true) as Schema);
   const fits = (name: string, value: unknown): boolean => {
     const taken = parts.filter(({ pattern }) => matches(pattern, name, budget));
     if (taken.length === 0 && !known.has(name)) return others(value);
     return taken.every((part) => part.fits(value));
   };
-  return [(value) => !isNode(value) || Object.entries(value).every(([name, part]) => fits(name, part))];
+  return [(value) => !isObject(value) || Object.entries(value).every(([name, part]) => fits(name, part))];
 }
 
 /** Compiled when first needed: by then all definitions are written. */

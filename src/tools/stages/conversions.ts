@@ -1,5 +1,5 @@
 /**
- * pi converts the parameters of pi tools before it asks: null becomes "" and true becomes 1. Here the rule of schema/coerce.ts holds all
+ * pi converts the parameters of pi tools before it asks: null becomes "" and true becomes 1. Here the rule of schema/values/coerce.ts holds all
  * the same: finds a place where the agent made a value of something that is none. Pure.
  */
 import { expectation } from "../../kit/schema/expectation.ts";

@@ -1,4 +1,5 @@
 /** Names as models write them, made the gateway's own once, before anything is decided: policy and tool read the same parameter. */
+import { isObject } from "../../kit/json.ts";
 
 /** Tools and parameters under the names that some models were trained with. */
 const OTHER_TOOL_NAMES: Readonly<Record<string, string>> = {
@@ -63,8 +64,4 @@ function meant(given: string, properties: object): string {
   return (
     [snake(given), camel(given), other].find((name) => name !== undefined && Object.hasOwn(properties, name)) ?? given
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

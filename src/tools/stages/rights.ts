@@ -14,26 +14,26 @@ export async function contextNow({ rights }: Pick<StageDeps, "rights">, context:
 }
 
 /** For a call that is on its way. A tool may be made for one role, so that another one means another call. */
-export async function permitted(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
+export async function checkPermission(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
   const { context } = draft.request;
   const now = await contextNow(deps, context);
   if ("kind" in now) return now;
   if (now.role !== context.role) return refuse("not_allowed", CHANGED);
-  const verdict = mayUse(draft.facts, context, deps.policy());
+  const verdict = mayUse(draft.tool, context, deps.policy());
   if (verdict.may) return draft;
-  return refuse("not_allowed", `${draft.facts.name} may not be used here: ${verdict.because}.`);
+  return refuse("not_allowed", `${draft.tool.name} may not be used here: ${verdict.because}.`);
 }
 
 /** For a call that runs: aborts when its caller may not make it any more. */
 export function watchPermission(deps: StageDeps, draft: Draft): Disposable & { readonly signal: AbortSignal } {
   const gone = new AbortController();
   const check = async (): Promise<void> => {
-    const judged = await permitted(deps, draft);
+    const judged = await checkPermission(deps, draft);
     if ("kind" in judged) gone.abort(new Error(judged.message));
   };
   const watching = deps.rights.onChange(() => {
     check().catch((error: unknown) => {
-      deps.log.error("rights of a running call could not be checked; it is stopped", { tool: draft.facts.name, error });
+      deps.log.error("rights of a running call could not be checked; it is stopped", { tool: draft.tool.name, error });
       gone.abort(error);
     });
   });

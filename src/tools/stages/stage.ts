@@ -2,12 +2,12 @@
 import type { Hooks } from "../../contracts/plugin-hooks.ts";
 import type { Rights } from "../../contracts/channels/rights.ts";
 import type { Approvals } from "../../contracts/tools/approval.ts";
-import type { ToolOutcome, ToolRefusal, ToolRefusalCode, ToolRequest } from "../../contracts/tools/tool.ts";
+import type { ToolRefusal, ToolRefusalCode, ToolRequest } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { SecretMask } from "../../kit/secret.ts";
 import type { CallRecord } from "../audit/record.ts";
-import type { ToolFacts, ToolPolicy } from "../policy.ts";
+import type { ToolInfo, ToolPolicy } from "../policy.ts";
 import type { UsableTool } from "../registry.ts";
 import type { Slot, Slots } from "../run/slots.ts";
 import type { RateLimits } from "./rate.ts";
@@ -23,13 +23,13 @@ export interface StageDeps {
   policy(): ToolPolicy;
   /** Takes known secrets, and what looks like one, out of what is written down. */
   scrub(text: string): string;
-  /** For what leaves the gate to people and programs. Without it nothing is known to be secret. */
-  readonly mask?: SecretMask;
+  /** For what leaves the gate to people and programs. */
+  readonly mask: SecretMask;
 }
 
 export interface Draft {
   readonly request: ToolRequest;
-  readonly facts: ToolFacts;
+  readonly tool: ToolInfo;
   /** Null: pi runs it. */
   readonly usable: UsableTool | null;
   readonly params: unknown;
@@ -40,9 +40,6 @@ export interface Draft {
   /** The call waits for the owner, in case its caller does not want to. */
   onWaiting(message: string): void;
 }
-
-/** How a call that ran can end. */
-export type Finished = Exclude<ToolOutcome, { kind: "refused" | "pending" }>;
 
 export interface Stage {
   readonly name: string;

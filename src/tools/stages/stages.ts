@@ -2,17 +2,17 @@
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { expectation } from "../../kit/schema/expectation.ts";
 import { foundValue, wrongValue } from "../../kit/schema/problem.ts";
-import { NO_MASK } from "../../kit/secret.ts";
 import { durationText } from "../../kit/duration.ts";
+import { isObject } from "../../kit/json.ts";
 import { limitOf, needsApproval } from "../policy.ts";
 import type { Problem } from "../schema/compile.ts";
 import { emptyRequired } from "../schema/values/required-text.ts";
 import { paramsHash } from "./params-hash.ts";
 import { harmfulConversion } from "./conversions.ts";
-import { hooked } from "./hooked.ts";
+import { askHooks } from "./tool-hooks.ts";
 import { knownParams } from "./names.ts";
 import { scrubJson } from "../audit/scrub-json.ts";
-import { permitted } from "./rights.ts";
+import { checkPermission } from "./rights.ts";
 import { type Draft, isRefusal, refuse, type Stage, type StageDeps } from "./stage.ts";
 
 const MAX_PARAMS_CHARS = 256 * 1024;
@@ -22,18 +22,18 @@ const MS_PER_SECOND = 1_000;
 const AT_ONCE_MS = 50;
 
 export const STAGES: readonly Stage[] = [
-  { name: "size", judge: (_deps, draft) => sized(draft) },
-  { name: "profile", judge: (deps, draft) => permitted(deps, draft) },
-  { name: "names", judge: (_deps, draft) => named(draft) },
-  { name: "hooks", judge: hooked },
-  { name: "schema", judge: (_deps, draft) => sizedAndValid(draft) },
-  { name: "permission", judge: (deps, draft) => permitted(deps, draft) }, // again: a hook may take long, and rules may change meanwhile
-  { name: "approval", judge: approved },
-  { name: "rate", judge: limited },
-  { name: "place", judge: placed },
+  { name: "size", judge: (_deps, draft) => checkSize(draft) },
+  { name: "profile", judge: (deps, draft) => checkPermission(deps, draft) },
+  { name: "names", judge: (_deps, draft) => checkNames(draft) },
+  { name: "hooks", judge: askHooks },
+  { name: "schema", judge: (_deps, draft) => checkSchema(draft) },
+  { name: "permission", judge: (deps, draft) => checkPermission(deps, draft) }, // again: a hook may take long, and rules may change meanwhile
+  { name: "approval", judge: askOwner },
+  { name: "rate", judge: checkRate },
+  { name: "slot", judge: takeSlot },
 ];
 
-function sized(draft: Draft): Draft | ToolRefusal {
+function checkSize(draft: Draft): Draft | ToolRefusal {
   const chars = (JSON.stringify(draft.params) ?? "").length;
   if (chars <= MAX_PARAMS_CHARS) return draft;
   return refuse("invalid_params", `The parameters are larger than ${MAX_PARAMS_CHARS} characters. Send less.`);
@@ -42,7 +42,7 @@ function sized(draft: Draft): Draft | ToolRefusal {
 /** Of pi tools, what its rules about files read: under one name, or not at all. */
 const PI_PARAMETERS = { properties: { path: {} } };
 
-function named(draft: Draft): Draft | ToolRefusal {
+function checkNames(draft: Draft): Draft | ToolRefusal {
   const { asked = draft.params } = draft.request;
   const harm = draft.usable ? null : harmfulConversion(asked, draft.params);
   if (harm !== null) return notValid(draft, `- ${harm}`);
@@ -55,8 +55,7 @@ function named(draft: Draft): Draft | ToolRefusal {
 /** Before hooks, which read parameters by name. */
 function asObject(draft: Draft): Draft | ToolRefusal {
   const { params } = draft;
-  const isObject = typeof params === "object" && params !== null && !Array.isArray(params);
-  return isObject
+  return isObject(params)
     ? draft
     : notValid(draft, `- parameters: ${wrongValue(foundValue(params), expectation({ type: "object" }))}`);
 }
@@ -73,17 +72,17 @@ function withDefaults(draft: Draft): Draft {
   return params === draft.params || !draft.usable.check(params).ok ? draft : { ...draft, params };
 }
 
-function sizedAndValid(draft: Draft): Draft | ToolRefusal {
+function checkSchema(draft: Draft): Draft | ToolRefusal {
   const filled = withDefaults(coerced(draft));
-  const fits = sized(filled); // a hook may have written a book
+  const fits = checkSize(filled); // a hook may have written a book
   const problems = problemsOf(filled);
   if (problems.length === 0) return fits;
   const found = problems.map(({ path, message }) => `- ${path || "parameters"}: ${message}`);
   return notValid(draft, found.join("\n"));
 }
 
-function notValid({ facts }: Draft, found: string): ToolRefusal {
-  return refuse("invalid_params", `The parameters of ${facts.name} are not valid:\n${found}`);
+function notValid({ tool }: Draft, found: string): ToolRefusal {
+  return refuse("invalid_params", `The parameters of ${tool.name} are not valid:\n${found}`);
 }
 
 function problemsOf({ usable, params }: Draft): readonly Problem[] {
@@ -92,15 +91,15 @@ function problemsOf({ usable, params }: Draft): readonly Problem[] {
   return judged.ok ? emptyRequired(usable.tool.parameters, params) : judged.problems;
 }
 
-async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
-  const reason = draft.askBecause ?? needsApproval(draft.facts, deps.policy());
+async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
+  const reason = draft.askBecause ?? needsApproval(draft.tool, deps.policy());
   if (reason === null) return draft;
-  const mask = deps.mask ?? NO_MASK;
+  const { mask } = deps;
   const because = mask.text(reason); // a plugin's words, for owners to read
-  const { request, facts } = draft;
-  const params = structuredClone(draft.params); // a plugin may still hold what it was shown: what is approved is what runs
-  const { tool, callId } = { tool: facts.name, callId: request.callId };
-  await draft.record.waits({ tool, params, idempotent: facts.flags.idempotent });
+  const { request } = draft;
+  const { name: tool, flags } = draft.tool;
+  const params = structuredClone(draft.params); // a plugin may still hold what it was shown: what is askOwner is what runs
+  await draft.record.waits({ tool, params, idempotent: flags.idempotent });
   using unanswered = deps.clock.deadline(AT_ONCE_MS, () => new Error("the owner thinks about it"));
   const say = `${tool} waits for the owner's approval: ${because}.`;
   unanswered.signal.addEventListener("abort", () => draft.onWaiting(say), { once: true });
@@ -108,7 +107,7 @@ async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
   const hash = paramsHash(`${tool}\n${sessionKey}\n${principal}\n${agentId}`, params);
   const question = {
     tool,
-    callId: mask.text(callId),
+    callId: mask.text(request.callId),
     caller: request.context,
     because,
     shown: scrubJson(params, deps.scrub),
@@ -117,7 +116,7 @@ async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
   const askedAt = deps.clock.elapsed();
   const answer = await deps.approvals.ask(question, signal);
   signal.throwIfAborted();
-  if (answer === "once" || answer === "session") return permitted(deps, { ...draft, params }); // rules may have changed meanwhile
+  if (answer === "once" || answer === "session") return checkPermission(deps, { ...draft, params }); // rules may have changed meanwhile
   if (answer === "full")
     return refuse("rate_limited", `${tool} was not run. Too many calls wait for the owner already.`, BUSY_RETRY_MS);
   return refuse("approval_denied", `${tool} was not run. ${notApproved(answer, deps.clock.elapsed() - askedAt)}`);
@@ -129,33 +128,33 @@ function notApproved(answer: "deny" | "expired", waitedMs: number): string {
   return `Nobody answered within ${waited}. Do not try the same call again by yourself: tell the person that an owner has to allow it, and that they can ask for it again when one is there.`;
 }
 
-async function limited(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
-  const limit = limitOf(draft.facts, deps.policy());
-  const who = { principal: draft.request.context.principal, tool: draft.facts.name };
+async function checkRate(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
+  const limit = limitOf(draft.tool, deps.policy());
+  const who = { principal: draft.request.context.principal, tool: draft.tool.name };
   const taken = await deps.rate.take(who, limit);
   if (taken.kind === "ok") return draft;
   const seconds = Math.ceil(taken.retryAfterMs / MS_PER_SECOND);
   const often = `${limit.calls} calls in ${limit.perMs / MS_PER_SECOND} s`;
   return refuse(
     "rate_limited",
-    `${draft.facts.name} allows ${often}. Try again in ${seconds} s, not before.`,
+    `${draft.tool.name} allows ${often}. Try again in ${seconds} s, not before.`,
     taken.retryAfterMs,
   );
 }
 
 /** pi has places of its own for what it runs. */
-async function placed(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
+async function takeSlot(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
   if (!draft.usable) return draft;
   const { context } = draft.request;
-  const slot = await deps.slots.take(context.sessionKey, { sequential: draft.facts.flags.sequential ?? false }, signal);
-  if (slot) return allowedIn(deps, { ...draft, slot });
+  const slot = await deps.slots.take(context.sessionKey, { sequential: draft.tool.flags.sequential ?? false }, signal);
+  if (slot) return stillPermitted(deps, { ...draft, slot });
   return refuse("rate_limited", "Too many tools are running. Call fewer at a time.", BUSY_RETRY_MS);
 }
 
 /** A place may come after a minute; rights may be gone by then, and the place is given back. */
-async function allowedIn(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
+async function stillPermitted(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
   try {
-    const judged = await permitted(deps, draft);
+    const judged = await checkPermission(deps, draft);
     if (isRefusal(judged)) draft.slot?.[Symbol.dispose]();
     return judged;
   } catch (error) {

@@ -73,8 +73,8 @@ export const SECOND_CONFIG_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A file that an editor writes in steps is read after each step.",
-    file: "src/config/file/debounce.ts",
-    in: "createDebounce",
+    file: "src/kit/debounce.ts",
+    in: "debounced",
     find: 'waiting.abort(new Error("changed again"));',
     replace: "",
     tests: file,

@@ -98,7 +98,7 @@ export const SECOND_TOOLS_BUGS: readonly SeededBug[] = [
     what: "Nothing waits for a plugin that is being replaced, so that calls and replies slip past its checks.",
     file: "src/plugins/run/slot.ts",
     in: "work",
-    find: "using _ = place.now && place.deps.hooks.hold(place.id);",
+    find: "using _ = slot.now && slot.deps.hooks.hold(slot.id);",
     replace: "",
     tests: plugins,
   },

@@ -18,7 +18,7 @@ export const THIRD_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A tool that has gone on in the background gives its place back twice, so that too many tools run at once.",
     file: "src/tools/run/slots.ts",
-    in: "place",
+    in: "occupy",
     find: "if (!held) return;",
     replace: "",
     tests: gate,

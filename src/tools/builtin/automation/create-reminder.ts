@@ -6,7 +6,7 @@ import type { PersonTimes } from "../../../contracts/automation/when.ts";
 import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
 import { momentOf } from "./moment.ts";
-import { placeOf } from "./job-chat.ts";
+import { jobChat } from "./job-chat.ts";
 
 export interface ReminderDeps {
   readonly jobs: JobsApi;
@@ -45,6 +45,7 @@ export function createReminder({ jobs, people }: ReminderDeps): Tool {
       if (begun.includes("cron")) throw new Error("A job that is running cannot make reminders.");
       if (begun.includes("webhook")) throw new Error("What a hook sent cannot make reminders.");
       const { principal, role, agentId } = context;
+      const { sessionKey, origin: to } = jobChat(context);
       const made = await jobs.add(
         {
           schedule: { kind: "at", expr: when, ...(timezone === undefined ? {} : { timezone }) },
@@ -52,7 +53,7 @@ export function createReminder({ jobs, people }: ReminderDeps): Tool {
           delivery: "direct",
           deleteAfterRun: true,
         },
-        { principal, role, source: "agent", agentId, ...placeOf(context) },
+        { principal, role, source: "agent", agentId, sessionKey, to },
       );
       if (made.kind === "refused") throw new Error(made.say);
       const { id, nextAt } = made.job;

@@ -12,7 +12,7 @@ import type { Tool, ToolContext } from "../../../contracts/tools/tool.ts";
 import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
 import { momentOf } from "./moment.ts";
-import { placeOf } from "./job-chat.ts";
+import { jobChat } from "./job-chat.ts";
 
 export interface CronToolDeps {
   readonly jobs: JobsApi;
@@ -125,14 +125,15 @@ async function act(jobs: JobsApi, params: Params, context: ToolContext): Promise
     case "status":
       return statusText(await jobs.status());
     case "wake": {
-      const words = { text: params.task ?? "", mode: params.wakeMode ?? "now" };
-      const woken = await jobs.wake(words, { ...who, sessionKey: context.sessionKey });
+      const news = { text: params.task ?? "", mode: params.wakeMode ?? "now" };
+      const woken = await jobs.wake(news, { ...who, sessionKey: context.sessionKey });
       if (woken.kind === "refused") throw new Error(woken.say);
       return { woken: true };
     }
     case "add": {
-      const { agentId } = context;
-      return shown(await jobs.add(inputOf(params), { ...who, source: "agent", agentId, ...placeOf(context) }));
+      const { sessionKey, origin: to } = jobChat(context);
+      const maker = { ...who, source: "agent", agentId: context.agentId, sessionKey, to } as const;
+      return shown(await jobs.add(inputOf(params), maker));
     }
     case "update":
       return shown(await jobs.update(idOf(params), changeOf(params), who));

@@ -1,5 +1,5 @@
 /** Which hosts may be opened: those of `allow`, without those of `deny`. A host stands for itself and for everything below it. */
-export interface HostLists {
+interface HostLists {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
 }

@@ -23,19 +23,19 @@ interface PageWriterOptions {
   readonly maxElements: number;
 }
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
-const UNREAD = words(
+const UNREAD = wordSet(
   "script style noscript template svg math iframe object embed select datalist canvas audio video button textarea",
 );
-const EDGES = words("nav aside footer header form menu dialog");
-const EDGE_ROLES = words("navigation banner contentinfo search complementary menu menubar dialog");
-const BLOCKS = words(
+const EDGES = wordSet("nav aside footer header form menu dialog");
+const EDGE_ROLES = wordSet("navigation banner contentinfo search complementary menu menubar dialog");
+const BLOCKS = wordSet(
   "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form header hgroup main nav p section summary table tbody thead",
 );
-const STRONG = words("b strong");
-const EMPHASIS = words("em i cite");
-const CODE = words("code kbd samp tt");
+const STRONG = wordSet("b strong");
+const EMPHASIS = wordSet("em i cite");
+const CODE = wordSet("code kbd samp tt");
 const MAX_QUOTE_DEPTH = 4;
 const MAX_TITLE_CHARS = 300;
 const MAX_HREF_CHARS = 500;

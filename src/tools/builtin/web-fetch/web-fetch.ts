@@ -1,12 +1,13 @@
 /** `web_fetch`: opens one page on the open internet and hands on what it says, as text that comes from outside. Runs nothing of it. */
 import { Type } from "typebox";
+import type { Config } from "../../../config/index.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Ids } from "../../../kit/ids.ts";
 import { wrapUntrusted } from "../../../kit/marks/untrusted.ts";
 import { type Fetched, guardedFetch, type Resolver } from "../../../kit/outside/guarded-fetch.ts";
 import { closed, defineTool, MINUTE_MS } from "../define.ts";
-import { type HostLists, whyNotHost } from "./hosts.ts";
+import { whyNotHost } from "./hosts.ts";
 import { createPageCache } from "./page-cache.ts";
 import { pageText, type PageText } from "./page-text.ts";
 import type { PageFormat } from "./page-writer.ts";
@@ -18,15 +19,7 @@ export interface WebFetchDeps {
   settings(): WebFetchSettings;
 }
 
-export interface WebFetchSettings extends HostLists {
-  /** Of one page, as it is sent. */
-  readonly maxKb: number;
-  /** Of one answer; the rest is read with `from`. */
-  readonly maxChars: number;
-  readonly cacheMs: number;
-  /** Places on a private network that may be opened all the same. */
-  readonly privateOrigins: readonly string[];
-}
+export type WebFetchSettings = Omit<Config["tools"]["webFetch"], "enabled">;
 
 const MAX_URL_CHARS = 2_048;
 const BYTES_PER_KB = 1_024;

@@ -1,7 +1,9 @@
 /** Four search services behind one form: what to ask, and where in their answer the results are. Nothing in an answer is believed. */
+import type { Config } from "../../../config/index.ts";
+import { isObject } from "../../../kit/json.ts";
 import type { GuardedRequest } from "../../../kit/outside/guarded-fetch.ts";
 
-export type ProviderName = "brave" | "serpapi" | "tavily" | "searxng";
+export type ProviderName = NonNullable<Config["tools"]["webSearch"]["provider"]>;
 
 export interface SearchResult {
   readonly title: string;
@@ -95,10 +97,6 @@ export function readResults(provider: SearchProvider, answer: unknown): readonly
       return [{ title: words(title, MAX_TITLE_CHARS), url: link, snippet: words(snippet, MAX_SNIPPET_CHARS) }];
     })
     .slice(0, MAX_RESULTS);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isWebAddress(text: string): boolean {

@@ -1,14 +1,14 @@
 /** `web_search`: asks the configured search service and hands on what it found, marked as coming from outside. Opens none of the pages. */
 import { Type } from "typebox";
+import type { Config } from "../../../config/index.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Ids } from "../../../kit/ids.ts";
 import { parseJson } from "../../../kit/json.ts";
 import { type Fetched, guardedFetch, type Resolver } from "../../../kit/outside/guarded-fetch.ts";
-import type { Secret } from "../../../kit/secret.ts";
 import { wrapUntrusted } from "../../../kit/marks/untrusted.ts";
 import { closed, defineTool, MINUTE_MS } from "../define.ts";
-import { PROVIDERS, type ProviderName, readResults, type SearchResult } from "./providers.ts";
+import { PROVIDERS, readResults, type SearchResult } from "./providers.ts";
 import { createResultsCache } from "./results-cache.ts";
 
 export interface WebSearchDeps {
@@ -18,11 +18,7 @@ export interface WebSearchDeps {
   settings(): WebSearchSettings;
 }
 
-export interface WebSearchSettings {
-  readonly provider?: ProviderName;
-  readonly apiKey?: Secret;
-  readonly baseUrl?: string;
-}
+export type WebSearchSettings = Config["tools"]["webSearch"];
 
 const MAX_QUERY_CHARS = 400;
 const LIMITS = { totalMs: 20_000, idleMs: 10_000, maxBytes: 2 * 1024 * 1024 } as const;

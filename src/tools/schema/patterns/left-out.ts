@@ -2,7 +2,8 @@
  * Patterns that cannot be run (RE2 has no lookahead, and some are too large) and are left out of a schema's checks, instead of costing the
  * tool. Leaving a rule out must only ever allow more: where it could turn a right call into a wrong one, the schema is refused as a whole.
  */
-import { isNode, type Schema, type SchemaNode, subschemasOf } from "../keywords.ts";
+import { isObject } from "../../../kit/json.ts";
+import { type Schema, type SchemaNode, subschemasOf } from "../../../kit/schema/keywords.ts";
 
 interface UnrunnablePattern {
   readonly source: string;
@@ -54,7 +55,7 @@ export function createLeftOut(): LeftOut {
 function takeOut(node: SchemaNode, source: string): void {
   const own = node as Own;
   if (own.pattern === source) delete own.pattern;
-  if (!isNode(own.patternProperties) || !Object.hasOwn(own.patternProperties, source)) return;
+  if (!isObject(own.patternProperties) || !Object.hasOwn(own.patternProperties, source)) return;
   delete (own.patternProperties as Own)[source];
   delete own.additionalProperties;
   delete own.unevaluatedProperties;
@@ -71,6 +72,6 @@ function anyInsteadOfOne(node: SchemaNode): void {
 
 function without(node: SchemaNode, sources: ReadonlySet<string>): SchemaNode {
   for (const source of sources) takeOut(node, source);
-  for (const { schema } of subschemasOf(node)) if (isNode(schema as Schema)) without(schema as SchemaNode, sources);
+  for (const { schema } of subschemasOf(node)) if (isObject(schema as Schema)) without(schema as SchemaNode, sources);
   return node;
 }

@@ -1,32 +1,26 @@
 /** What a schema says about a text: length, format and pattern. One place for both the check and the words about a failed one. */
 import type { Budget } from "../budget.ts";
 import { FORMATS } from "../formats.ts";
-import type { SchemaNode } from "../keywords.ts";
+import type { SchemaNode } from "../../../kit/schema/keywords.ts";
 import type { SafePattern } from "./pattern.ts";
 
-interface TextRule {
-  readonly keyword: "minLength" | "maxLength" | "format" | "pattern";
-  fits(text: string): boolean;
-}
-
-export function textRules(node: SchemaNode, patterns: ReadonlyMap<string, SafePattern>, budget: Budget): TextRule[] {
+export function textRules(
+  node: SchemaNode,
+  patterns: ReadonlyMap<string, SafePattern>,
+  budget: Budget,
+): ((text: string) => boolean)[] {
   const { minLength, maxLength, format, pattern } = node;
-  const rules: TextRule[] = [];
-  if (typeof minLength === "number")
-    rules.push({ keyword: "minLength", fits: (text) => pointsWithin(text, minLength, Infinity, budget) });
-  if (typeof maxLength === "number")
-    rules.push({ keyword: "maxLength", fits: (text) => pointsWithin(text, 0, maxLength, budget) });
+  const rules: ((text: string) => boolean)[] = [];
+  if (typeof minLength === "number") rules.push((text) => pointsWithin(text, minLength, Infinity, budget));
+  if (typeof maxLength === "number") rules.push((text) => pointsWithin(text, 0, maxLength, budget));
   const known = typeof format === "string" ? FORMATS.get(format) : undefined;
   if (known)
-    rules.push({
-      keyword: "format",
-      fits(text) {
-        budget.spend(text.length);
-        return known(text);
-      },
+    rules.push((text) => {
+      budget.spend(text.length);
+      return known(text);
     });
   const safe = typeof pattern === "string" ? patterns.get(pattern) : undefined;
-  if (safe) rules.push({ keyword: "pattern", fits: (text) => matches(safe, text, budget) });
+  if (safe) rules.push((text) => matches(safe, text, budget));
   return rules;
 }
 

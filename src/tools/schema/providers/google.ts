@@ -2,7 +2,8 @@
  * Google's function declarations in their older field `parameters`, a part of OpenAPI 3.0: one type per place and `nullable`, no references,
  * no `const`, no rules about unnamed properties, `enum` for strings alone, and few formats. (Its newer field takes JSON Schema as it is.)
  */
-import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
+import { isObject } from "../../../kit/json.ts";
+import type { Schema, SchemaNode } from "../../../kit/schema/keywords.ts";
 import { resolveRef } from "../refs.ts";
 import { type Draft, keepOnly, listOf, merged, nodesOf, type ProviderSchema, typesOf, withNotes } from "./profile.ts";
 
@@ -118,7 +119,7 @@ function kind(sheet: Sheet, node: SchemaNode, inlined: number): Draft {
   return { ...ofType(sheet, node, real[0] ?? guess(node), inlined), ...nullable };
 }
 
-const guess = (node: SchemaNode): string => (isNode(node.properties) ? "object" : "string");
+const guess = (node: SchemaNode): string => (isObject(node.properties) ? "object" : "string");
 
 function listed(values: readonly unknown[]): Draft {
   const nullable = values.includes(null) ? { nullable: true } : {};
@@ -140,9 +141,9 @@ function choice(forms: readonly Draft[]): Draft {
 
 function ofType(sheet: Sheet, node: SchemaNode, type: string, inlined: number): Draft {
   const format = typeof node.format === "string" && FORMATS.includes(node.format) ? { format: node.format } : {};
-  if (type === "array") return { type, items: write(sheet, isNode(node.items) ? node.items : true, inlined) };
+  if (type === "array") return { type, items: write(sheet, isObject(node.items) ? node.items : true, inlined) };
   if (type !== "object") return { type, ...format };
-  if (!isNode(node.properties)) return { type };
+  if (!isObject(node.properties)) return { type };
   const properties = Object.fromEntries(
     Object.entries(node.properties).map(([name, part]) => [name, write(sheet, part as Schema, inlined)]),
   );

@@ -2,7 +2,8 @@
  * OpenAI's strict mode: every object is closed and requires all its properties, one that may be left out may be null instead, and only a
  * part of the keywords exists. Objects with free names cannot be said; such a tool is to be sent without strict mode.
  */
-import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
+import { isObject } from "../../../kit/json.ts";
+import type { Schema, SchemaNode } from "../../../kit/schema/keywords.ts";
 import { type Draft, keepOnly, listOf, merged, nodesOf, type ProviderSchema, typesOf, withNotes } from "./profile.ts";
 
 const STRICT_LIMITS = { maxProperties: 5_000, maxLevels: 10, maxEnumValues: 1_000 } as const;
@@ -65,7 +66,7 @@ function structure(node: SchemaNode, tally: Tally, level: number): Draft {
   const forms = [...nodesOf(node.anyOf), ...nodesOf(node.oneOf)];
   if (forms.length > 0) return { anyOf: forms.map((form) => write(form, tally, level)) };
   const types = typesOf(node);
-  if (types.includes("object") || isNode(node.properties)) return object(node, tally, level + 1);
+  if (types.includes("object") || isObject(node.properties)) return object(node, tally, level + 1);
   if (types.includes("array")) return { items: write((node.items ?? true) as Schema, tally, level) };
   if (types.length === 0 && !Object.hasOwn(node, "enum") && !Object.hasOwn(node, "const"))
     return unsupported(tally, "a place without a type");
@@ -74,8 +75,8 @@ function structure(node: SchemaNode, tally: Tally, level: number): Draft {
 
 function object(node: SchemaNode, tally: Tally, level: number): Draft {
   const { additionalProperties: others } = node;
-  const named = isNode(node.properties) ? Object.entries(node.properties) : [];
-  if (isNode(others) || (named.length === 0 && others !== false && level > 1))
+  const named = isObject(node.properties) ? Object.entries(node.properties) : [];
+  if (isObject(others) || (named.length === 0 && others !== false && level > 1))
     return unsupported(tally, "an object with free names");
   tally.properties += named.length;
   tally.levels = Math.max(tally.levels, level);
@@ -105,7 +106,7 @@ function definitions(node: SchemaNode, tally: Tally): Draft {
   const kept: Draft = {};
   for (const keyword of ["$defs", "definitions"]) {
     const held = node[keyword];
-    if (!isNode(held)) continue;
+    if (!isObject(held)) continue;
     kept[keyword] = Object.fromEntries(
       Object.entries(held).map(([name, part]) => [name, write(part as Schema, tally, 1)]),
     );

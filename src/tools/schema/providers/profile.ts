@@ -1,5 +1,6 @@
 /** What the rewriting of a schema for one family of providers has in common: what was left out is said in the description instead. */
-import { isNode, type SchemaNode } from "../keywords.ts";
+import { isObject } from "../../../kit/json.ts";
+import type { SchemaNode } from "../../../kit/schema/keywords.ts";
 
 export type ProviderSchema =
   /** `because`: what is less exact in it than in the schema, and why; absent: nothing. */
@@ -46,7 +47,7 @@ export const typesOf = (node: SchemaNode): string[] =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-export const nodesOf = (value: unknown): readonly SchemaNode[] => listOf(value).filter(isNode);
+export const nodesOf = (value: unknown): readonly SchemaNode[] => listOf(value).filter(isObject);
 
 /** The parts of an `allOf` as one node: names and requirements add up, of anything else the first word counts. */
 export function merged(node: SchemaNode): SchemaNode {
@@ -55,8 +56,8 @@ export function merged(node: SchemaNode): SchemaNode {
   const { allOf: _, ...own } = node;
   return parts.reduce<SchemaNode>((all, part) => {
     const properties = {
-      ...(isNode(part.properties) ? part.properties : {}),
-      ...(isNode(all.properties) ? all.properties : {}),
+      ...(isObject(part.properties) ? part.properties : {}),
+      ...(isObject(all.properties) ? all.properties : {}),
     };
     const required = [...new Set([...listOf(all.required), ...listOf(part.required)])];
     const more = Object.keys(properties).length > 0 ? { properties, required } : {};

@@ -1,8 +1,8 @@
 /** Schemas and ids as providers take them: a table for each family, and no real tool's schema that would break a request. */
 import { describe, expect, test } from "bun:test";
 import { serverOf, toolCorpus } from "../../../testing/tools/tool-corpus.ts";
-import { type SchemaNode, subschemasOf } from "../keywords.ts";
-import { idForProvider, schemaForProvider } from "./provider-profiles.ts";
+import { type SchemaNode, subschemasOf } from "../../../kit/schema/keywords.ts";
+import { schemaForProvider } from "./provider-profiles.ts";
 
 const root = (properties: object, more: object = {}): SchemaNode => ({ type: "object", properties, ...more });
 const corpus = await toolCorpus();
@@ -242,27 +242,5 @@ describe("for OpenAI's strict mode", () => {
     );
     expect(loose).toEqual([]);
     expect(made.filter(({ kind }) => kind === "ok").length).toBeGreaterThan(400);
-  });
-});
-
-describe("an id of a call", () => {
-  test.each([
-    ["mistral", /^[a-zA-Z0-9]{9}$/],
-    ["openai", /^[a-zA-Z0-9_-]{1,40}$/],
-    ["anthropic", /^[a-zA-Z0-9_-]{1,64}$/],
-  ] as const)("for %s has the form it wants, is always the same, and its own", (family, form) => {
-    const ids = Array.from(
-      { length: 5_000 },
-      (_, index) => `call_${index}|with something longer than any provider takes ${index}`,
-    );
-    const made = ids.map((id) => idForProvider(id, family));
-    expect(made.filter((id) => !form.test(id))).toEqual([]);
-    expect(new Set(made).size).toBe(ids.length);
-    expect(made).toEqual(ids.map((id) => idForProvider(id, family)));
-    expect(made.map((id) => idForProvider(id, family))).toEqual(made);
-  });
-
-  test("that is right already stays", () => {
-    expect([idForProvider("aB3xK9mP2", "mistral"), idForProvider("call_1", "openai")]).toEqual(["aB3xK9mP2", "call_1"]);
   });
 });

@@ -3,10 +3,10 @@
  * `true` or `false` becomes that value, text that is a JSON list or object becomes it, a number becomes text; null for a property that may be
  * left out, or has a default, counts as left out. Nothing else is changed: null is no value, and true is no number. Never decides.
  */
-import { parseJson } from "../../../kit/json.ts";
+import { isObject, parseJson } from "../../../kit/json.ts";
 import { createBudget, MAX_CHECK_STEPS, TooMuchWork } from "../budget.ts";
 import type { Inspected } from "../inspect.ts";
-import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
+import type { Schema, SchemaNode } from "../../../kit/schema/keywords.ts";
 import { MAX_VALUE_DEPTH } from "../plain-value.ts";
 
 interface Coercion {
@@ -29,13 +29,13 @@ export function coerceValue({ root, refs }: Inspected, value: unknown): unknown 
 }
 
 function coerced(coercion: Coercion, schema: Schema | undefined, value: unknown, levels: number): unknown {
-  if (!isNode(schema) || levels === 0) return value;
+  if (!isObject(schema) || levels === 0) return value;
   const types = typesOf(coercion, schema, levels);
   const made = types === null || types.some((type) => isOf(type, value)) ? value : converted(types, value);
   if (typeof made !== "object" || made === null) return made;
   return partsOf(coercion, schema, levels).reduce((held: unknown, part) => {
     if (Array.isArray(held)) return coercedItems(coercion, part, held, levels);
-    return isNode(held) ? coercedProperties(coercion, part, held, levels) : held;
+    return isObject(held) ? coercedProperties(coercion, part, held, levels) : held;
   }, made);
 }
 
@@ -46,18 +46,18 @@ function partsOf(coercion: Coercion, schema: SchemaNode, levels: number): readon
   const sure = [coercion.refs.get(schema), ...listOf(schema.allOf)];
   const forms = [schema.anyOf, schema.oneOf].flatMap((held) => {
     const nodes = listOf(held).filter((form) => {
-      const types = isNode(form) ? typesOf(coercion, form, levels - 1) : null;
+      const types = isObject(form) ? typesOf(coercion, form, levels - 1) : null;
       return types === null || types.some((type) => type === "object" || type === "array");
     });
     return nodes.length === 1 ? nodes : [];
   });
-  return [schema, ...[...sure, ...forms].filter(isNode).flatMap((part) => partsOf(coercion, part, levels - 1))];
+  return [schema, ...[...sure, ...forms].filter(isObject).flatMap((part) => partsOf(coercion, part, levels - 1))];
 }
 
 /** Null: any. */
 function typesOf(coercion: Coercion, schema: Schema, levels: number): readonly string[] | null {
   coercion.spend(1);
-  if (!isNode(schema) || levels === 0) return null;
+  if (!isObject(schema) || levels === 0) return null;
   if (schema.type !== undefined) return [schema.type].flat().map(String);
   const values = Array.isArray(schema.enum) ? schema.enum : Object.hasOwn(schema, "const") ? [schema.const] : null;
   if (values) return [...new Set(values.map(typeOf))];
@@ -103,14 +103,14 @@ function isExact(value: number): boolean {
 }
 
 function coercedItems(coercion: Coercion, { items }: SchemaNode, value: readonly unknown[], levels: number): unknown {
-  if (!isNode(items)) return value;
+  if (!isObject(items)) return value;
   const made = value.map((item) => coerced(coercion, items, item, levels - 1));
   return made.every((item, at) => item === value[at]) ? value : made;
 }
 
 function coercedProperties(coercion: Coercion, schema: SchemaNode, value: SchemaNode, levels: number): unknown {
   const { properties } = schema;
-  if (!isNode(properties)) return value;
+  if (!isObject(properties)) return value;
   const required = listOf(schema.required).map(String);
   const made = Object.entries(value).flatMap(([name, held]): [string, unknown][] => {
     const part = Object.hasOwn(properties, name) ? (properties[name] as Schema) : undefined;
@@ -122,7 +122,7 @@ function coercedProperties(coercion: Coercion, schema: SchemaNode, value: Schema
 }
 
 function isLeftOut(coercion: Coercion, schema: Schema | undefined, isRequired: boolean): boolean {
-  if (!isNode(schema) || (isRequired && !Object.hasOwn(schema, "default"))) return false;
+  if (!isObject(schema) || (isRequired && !Object.hasOwn(schema, "default"))) return false;
   const types = typesOf(coercion, schema, MAX_VALUE_DEPTH);
   return types !== null && !types.includes("null");
 }

@@ -3,7 +3,8 @@
  * properties, in items of lists and through `allOf` and references, not inside `anyOf`, `oneOf` or conditions.
  */
 import type { Inspected } from "../inspect.ts";
-import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
+import { isObject } from "../../../kit/json.ts";
+import type { Schema, SchemaNode } from "../../../kit/schema/keywords.ts";
 
 /** Values and characters that one call may get: a small call must not become a large one. */
 const DEFAULTS_LIMITS = { maxValues: 1_000, maxChars: 64 * 1024 } as const;
@@ -27,7 +28,7 @@ export function fillDefaults({ root, refs }: Inspected, value: unknown): unknown
 }
 
 function filled(filling: Filling, schema: Schema | undefined, value: unknown): unknown {
-  if (!isNode(schema) || typeof value !== "object" || value === null) return value;
+  if (!isObject(schema) || typeof value !== "object" || value === null) return value;
   const parts = Array.isArray(schema.allOf) ? (schema.allOf as Schema[]) : [];
   const before = [filling.refs.get(schema), ...parts].reduce<unknown>(
     (held, part) => filled(filling, part, held),
@@ -37,19 +38,19 @@ function filled(filling: Filling, schema: Schema | undefined, value: unknown): u
 }
 
 function filledItems(filling: Filling, { items }: SchemaNode, value: readonly unknown[]): readonly unknown[] {
-  if (!isNode(items)) return value;
+  if (!isObject(items)) return value;
   const made = value.map((item) => filled(filling, items, item));
   return made.every((item, at) => item === value[at]) ? value : made;
 }
 
 function filledProperties(filling: Filling, { properties }: SchemaNode, value: unknown): unknown {
-  if (!isNode(properties) || !isNode(value)) return value;
+  if (!isObject(properties) || !isObject(value)) return value;
   const changes: [string, unknown][] = [];
   for (const [name, schema] of Object.entries(properties) as [string, Schema][]) {
     if (Object.hasOwn(value, name) && value[name] !== undefined) {
       const part = filled(filling, schema, value[name]);
       if (part !== value[name]) changes.push([name, part]);
-    } else if (isNode(schema) && Object.hasOwn(schema, "default")) {
+    } else if (isObject(schema) && Object.hasOwn(schema, "default")) {
       changes.push([name, counted(filling, schema.default)]);
     }
   }

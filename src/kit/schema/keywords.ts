@@ -1,7 +1,8 @@
 /** JSON Schema as data: where subschemas sit, to what they apply, and how each keyword must be written. Drafts 7 and 2020-12. */
-import type { Schema, SchemaNode } from "../../kit/schema/expectation.ts";
+import { isObject } from "../json.ts";
+import type { Schema, SchemaNode } from "./expectation.ts";
 
-export type { Schema, SchemaNode } from "../../kit/schema/expectation.ts";
+export type { Schema, SchemaNode } from "./expectation.ts";
 
 /** `value`: the same value again. `child`: one known part of it. `each`: any number of its parts. `none`: only where a $ref points. */
 type AppliesTo = "value" | "child" | "each" | "none";
@@ -53,17 +54,13 @@ export function subschemasOf(node: SchemaNode): Subschema[] {
     if (holds === "one" || (holds === "one or list" && !Array.isArray(held)))
       return [{ keyword, at: null, schema: held, to }];
     if (Array.isArray(held)) return held.map((schema, index) => ({ keyword, at: String(index), schema, to }));
-    if (!isNode(held)) return [];
+    if (!isObject(held)) return [];
     const entries = Object.entries(held).filter(([, schema]) => holds !== "map or names" || !Array.isArray(schema));
     return entries.map(([at, schema]) => ({ keyword, at, schema, to }));
   });
 }
 
-export function isNode(value: unknown): value is SchemaNode {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isNode(value);
+export const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isObject(value);
 
 const TYPES: readonly unknown[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -88,7 +85,7 @@ const schemas: Shape = {
   say: "must be a list of schemas",
 };
 const schemaMap: Shape = {
-  is: (value) => isNode(value) && Object.values(value).every(isSchema),
+  is: (value) => isObject(value) && Object.values(value).every(isSchema),
   say: "must be an object whose values are schemas",
 };
 
@@ -101,14 +98,14 @@ const own: readonly (readonly [keyword: string, shape: Shape])[] = [
   [
     "dependentRequired",
     {
-      is: (value) => isNode(value) && Object.values(value).every(isNames),
+      is: (value) => isObject(value) && Object.values(value).every(isNames),
       say: "must be an object whose values are lists of property names",
     },
   ],
   [
     "dependencies",
     {
-      is: (value) => isNode(value) && Object.values(value).every((held) => isSchema(held) || isNames(held)),
+      is: (value) => isObject(value) && Object.values(value).every((held) => isSchema(held) || isNames(held)),
       say: "must be an object whose values are schemas or lists of property names",
     },
   ],
@@ -138,6 +135,9 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map([
   ...own,
   ...shared.flatMap(([keywords, shape]) => keywords.split(" ").map((keyword) => [keyword, shape] as const)),
 ]);
+
+/** Every keyword that says something about values. */
+export const KEYWORDS: readonly string[] = [...SHAPES.keys(), "const"];
 
 /** What is written wrongly in this node itself, or null. A keyword nobody knows is an annotation and never wrong. */
 export function malformed(node: SchemaNode): string | null {

@@ -1,7 +1,8 @@
-/** What the gate works with while nobody registers hooks and nobody can be asked: nothing to observe, and no owner's word, so what needs it is refused. */
-import type { Hooks } from "../contracts/plugin-hooks.ts";
-import type { Rights } from "../contracts/channels/rights.ts";
-import type { Approvals } from "../contracts/tools/approval.ts";
+/** A gate without surroundings: no hooks, nobody who could be asked, so that calls that need an owner are refused, and limits as usual. */
+import { type Config, defaultConfig } from "../../config/index.ts";
+import type { Hooks } from "../../contracts/plugin-hooks.ts";
+import type { Rights } from "../../contracts/channels/rights.ts";
+import type { Approvals } from "../../contracts/tools/approval.ts";
 
 export const noHooks: Hooks = {
   on: () => ({ [Symbol.dispose]: () => undefined }),
@@ -21,3 +22,5 @@ export const fixedRights: Rights = {
   now: async ({ role }) => ({ kind: "held", role }),
   onChange: () => ({ [Symbol.dispose]: () => undefined }),
 };
+
+export const USUAL_LIMITS: Config["tools"]["execution"] = defaultConfig().tools.execution;

@@ -3,8 +3,8 @@ import type { HookAnswers, HookEntry } from "../../contracts/plugin-hooks.ts";
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import { misfitOf, type Shape } from "../../kit/schema/shape.ts";
-import { textOf, withText } from "../run/output.ts";
-import { type Draft, type Finished, refuse, type StageDeps } from "./stage.ts";
+import { type Finished, textOf, withText } from "../run/output.ts";
+import { type Draft, refuse, type StageDeps } from "./stage.ts";
 
 const HOOK_MS = 15_000;
 const MAX_REASON_CHARS = 500;
@@ -12,13 +12,13 @@ const MAX_REASON_CHARS = 500;
 const PERSIST_ANSWER: Shape = { type: "object", keys: { output: { shape: { type: "string" }, optional: true } } };
 
 /** In the order of registration; each sees the parameters as the one before left them. */
-export async function hooked(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
+export async function askHooks(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
   const handlers = await whoDecides(deps, "before_tool_call", signal);
   let now = draft;
   for (const { plugin, handler } of handlers) {
-    const { request, facts, params } = now;
-    const unchecked = () => refuse("not_allowed", `${facts.name} was not run: ${plugin} could not check it.`);
-    const event = { tool: facts.name, callId: request.callId, params, caller: request.context };
+    const { request, tool, params } = now;
+    const unchecked = () => refuse("not_allowed", `${tool.name} was not run: ${plugin} could not check it.`);
+    const event = { tool: tool.name, callId: request.callId, params, caller: request.context };
     const answer = await asked(deps, plugin, (until) => handler(event, until), signal);
     const said = answer.kind === "said" ? readAnswer(answer.said) : null;
     if (said === null) return unchecked();
@@ -121,8 +121,8 @@ export async function persisted(
   const before = isError ? outcome.message : textOf(outcome.result);
   let output = before;
   for (const { plugin, handler } of handlers) {
-    const { request, facts } = draft;
-    const event = { tool: facts.name, callId: request.callId, caller: request.context, output, isError };
+    const { request, tool } = draft;
+    const event = { tool: tool.name, callId: request.callId, caller: request.context, output, isError };
     const answer = await asked<HookAnswers["tool_result_persist"]>(
       deps,
       plugin,

@@ -12,18 +12,18 @@ import { deferred } from "./kit/deferred.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import { createClientStream, createMetrics } from "./observe/index.ts";
 import { tellTurns } from "./plugins/index.ts";
-import { createReloader, type Reloader } from "./reload.ts";
-import { createStatus, type Status } from "./status.ts";
-import { type Agents, openAgents } from "./wiring/agents.ts";
-import { type Automation, openAutomation } from "./wiring/automation.ts";
+import { createReloader } from "./reload.ts";
+import { openAgents } from "./wiring/agents.ts";
+import { openAutomation } from "./wiring/automation.ts";
 import { registerBuiltInCommands } from "./wiring/built-in-commands.ts";
 import { createBuiltInTools, type Operations } from "./wiring/built-in-tools.ts";
 import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wiring/core.ts";
 import { openAgentFiles } from "./wiring/files.ts";
 import { openPort } from "./wiring/http.ts";
-import { type Messages, openMessages } from "./wiring/messages.ts";
-import { openPeople, type People } from "./wiring/people.ts";
+import { openMessages } from "./wiring/messages.ts";
+import { openPeople } from "./wiring/people.ts";
 import { openPlugins } from "./wiring/plugins.ts";
+import { openStatus } from "./wiring/status.ts";
 import { openTools } from "./wiring/tools.ts";
 import { beginTurns } from "./wiring/turns.ts";
 
@@ -47,13 +47,14 @@ export async function startGateway(deps: GatewayDeps, options: GatewayOptions): 
 }
 
 async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
-  const reloader = createReloader(deps, options.loaded, options.configSource);
+  // The ground. Listeners are called in the order in which they came, so metrics and the stream of clients come before all others.
+  const reloader = createReloader(deps, options.loaded, options.configSource); // told at the end what it reloads
   const core = await openCore(life, deps, options, reloader.config);
   const metrics = createMetrics(core);
-  // before all other listeners: what those emit in answer to an event comes after it
   const stream = createClientStream(core, { epoch: core.store.epoch });
   const url = deferred<string>(); // late binding: agents tell scripts where the port is, and the port opens after them
 
+  // The groups, each made of those above it.
   const people = await openPeople(core);
   const tools = openTools(life, core, people);
   const agents = await openAgents(life, core, { tools, people, url: url.promise });
@@ -61,6 +62,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const messages = openMessages(core, people, tools);
   const automation = openAutomation(core, { people, tools, agents, messages });
 
+  // Commands, tools and plugins, which use all groups.
   const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core) };
   const groups = { people, tools, agents, messages, automation };
   const status = openStatus(core, reloader, groups);
@@ -68,8 +70,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const builtInTools = () => createBuiltInTools(core, { ...groups, files, operations });
   const plugins = life.own("plugins", await openPlugins(core, { tools, messages, automation, builtInTools }));
   if (tools.skills.hasChanged()) agents.pool.replace(await agents.openPool(core.config())); // no process has begun before the port is open
-  status.registerPlugins(plugins);
+  status.registerPlugins(plugins); // late binding: a command shows the status, and plugins come after the commands
 
+  // The way in and the way out. What is handed to `life` last is stopped first.
   const port = openPort(core, { ...groups, plugins, operations, metrics, stream, status: status.read });
   life.own("http", port.server);
   url.resolve(port.server.url);
@@ -77,6 +80,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   life.own("outbox", messages.outbox);
   life.onStop("replies", () => lastReplies(core.clock, messages.outbox));
 
+  // From here on the gateway works.
   core.log.info("queue recovered", await messages.queue.recover());
   beginTurns(life, core, groups);
   life.own("jobs", await automation.start());
@@ -102,25 +106,6 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   tellPlugins(life, core);
   const failed = Promise.race([core.store.health.failed, core.stray.failed]);
   return { http: port.server, failed, stop: (reason) => life.stop(reason) };
-}
-
-interface StatusGroups {
-  readonly people: People;
-  readonly agents: Agents;
-  readonly messages: Messages;
-  readonly automation: Automation;
-}
-
-function openStatus(core: Core, reloader: Reloader, { people, agents, messages, automation }: StatusGroups): Status {
-  const { clock, store, channels, secrets, options, stray } = core;
-  const { queue, outbox } = messages;
-  const { budget } = people;
-  const { pool } = agents;
-  const { mask } = secrets;
-  return createStatus(
-    { clock, store, channels, mask, pool, queue, outbox, budget, reloader, automation, stray },
-    options,
-  );
 }
 
 function restartIfAllowed({ config, options }: { config: () => Config; options: GatewayOptions }): () => boolean {

@@ -91,12 +91,12 @@ export function createReceiverCheck({
 }: ReceiverCheckDeps): (row: OutboxRow) => Promise<boolean> {
   return async ({ to, turnId, sessionKey, message }) => {
     if (isOwnChannel(to.channel)) return true;
-    const place = await sessionChatStore.of(sessionKey);
-    const speaker = (await sessionChatStore.speakerOf(turnId)) ?? place;
-    if (!speaker) return true; // words of the gateway itself, to a chat in which nobody has spoken
+    const chat = await sessionChatStore.of(sessionKey);
+    const speaker = (await sessionChatStore.speakerOf(turnId)) ?? chat;
+    if (!speaker) return true; // a notice of the gateway itself, in a chat in which nobody has spoken
     // the reply was made; whether its agent is still there does not matter
     const asked = { principal: speaker.principal, role: "owner", agentId: DEFAULT_AGENT, origin: to } as const;
-    const now = await rights.now({ ...asked, sessionKey, turnId, ...(place ? { scope: place.scope } : {}) });
+    const now = await rights.now({ ...asked, sessionKey, turnId, ...(chat ? { scope: chat.scope } : {}) });
     return now.kind === "held" || (now.tell && message.kind === "notice");
   };
 }

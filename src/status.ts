@@ -96,5 +96,7 @@ function pluginCounts(plugins: Pick<PluginHost, "list">): GatewayStatus["plugins
 
 /** What the metrics ask for when somebody looks. */
 export function gaugesOf(status: GatewayStatus, http: Pick<HttpServer, "stats">): MetricsGauges {
-  return { ...status, ...http.stats(), rssBytes: process.memoryUsage.rss() };
+  const { uptimeMs, pool, queue, outbox } = status;
+  const { sockets, requests } = http.stats();
+  return { uptimeMs, pool, queue, outbox, sockets, requests, rssBytes: process.memoryUsage.rss() };
 }

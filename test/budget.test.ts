@@ -102,7 +102,7 @@ test("every call is in the usage ledger once, by whom it was caused and by which
   expect(provider.charged()).toEqual({ inputTokens: total.inputTokens, outputTokens: total.outputTokens });
 });
 
-test("what begins by itself stops first: the run is skipped with the reason, and its job is as well as before", async () => {
+test("a job stops before people do when the budget runs out: the run is skipped with the reason, and its job is as well as before", async () => {
   for (const text of ["one", "two", "three"]) expect((await say(text)).status).toBe(200);
   const asked = provider.requests.length;
   expect((await runJob("skipped")).reason).toMatch(

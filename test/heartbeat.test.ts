@@ -59,7 +59,7 @@ const checklist = async (text: string): Promise<void> => {
   await writeFile(join(gateway.home, "workspace", "HEARTBEAT.md"), text);
 };
 
-test("nobody is disturbed, and no model asked, before anybody has said anything", async () => {
+test("a heartbeat asks no model and shows nothing before anybody has said anything", async () => {
   await checklist("- is the stove off?");
   await moreLeftOut("idle", 2);
   expect(beats().length).toBe(0);
@@ -129,7 +129,7 @@ test("a provider that rejects the key of heartbeat runs is reported once, by nam
   await post(gateway, { text: "hello again", session: "den" }); // a provider that answers is mended
 });
 
-test("what waits for it is told in the main session, and nothing else", async () => {
+test("a heartbeat tells a waiting event in the main session, and nothing else", async () => {
   await checklist("# nothing to do\n");
   await moreLeftOut("empty", 1);
   const before = beats().length;

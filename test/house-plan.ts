@@ -180,7 +180,6 @@ export const EXCEPTIONS: readonly { readonly place: string; readonly because: st
 export const LITERAL_SPREADS: Readonly<Record<string, number>> = {};
 export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
   console: 8,
-  src: 1,
   "src/agents": 2,
   "src/automation": 2,
   "src/channels": 4,
@@ -197,9 +196,7 @@ export const SUBJECTLESS_TESTS: Readonly<Record<string, number>> = {
   console: 3,
   "src/channels": 16,
   "src/store": 3,
-  "src/testing": 1,
   "src/tools": 3,
-  test: 6,
 };
 
 /** Objects of dependencies that are too large for now. */

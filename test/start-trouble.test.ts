@@ -84,7 +84,7 @@ describe("a configuration", () => {
   });
 });
 
-describe("what another program holds", () => {
+describe("a port or state directory that another program holds", () => {
   test("a port in use ends the start with 75 and leaves the state directory free; a state directory in use ends it with 75, and after a kill -9 of its holder it is free at once", async () => {
     using other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
     await using home = await tempHome();

@@ -256,7 +256,7 @@ describe("a question with hidden characters is written out", () => {
   });
 });
 
-test("what is read back is what was written out, and ordinary words stay as they are", () => {
+test("text that was written out reads back as it was, and ordinary words stay as they are", () => {
   expect(readBack(writeOut(SLY))).toBe(SLY);
   expect(readBack("C:\\users \\u0041 \\u00e9")).toBe("C:\\users \\u0041 \\u00e9");
   expect(writeOut("Grüße, 日本, שלום, 1️⃣ 👍🏽\n\tx")).toBe("Grüße, 日本, שלום, 1️⃣ 👍🏽\n\tx");

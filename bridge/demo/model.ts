@@ -1,4 +1,4 @@
-/** A model that needs no key and no network: a scripted provider inside pi, streaming word by word. What it says is in demo-script.ts. */
+/** A model that needs no key and no network: a scripted provider inside pi, streaming word by word. What it says is in script.ts. */
 import type {
   AssistantMessage,
   AssistantMessageEventStream,

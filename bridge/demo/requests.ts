@@ -6,7 +6,7 @@ interface DemoRequest {
 
 interface Phrase {
   readonly pattern: RegExp;
-  request(words: string): DemoRequest;
+  request(rest: string): DemoRequest;
 }
 
 const MAX_TITLE_CHARS = 60;
@@ -64,9 +64,9 @@ function note(content: string): DemoRequest {
 const WHEN = /\bin (?:\d{1,6}|an?|one) ?[a-z]+\b/i;
 
 /** "in 5 seconds to stretch": when, and what is left. Without a time it is an hour from now. */
-function reminder(words: string): DemoRequest {
-  const when = WHEN.exec(words)?.[0] ?? "in 1 hour";
-  const text = words
+function reminder(rest: string): DemoRequest {
+  const when = WHEN.exec(rest)?.[0] ?? "in 1 hour";
+  const text = rest
     .replace(WHEN, " ")
     .trim()
     .replace(/^(?:to|that|about|of|for me to)\s+/i, "")

@@ -80,15 +80,15 @@ const NEWS_BLOCK = /<untrusted-text ([\w-]+)[^>\n]*>\n([^]*?)\n<\/untrusted-text
 const WAKE = /^\(A scheduled job has something/;
 const DUE = /^due now, from [^,\n]+, do it[^:\n]*: ([^]*)$/m;
 
-/** The words the script answers to: without the gateway's blocks, unless these are what it was woken for. */
+/** The text the script answers to: without the gateway's blocks, unless these are what it was woken for. */
 export function demoText(raw: string): string {
   const facts = FACTS.exec(raw)?.[2] ?? "";
   const rest = raw.replace(FACTS, "");
-  const words = rest.replace(NEWS_BLOCK, "");
-  if (!WAKE.test(words) && !words.startsWith("(The job ")) return words;
-  const news = [...rest.matchAll(NEWS_BLOCK)].map(([, , text = ""]) => text);
+  const text = rest.replace(NEWS_BLOCK, "");
+  if (!WAKE.test(text) && !text.startsWith("(The job ")) return text;
+  const news = [...rest.matchAll(NEWS_BLOCK)].map(([, , inside = ""]) => inside);
   if (news.length > 0) return `${NEWS}${news.join("\n\n")}`;
-  return DUE.exec(facts)?.[1] ?? words;
+  return DUE.exec(facts)?.[1] ?? text;
 }
 
 export function demoReply(turn: DemoTurn): DemoReply {

@@ -54,7 +54,7 @@ export function createReplaceablePool(deps: { readonly log: Log }, first: AgentP
   return {
     lease,
     stats: () => current.pool.stats(),
-    models: async (asked, signal) => (await current.pool.models?.(asked, signal)) ?? [],
+    models: (asked, signal) => current.pool.models(asked, signal),
     replace(next) {
       const before = current;
       current = generationOf(next);

@@ -21,7 +21,7 @@ export function createSessionModels(deps: SessionModelsDeps): SessionModels {
     const late = () => new GatewayError("pool_exhausted", `no agent said within ${ASK_MS} ms which models there are`);
     using limit = deps.clock.deadline(ASK_MS, late);
     const asked = provider === undefined ? { caller } : { caller, provider };
-    return (await deps.pool.models?.(asked, AbortSignal.any([signal, limit.signal]))) ?? [];
+    return await deps.pool.models(asked, AbortSignal.any([signal, limit.signal]));
   };
 
   /** Of the agent's own provider as pi says, of the configured ones as the configuration does. */

@@ -8,8 +8,8 @@ export interface AgentPool extends AsyncDisposable {
   /** Waits for a fitting process. Throws GatewayError (`agent_unavailable`, `pool_exhausted`); rejects with `signal.reason` when aborted. */
   lease(request: LeaseRequest, signal: AbortSignal): Promise<AgentLease>;
   stats(): PoolStats;
-  /** What can be chosen for this agent from one provider; without a name, from the agent's own. Absent: it cannot say. */
-  models?(asked: ModelQuery, signal: AbortSignal): Promise<readonly AgentModel[]>;
+  /** What can be chosen for this agent from one provider; without a name, from the agent's own. */
+  models(asked: ModelQuery, signal: AbortSignal): Promise<readonly AgentModel[]>;
 }
 
 export interface ModelQuery {
@@ -82,19 +82,19 @@ export interface AgentLease extends AsyncDisposable {
   /**
    * Says more into the running prompt. Resolves with `taken` when it has become part of the conversation: the model hears it with its next
    * call, before this prompt ends. `too_late`: it has not and will not. Settles before the stream's reader is done with the last event, never
-   * rejects. One at a time; absent: the agent cannot.
+   * rejects. One at a time.
    */
-  steer?(input: PromptInput, signal: AbortSignal): Promise<"taken" | "too_late">;
+  steer(input: PromptInput, signal: AbortSignal): Promise<"taken" | "too_late">;
   /** Size of the session file now. Meaningful after the stream has ended. */
   settledBytes(): Promise<number>;
-  /** What the agent knows about the conversation now; for after the stream has ended. Absent: it cannot say. */
-  stats?(signal: AbortSignal): Promise<AgentSessionStats>;
-  /** What an interrupted attempt had cost, found in the part of the session file that was cut off. Absent: nothing. */
-  readonly lost?: Usage & { readonly model?: string };
+  /** What the agent knows about the conversation now; for after the stream has ended. */
+  stats(signal: AbortSignal): Promise<AgentSessionStats>;
+  /** What an interrupted attempt had cost, found in the part of the session file that was cut off. */
+  readonly lost: Usage & { readonly model?: string };
   /** The agent remembers nothing of the conversation, although turns have ended in it. Absent: it does. */
   readonly startedOver?: StartedOver;
-  /** Has the conversation so far summarised. Does not throw for model or process failures. Absent: it cannot. */
-  compact?(instructions: string, signal: AbortSignal): Promise<Compaction>;
+  /** Has the conversation so far summarised. Does not throw for model or process failures. */
+  compact(instructions: string, signal: AbortSignal): Promise<Compaction>;
 }
 
 export interface StartedOver {

@@ -42,7 +42,7 @@ async function world(agent: FakeAgent, more: (pool: FakePool) => Partial<FakePoo
           async lease(request, signal) {
             asked++;
             const lease = await given.lease(request, signal);
-            return { stats: async () => ({}) as never, ...lease };
+            return { ...lease, stats: async () => ({}) as never };
           },
         },
         lastStats: { stale: () => true, note: () => undefined, of: () => null },

@@ -22,7 +22,6 @@ import {
   endOf,
   expiredEnd,
   failure,
-  NOTHING_USED,
   shouldRetry,
   stoppedBeforeStart,
   withLost,
@@ -142,7 +141,7 @@ async function leaseAgent(world: AttemptWorld, batch: Batch, signal: AbortSignal
   const lease = world.held.use(await world.agents.pool.lease(leaseRequest(batch), signal));
   logStartedOver(world.log, batch, lease.startedOver);
   await recordLost(world.budget, batch, lease);
-  world.cost.besides = addUsage(world.cost.besides, lease.lost ?? NOTHING_USED);
+  world.cost.besides = addUsage(world.cost.besides, lease.lost);
   return lease;
 }
 
@@ -167,7 +166,7 @@ async function adoptDelegated({ spans, cost }: AttemptWorld, delegating: OpenDel
 
 async function noteStats({ clock, agents, log }: TurnWorld, lease: AgentLease, batch: Batch): Promise<void> {
   const { lastStats } = agents;
-  if (!lastStats.stale(batch.sessionFile.name, clock.elapsed()) || !lease.stats) return;
+  if (!lastStats.stale(batch.sessionFile.name, clock.elapsed())) return;
   using limit = clock.deadline(STATS_MS, () => new Error("the agent did not say in time"));
   try {
     lastStats.note(batch.sessionFile.name, await lease.stats(limit.signal), clock.elapsed());

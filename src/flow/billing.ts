@@ -1,6 +1,7 @@
 /** A turn as something that is paid for: on whose account it goes, what is written into the usage ledger, and how it ends when there is no money left. */
 import { type Budget, type BudgetVerdict, type BudgetWork, UNATTENDED } from "../contracts/budget.ts";
 import type { AgentLease } from "../contracts/agent.ts";
+import type { Usage } from "../contracts/chat.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { Spent, UsageOrigin } from "../contracts/store/usage.ts";
 import { type EndWithoutSize, failure, NOTHING_USED } from "./ending/turn-ending.ts";
@@ -45,8 +46,11 @@ export function billOf(
 ): Spent | undefined {
   const work = workOf(batch);
   const usage = own ?? NOTHING_USED;
-  const nothing = usage.inputTokens + usage.outputTokens <= 0 && usage.costUsd <= 0;
-  return work && !nothing ? budget.bill(work, { id: batch.turnId, model, usage }) : undefined;
+  return work && !isNothing(usage) ? budget.bill(work, { id: batch.turnId, model, usage }) : undefined;
+}
+
+function isNothing({ inputTokens, outputTokens, costUsd }: Usage): boolean {
+  return inputTokens + outputTokens <= 0 && costUsd <= 0;
 }
 
 /** What an interrupted attempt had cost is known only now, and its traces are gone: written down at once. */
@@ -56,7 +60,7 @@ export async function recordLost(
   { lost }: Pick<AgentLease, "lost">,
 ): Promise<void> {
   const work = workOf(batch);
-  if (!work || !lost) return;
+  if (!work || isNothing(lost)) return;
   const { model = "", ...usage } = lost;
   await budget.record(budget.bill(work, { id: `${batch.turnId}:${batch.attempt}`, model, usage }));
 }

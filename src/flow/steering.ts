@@ -33,7 +33,6 @@ export function startSteering(
   const until = AbortSignal.any([signal, closing.signal]);
 
   const listen = async (): Promise<void> => {
-    if (!lease.steer) return;
     for (;;) {
       const entries = await batch.offered(until);
       if (entries.length === 0) return;

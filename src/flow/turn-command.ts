@@ -28,8 +28,7 @@ export async function runErrand({ commands, found, context }: AskedCommand, leas
   let usage = NOTHING_USED;
   let model = "";
   const compact = async (instructions: string): Promise<Compaction> => {
-    const result = await lease.compact?.(instructions, signal);
-    if (!result) return { kind: "failed", code: "agent_unavailable", detail: "this agent cannot" };
+    const result = await lease.compact(instructions, signal);
     if (result.kind === "done") ({ usage, model } = { usage: addUsage(usage, result.usage), model: result.model });
     return result;
   };

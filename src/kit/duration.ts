@@ -19,7 +19,7 @@ export function showDuration(ms: number): string {
   return `${ms}ms`;
 }
 
-const WORDS: readonly (readonly [number, string])[] = [
+const UNIT_NAMES: readonly (readonly [number, string])[] = [
   [86_400_000, "day"],
   [3_600_000, "hour"],
   [60_000, "minute"],
@@ -28,7 +28,7 @@ const WORDS: readonly (readonly [number, string])[] = [
 
 /** For people, in the largest unit of which there are at least two, or exactly one: 600000 → "10 minutes". */
 export function durationText(ms: number): string {
-  const [size, unit] = WORDS.find(([size]) => ms >= 2 * size || ms === size) ?? [1_000, "second"];
+  const [size, unit] = UNIT_NAMES.find(([size]) => ms >= 2 * size || ms === size) ?? [1_000, "second"];
   const count = Math.max(1, Math.round(ms / size));
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

@@ -1,9 +1,9 @@
-/** What every part may say. Words are constant, values are fields; the sink (observe/log.ts) redacts and writes. */
+/** The logger that every part gets. Messages are constant, values are fields; the sink (observe/log.ts) redacts and writes. */
 export interface Log {
-  debug(words: string, fields?: LogFields): void;
-  info(words: string, fields?: LogFields): void;
-  warn(words: string, fields?: LogFields): void;
-  error(words: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
   /** A logger that adds these fields to everything it says. */
   child(fields: LogFields): Log;
 }

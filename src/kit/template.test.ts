@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fillTemplate, MAX_TEMPLATE_PLACES, templateProblem } from "./template.ts";
+import { fillTemplate, MAX_PLACEHOLDERS, templateProblem } from "./template.ts";
 
 const LIMITS = { maxValueChars: 20, maxChars: 200 };
 const DOCUMENT = {
@@ -53,7 +53,7 @@ test.each([
   ["{{}}", "no path"],
   ["{{a}", "other half"],
   ["a}}", "other half"],
-  ["{{a}}".repeat(MAX_TEMPLATE_PLACES + 1), "more than"],
+  ["{{a}}".repeat(MAX_PLACEHOLDERS + 1), "more than"],
 ])("the template %j has the fault %p", (template, expected) => {
   const found = templateProblem(template);
   if (expected === null) expect(found).toBeNull();

@@ -1,4 +1,4 @@
-/** Text with places for values of a JSON document: `{{path.to.value}}`, and `{{.}}` for all of it. Looks values up; computes nothing. */
+/** Text with placeholders for values of a JSON document: `{{path.to.value}}`, and `{{.}}` for all of it. Looks values up; computes nothing. */
 
 interface TemplateLimits {
   /** Of one value. */
@@ -6,28 +6,31 @@ interface TemplateLimits {
   readonly maxChars: number;
 }
 
-const PLACE = /\{\{([^{}]{0,300})\}\}/g;
+const PLACEHOLDER = /\{\{([^{}]{0,300})\}\}/g;
 const PATH = /^[A-Za-z0-9_$@-]+(\.[A-Za-z0-9_$@-]+)*$/;
 const WHOLE = ".";
-export const MAX_TEMPLATE_PLACES = 50;
+export const MAX_PLACEHOLDERS = 50;
 
 /** What is wrong with a template, to stand after its name; null when nothing is. */
 export function templateProblem(template: string): string | null {
-  const places = [...template.matchAll(PLACE)].map(([whole, inside = ""]) => ({ whole, path: inside.trim() }));
-  const wrong = places.find(({ path }) => path !== WHOLE && !PATH.test(path));
+  const placeholders = [...template.matchAll(PLACEHOLDER)].map(([whole, inside = ""]) => ({
+    whole,
+    path: inside.trim(),
+  }));
+  const wrong = placeholders.find(({ path }) => path !== WHOLE && !PATH.test(path));
   if (wrong)
     return `has ${wrong.whole}, which is no path; a path is names with dots between them, such as {{build.id}}`;
-  if (places.length > MAX_TEMPLATE_PLACES) return `has more than ${MAX_TEMPLATE_PLACES} values in it`;
-  const rest = template.replace(PLACE, "");
+  if (placeholders.length > MAX_PLACEHOLDERS) return `has more than ${MAX_PLACEHOLDERS} values in it`;
+  const rest = template.replace(PLACEHOLDER, "");
   return rest.includes("{{") || rest.includes("}}") ? "has {{ or }} without the other half" : null;
 }
 
 /** A value that is not there is named, so that nobody takes a gap for an answer. */
 export function fillTemplate(template: string, document: unknown, limits: TemplateLimits): string {
-  const filled = template.replace(PLACE, (_whole, inside: string) => {
+  const filled = template.replace(PLACEHOLDER, (_whole, inside: string) => {
     const path = inside.trim();
     const value = path === WHOLE ? document : valueAt(document, path);
-    return value === undefined ? `(no value at ${path})` : shortened(wordsOf(value), limits.maxValueChars);
+    return value === undefined ? `(no value at ${path})` : shortened(textOf(value), limits.maxValueChars);
   });
   return shortened(filled, limits.maxChars);
 }
@@ -41,7 +44,7 @@ function valueAt(document: unknown, path: string): unknown {
   return at;
 }
 
-function wordsOf(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -18,7 +18,7 @@ test("time stands still until it is moved", async () => {
   expect([clock.now(), clock.elapsed()]).toEqual([5_000, 0]);
 });
 
-test("what falls due sees the moment it was due, and what it starts runs in the same advance", async () => {
+test("a timer that falls due sees the moment it was due, and timers that it starts run in the same advance", async () => {
   const clock = createFakeClock(0);
   const seen: number[] = [];
   const loop = async () => {

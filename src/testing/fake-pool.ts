@@ -41,11 +41,15 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
         },
         steer: (input) => ear.steer(input),
         settledBytes: async () => SETTLED_BYTES,
+        stats: () => Promise.reject(new Error("a scripted agent has no stats")),
+        compact: async () => ({ kind: "nothing" }),
+        lost: NO_USAGE,
         async [Symbol.asyncDispose]() {
           open--;
         },
       };
     },
+    models: async () => [],
     stats: () => ({ starting: 0, idle: max - open, busy: open, waiting: 0, max, model: "fake/one", trouble: null }),
     /** Ends what a script still waits for, as the end of a process would. */
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 /** Automation: jobs, heartbeat, webhooks, and text that other parts put into sessions. Nothing begins before `start`. */
-import { agentProfiles, agentWorkspace, readChecklist, removeSession } from "../agents/index.ts";
+import { agentProfiles, agentWorkspace, profileKey, readChecklist, removeSession } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi, TellMain } from "../contracts/automation/jobs.ts";
@@ -264,8 +264,7 @@ function beginHeartbeat({ core, people, messages, rights }: Shared): Heartbeat {
 /** HEARTBEAT.md of an agent that has a folder of its own. */
 async function checklistOf({ config, options }: Core, agentId: AgentId): Promise<string | null> {
   const named = config().agents.find(({ id }) => id === agentId);
-  const profiles = [...agentProfiles(config()).values()];
-  const profile = profiles.find(({ id, role }) => id === agentId && role === "owner");
+  const profile = agentProfiles(config()).get(profileKey(agentId, "owner"));
   if (!profile || (agentId !== DEFAULT_AGENT && named?.workspace === undefined)) return null;
   return readChecklist(agentWorkspace(profile.config, options));
 }

@@ -1,5 +1,5 @@
 /** Files: those that people send, those that agents may open, and those that agents may send. Settings and folders come from the configuration. */
-import { agentProfiles, agentWorkspace, hasPersonalWorkspaces, workspaceFor } from "../agents/index.ts";
+import { agentProfiles, agentWorkspace, hasPersonalWorkspaces, profileKey, workspaceFor } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { InboundFiles } from "../contracts/channels/platform.ts";
 import type { AttachedFiles, OutgoingFiles } from "../contracts/agent-files.ts";
@@ -42,7 +42,7 @@ type FileCore = Pick<Core, "log" | "config" | "options"> & { readonly store: Pic
 /** For agents whose tools can read files. */
 export function createWorkspaceFiles({ log, store, config, options }: FileCore): AttachedFiles {
   const workspaceOf: AttachedDeps["workspaceOf"] = (agentId, role, principal) => {
-    const profile = [...agentProfiles(config()).values()].find((one) => one.id === agentId && one.role === role);
+    const profile = agentProfiles(config()).get(profileKey(agentId, role));
     if (!profile) return null;
     const { tools } = profile.config;
     const reads = typeof tools === "string" ? tools !== "chat" : tools.some((name) => READS.includes(name));

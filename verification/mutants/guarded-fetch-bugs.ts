@@ -56,7 +56,7 @@ export const GUARDED_FETCH_BUGS: readonly SeededBug[] = [
     what: "A connection that reached a private address after all is used.",
     file: "src/kit/outside/guarded-fetch.ts",
     in: "callOnce",
-    find: 'if (!request.place.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");',
+    find: 'if (!request.target.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");',
     replace: "void peer;",
     tests: here,
   },

@@ -46,6 +46,7 @@ export function createSimPool(deps: PoolDeps): SimPool {
     waits: 0,
     leftOver: 0,
     busyWith: (sessionKey) => open.get(sessionKey)?.aborted === false,
+    models: async () => [],
     async lease(request, signal) {
       const { sessionKey, turnId } = request.caller;
       checkLease(deps, request, open);
@@ -131,6 +132,9 @@ export function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
       return noting(deps, run, closing(ear, converse(deps, { ...leased, run, ear }, signal)));
     },
     steer: (input) => ear.steer(input),
+    stats: () => Promise.reject(new Error("a played agent has no stats")),
+    compact: async () => ({ kind: "nothing" }),
+    lost: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
     async settledBytes() {
       if (run?.ending === "died") throw new Error("the process is gone");
       return settledBytes + (run?.texts.length ?? 0) + 100;

@@ -1,12 +1,13 @@
 /**
- * Posts words to a place that the configuration names: JSON, an id that stays the same however often it is sent, a signature where there is a
- * secret. Goes through the guarded way out; whether and when it is tried again is the outbox's business.
+ * Posts replies to webhook targets: JSON, an id that stays the same however often it is sent, a signature where there is a secret. The call
+ * goes through `guardedFetch`; whether and when it is tried again is decided by the outbox.
  */
 import type { Config } from "../../config/index.ts";
 import { type Channel, SendError } from "../../contracts/channel.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { type Fetched, guardedFetch, type Resolver } from "../../kit/outside/guarded-fetch.ts";
+import { isTemporaryStatus } from "../../kit/outside/temporary-status.ts";
 import { signBody } from "../../kit/signed-body.ts";
 import { TARGET_CHANNEL } from "../runs/cron-channel.ts";
 import { KEY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from "./verify.ts";
@@ -19,8 +20,6 @@ interface TargetChannelDeps {
 type Target = Config["hooks"]["targets"][string];
 
 const LIMITS = { totalMs: 30_000, idleMs: 10_000, maxBytes: 256 * 1024 };
-/** Of what says no: those that mean "not now". */
-const PASSING: readonly number[] = [408, 425, 429];
 
 /** `targets` is asked for each time, so that a changed configuration holds from the next try on. */
 export function createTargetChannel(deps: TargetChannelDeps, targets: () => Readonly<Record<string, Target>>): Channel {
@@ -72,7 +71,7 @@ export function failureOf(answer: Fetched): SendError | null {
   const { status, retryAfterMs } = answer;
   if (status >= 200 && status < 300) return null;
   const detail = `the place answered with status ${status}`;
-  if (status < 500 && !PASSING.includes(status)) return new SendError("permanent", detail);
+  if (!isTemporaryStatus(status)) return new SendError("permanent", detail);
   return retryAfterMs === undefined
     ? new SendError("retry", detail)
     : new SendError("limited", detail, { retryAfterMs });

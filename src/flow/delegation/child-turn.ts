@@ -45,7 +45,7 @@ export async function runChildTurn(deps: ChildDeps, child: ChildTurn, signal: Ab
     await using lease = await deps.pool.lease(child.request, until);
     spans.enter("first_token");
     const ending = await hear(lease, promptOf(deps, child), child, until);
-    usage = addUsage(ending.usage, lease.lost ?? NOTHING_USED);
+    usage = addUsage(ending.usage, lease.lost);
     model = ending.model;
     return { ...endOf(ending, child, until), usage, model };
   } catch (error) {

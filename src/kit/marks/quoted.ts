@@ -34,9 +34,9 @@ export function passesOn(quoted: readonly Pick<Quoted, "how">[]): boolean {
 /** What a file says, and what is missing of it, belongs to whoever wrote the message it came with. */
 export function appendText<Q extends Quoted>(
   { text, quoted }: { readonly text: string; readonly quoted: readonly Q[] },
-  words: readonly string[],
+  added: readonly string[],
 ): { readonly text: string; readonly quoted: readonly Q[] } {
-  const append = (to: string) => [to, ...words].filter((part) => part !== "").join("\n");
+  const append = (to: string) => [to, ...added].filter((part) => part !== "").join("\n");
   const last = quoted.findLastIndex(({ how }) => how === "forward");
   if (last < 0) return { text: append(text), quoted };
   return { text, quoted: quoted.map((one, at) => (at === last ? { ...one, text: append(one.text) } : one)) };

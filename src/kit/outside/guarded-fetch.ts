@@ -1,6 +1,6 @@
 /**
  * The one way out to the network. The name is resolved here and the connection goes to the address that was judged, so that a name cannot
- * mean something else a moment later. No private addresses unless the operator chose the place; no proxies from the environment; no other
+ * mean something else a moment later. No private addresses unless the operator chose the target; no proxies from the environment; no other
  * host by redirection; time and size are limited. Never throws for what the other side does: the result says what happened.
  */
 import type { IncomingMessage } from "node:http";
@@ -48,7 +48,7 @@ interface FetchedAnswer {
 
 export type Fetched =
   | FetchedAnswer
-  /** It was not called, or not further: the place is not allowed. `redirect`: where it wanted to send us instead. */
+  /** It was not called, or not further: the target is not allowed. `redirect`: where it wanted to send us instead. */
   | { readonly kind: "refused"; readonly because: string; readonly redirect?: string }
   | { readonly kind: "failed"; readonly because: "slow" | "large" | "unreachable" };
 
@@ -76,15 +76,15 @@ export async function guardedFetch(
   const until = AbortSignal.any([signal, total.signal]);
   let url = request.url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const place = await orAborted(judge(deps, url, limits), until).catch((error: unknown) => failed(error, signal));
-    if (!("address" in place)) return place;
-    const answer = await callOnce(deps, { ...request, place }, limits, until).catch((error: unknown) =>
+    const target = await orAborted(judge(deps, url, limits), until).catch((error: unknown) => failed(error, signal));
+    if (!("address" in target)) return target;
+    const answer = await callOnce(deps, { ...request, target }, limits, until).catch((error: unknown) =>
       failed(error, signal),
     );
     if (answer.kind !== "answered" || !REDIRECTS.includes(answer.status)) return answer;
-    const next = redirectOf(place.url, answer.location, request.method);
+    const next = redirectOf(target.url, answer.location, request.method);
     if (next === null) {
-      const redirect = webAddress(answer.location, place.url.href);
+      const redirect = webAddress(answer.location, target.url.href);
       const because = "it answered with a redirection that is not followed";
       return { kind: "refused", because, ...(redirect === null ? {} : { redirect }) };
     }
@@ -93,7 +93,7 @@ export async function guardedFetch(
   return { kind: "refused", because: "it redirects in circles" };
 }
 
-interface Place {
+interface Target {
   readonly url: URL;
   readonly address: string;
   /** The operator chose it. */
@@ -102,7 +102,7 @@ interface Place {
 
 type Stopped = Exclude<Fetched, { kind: "answered" }>;
 
-async function judge(deps: GuardedFetchDeps, text: string, limits: GuardedLimits): Promise<Place | Stopped> {
+async function judge(deps: GuardedFetchDeps, text: string, limits: GuardedLimits): Promise<Target | Stopped> {
   const url = URL.parse(text);
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:"))
     return { kind: "refused", because: "only http and https are called" };
@@ -130,15 +130,15 @@ function redirectOf(from: URL, location: string, method: string): string | null 
   return from.protocol === "https:" && to.protocol !== "https:" ? null : to.href;
 }
 
-interface Placed extends GuardedRequest {
-  readonly place: Place;
+interface TargetedRequest extends GuardedRequest {
+  readonly target: Target;
 }
 
 type Answered = Extract<Fetched, { kind: "answered" }> & { readonly location: string };
 
 async function callOnce(
   deps: GuardedFetchDeps,
-  request: Placed,
+  request: TargetedRequest,
   limits: GuardedLimits,
   signal: AbortSignal,
 ): Promise<Answered> {
@@ -147,7 +147,7 @@ async function callOnce(
   try {
     const response = await orAborted(withIdleLimit(deps, limits, send(request, until)), until);
     const peer = response.socket.remoteAddress;
-    if (!request.place.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");
+    if (!request.target.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");
     const body = await readBody(deps, response, limits, until);
     const { location = "", "retry-after": later, "content-type": contentType = "" } = response.headers;
     return {
@@ -156,7 +156,7 @@ async function callOnce(
       text: body.toString("utf8"),
       body,
       contentType,
-      url: request.place.url.href,
+      url: request.target.url.href,
       location,
       ...pauseOf(later),
     };
@@ -170,8 +170,8 @@ function pauseOf(retryAfter: string | undefined): { readonly retryAfterMs?: numb
   return retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
 }
 
-async function send({ place, method, headers, body }: Placed, signal: AbortSignal): Promise<IncomingMessage> {
-  const { url, address } = place;
+async function send({ target, method, headers, body }: TargetedRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, address } = target;
   const family = address.includes(":") ? 6 : 4;
   const { request: call } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   signal.throwIfAborted(); // a call that ended meanwhile tells nobody any more that it did

@@ -11,7 +11,7 @@ export const THIRD_GUARDED_FETCH_BUGS: readonly SeededBug[] = [
     what: "After a redirection the address before it is told as the one the answer came from.",
     file: "src/kit/outside/guarded-fetch.ts",
     in: "callOnce",
-    find: "url: request.place.url.href",
+    find: "url: request.target.url.href",
     replace: "url: request.url",
     tests: fetching,
   },

@@ -1,7 +1,7 @@
 /**
  * The extension that every agent process loads: gateway tools arrive as data over stdin, calls go back over the same pipe, pi tools
- * ask over it before they run, and a scripted demo model answers when no real one is set up. It opens no socket, reads no file and holds no
- * credential.
+ * ask over it before they run, and a scripted demo model answers when no real one is set up. Calls to the model's
+ * provider go through the gateway. It opens no socket, reads no file and holds no credential.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { separateCallIds } from "./call-ids.ts";
@@ -9,6 +9,7 @@ import { registerDemoModel } from "./demo/model.ts";
 import { envelopeErrors } from "./errors.ts";
 import { keepOtherTexts } from "./kept-results.ts";
 import { respellCalls } from "./names.ts";
+import { useModelDoor } from "./model-door.ts";
 import { parseOrder } from "./orders.ts";
 import { guardPiTools } from "./pi-tools.ts";
 import { keepProviderWaits } from "./provider-waits.ts";
@@ -19,6 +20,8 @@ import { reportProgress, toolApplier } from "./tool-pipe.ts";
 export default function bridge(pi: ExtensionAPI): void {
   console.log = console.info = console.debug = console.warn = console.error; // stdout belongs to the protocol
 
+  useModelDoor();
+  if (process.env.PI_GATEWAY_BRIDGE_MODE === "off") return; // models are called all the same
   const state = bridgeState();
   const tools = toolApplier(pi, state);
   let inTurn = false;

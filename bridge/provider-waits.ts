@@ -3,6 +3,7 @@
  * A wait within the limit is kept before the next request; a longer one is only told. Requests to others are left alone.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { addressOf } from "./model-door.ts";
 import { askedWaitMs } from "./retry-after.ts";
 
 const ASKED_KEY = "pi-gateway:provider_asked";
@@ -57,11 +58,6 @@ function note(waits: Waits, asked: { readonly url: string; readonly limitMs: num
   if (waitMs === null || waitMs > asked.limitMs) notBefore.delete(now.base);
   else notBefore.set(now.base, at + waitMs);
   if (waitMs !== null) tell(now.ui, ASKED_KEY, { status: response.status, waitMs });
-}
-
-function addressOf(target: Parameters<typeof fetch>[0]): string {
-  if (typeof target === "string") return target;
-  return target instanceof URL ? target.href : target.url;
 }
 
 /** A status line is the one thing an extension can say without waiting for an answer and without anybody being shown it. */

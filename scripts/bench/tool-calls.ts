@@ -10,6 +10,7 @@ import { checkConfigText, readEnvironment } from "../../src/config/index.ts";
 import type { AgentLease, Caller } from "../../src/contracts/agent.ts";
 import type { InboxId, TurnId } from "../../src/contracts/ids.ts";
 import type { Tool } from "../../src/contracts/tools/tool.ts";
+import { createModelDoor } from "../../src/model-door/index.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { systemIds } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -114,13 +115,15 @@ async function openPipe(baseUrl: string) {
   if (!config) throw new Error("the bench's own configuration is not valid");
   const events = createEvents(DEPS);
   const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, [nothing], EVERY_RULE);
+  const environment = readEnvironment(process.env);
+  const modelDoor = createModelDoor(DEPS, { models: () => config.models, environment });
   const pool = await startPool(
-    { ...DEPS, events, tools },
+    { ...DEPS, events, tools, modelDoor },
     {
       home: home.path,
       config: config.agent,
       models: config.models,
-      environment: readEnvironment(process.env),
+      environment,
       bridgePath: BRIDGE,
       bun: [process.execPath, "--no-env-file"],
       bunEnv: {},

@@ -33,7 +33,7 @@ export function openLease(
   options: LeaseOptions,
 ): AgentLease {
   if (deps.played) return deps.played.lease(agent, options);
-  const { process, pipe } = agent;
+  const { process, pipe, door } = agent;
   const { session } = options;
   let turn: Turn | null = null;
   let trusted = true;
@@ -42,12 +42,14 @@ export function openLease(
 
   const context: ToolContext = { ...options.request.caller, stats: (signal) => sessionStats(process, signal) };
   pipe.serve(context);
+  door.lease(options.request.caller);
 
   const close = async (): Promise<void> => {
     turn?.halt();
     if (turn) trusted = (await turn.over) && trusted;
     await compacting;
     pipe.serve(null);
+    door.lease(null);
     if (trusted) await pipe.endLeftRunning(); // a process that is not used again takes everything with it anyway
     const bytes = trusted ? settledSize(session.path) : 0; // 0 is never a match, so the session is opened again
     const visit = { log: deps.log, kept: session.kept, visiting: session.path };

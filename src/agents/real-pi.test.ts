@@ -203,6 +203,7 @@ test(
       "PATH",
       "PI_CODING_AGENT_DIR",
       "PI_GATEWAY_BRIDGE",
+      "PI_GATEWAY_BRIDGE_MODE",
       "PI_GATEWAY_DEMO",
       "PI_GATEWAY_OWNER",
       "PI_GATEWAY_PROCESS",

@@ -1,7 +1,8 @@
 /** Which processes can serve a session that has a model of its own: pure decisions. Keys of one provider never meet those of another. */
-import { type Config, type Environment, keysForProvider } from "../config/index.ts";
+import type { Config, Environment } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { AgentProfile } from "./profile.ts";
+import { modelAccess } from "./setup/model-access.ts";
 import { DEMO_MODEL, type ModelChoice, chooseModel } from "./setup/model-choice.ts";
 
 /** A provider's name becomes the name of a folder. */
@@ -41,8 +42,8 @@ export function choiceForSession(
     const agent = { ...profile.config, model: `${provider}/${first.id}` };
     return chooseModel({ agent, models }, environment);
   }
-  const keys = keysForProvider(environment, provider);
-  return { kind: "provider-default", provider, keys, because: `a session asks for a model of ${provider}` };
+  const access = modelAccess(models, environment, provider);
+  return { kind: "provider-default", provider, access, because: `a session asks for a model of ${provider}` };
 }
 
 function providerOf(model: string): string {

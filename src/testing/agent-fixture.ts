@@ -9,6 +9,7 @@ import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, RejectedCall } from 
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
+import { createModelDoor } from "../model-door/index.ts";
 import { bridgePath } from "./whole/bridge-path.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 import { recordingLog } from "./recording-log.ts";
@@ -120,8 +121,9 @@ export async function agentFixture(
   const gate = fakeGate();
   const log = recordingLog();
   const happened: { event: EventName; data: unknown }[] = [];
+  const modelDoor = createModelDoor({ log }, { models: () => models, environment: options.environment });
   const pool = await startPool(
-    { clock: systemClock, ids: systemIds, log, events: eventsInto(happened), tools: gate },
+    { clock: systemClock, ids: systemIds, log, events: eventsInto(happened), tools: gate, modelDoor },
     options,
   );
 

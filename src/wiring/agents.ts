@@ -15,6 +15,7 @@ import type { AgentId } from "../contracts/ids.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
 import { createDelegations } from "../flow/index.ts";
+import { createModelDoor } from "../model-door/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import type { Core } from "./core.ts";
 import type { People } from "./people.ts";
@@ -41,7 +42,8 @@ export async function openAgents(
 ): Promise<Agents> {
   const { clock, ids, log, events, config, options } = core;
   const reach = { url, tokens: tools.agentTokens };
-  const poolDeps = { clock, ids, log, events, tools: tools.gate, questions: tools.questions, reach };
+  const modelDoor = createModelDoor({ log }, { models: () => config().models, environment: options.environment });
+  const poolDeps = { clock, ids, log, events, tools: tools.gate, questions: tools.questions, reach, modelDoor };
   const openPool = (from: Config) => startPool(poolDeps, poolOptions(core, from, tools.skills.take()));
   const pool = life.own("agents", createReplaceablePool({ log }, await openPool(config())), AGENTS_STOP_MS);
   return {

@@ -268,5 +268,7 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
       end(one, "stopped");
     },
   };
-  return { process, pipe, model: MODEL, thinking: "off", redact: (said) => said, templates: new Set(), visits: "" };
+  const templates = new Set<string>();
+  const door = { lease: () => undefined };
+  return { process, pipe, door, model: MODEL, thinking: "off", redact: (said) => said, templates, visits: "" };
 }

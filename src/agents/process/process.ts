@@ -4,6 +4,8 @@ import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
+import { connectDescriptor } from "../../kit/mux/descriptor.ts";
+import type { MuxStream } from "../../kit/mux/mux.ts";
 import { createTail } from "../../kit/tail.ts";
 import { setLimitMark } from "./limit-mark.ts";
 import { leftRunning, PROCESS_VARIABLE } from "./marks.ts";
@@ -26,7 +28,12 @@ interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Blanked out in everything kept of its error output. */
   readonly secrets: readonly string[];
+  /** The process opens a stream on its connection to the gateway. */
+  readonly opened: (stream: MuxStream, head: unknown) => void;
 }
+
+/** The place of the connection among the descriptors of the process. */
+const CONNECTION = 3;
 
 export interface Ended {
   readonly because: "exited" | "garbled" | "stopped";
@@ -58,6 +65,7 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   const tail = createTail(STDERR_KEPT_CHARS * 2);
   const log = deps.log.child({ pid: child.pid });
   const identity = identify(child.pid);
+  const connection = connect(child, options, log);
   let garbled: string | null = null;
   let stopping: Promise<void> | null = null;
 
@@ -93,6 +101,7 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     await stop(true); // whatever it had started goes with it
     const detail = describe(child, garbled, redact(tail.text(), options.secrets).slice(-STDERR_KEPT_CHARS));
     wire.close(new GatewayError("agent_exited", detail));
+    connection.close("the process has ended");
     const because = garbled !== null ? "garbled" : asked ? "stopped" : "exited";
     return { because, code: child.signalCode ? null : code, detail };
   };
@@ -183,9 +192,7 @@ function spawn(options: SpawnOptions): Child {
     const child = Bun.spawn([...options.argv], {
       cwd: options.cwd,
       env: { ...options.env, [PROCESS_VARIABLE]: options.id },
-      stdin: "pipe",
-      stdout: "pipe",
-      stderr: "pipe",
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
       detached: true,
     });
     setLimitMark(child.pid, options.id); // before it has had time to start anything; where that is not possible its environment has to do
@@ -194,6 +201,17 @@ function spawn(options: SpawnOptions): Child {
     const why = cause instanceof Error ? cause.message : "unknown reason";
     throw new GatewayError("agent_unavailable", `pi could not be started: ${why}`, { cause });
   }
+}
+
+/** A process that closes it, or breaks its rules, is left without: its calls fail, and it says so. */
+function connect({ stdio }: Child, { opened }: SpawnOptions, log: Log) {
+  const fd = stdio[CONNECTION];
+  if (typeof fd !== "number") throw new GatewayError("internal", "the process has no connection to the gateway");
+  return connectDescriptor(fd, {
+    side: "even",
+    opened,
+    closed: (why) => log.debug("connection of an agent closed", { why }),
+  });
 }
 
 function stoppable(child: Child, identity: ProcessIdentity | null, id: string) {

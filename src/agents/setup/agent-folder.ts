@@ -2,7 +2,7 @@
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
-import { type ModelChoice, keyVariable } from "./model-choice.ts";
+import type { ModelChoice } from "./model-choice.ts";
 import { expandPath } from "./paths.ts";
 import { agentWorkspace } from "./workspace.ts";
 import { type GatewayFeatures, systemPrompt } from "./system-prompt.ts";
@@ -84,9 +84,7 @@ function models(models: Config["models"], choice: ModelChoice): Record<string, u
   const name = choice.kind === "configured" || choice.kind === "provider-default" ? choice.provider : "";
   const provider = models.providers[name];
   if (!provider || choice.kind === "demo" || choice.kind === "login") return { providers: {} };
-  const [variable] = Object.keys(choice.keys);
-  // Only the name of the variable is written; its value exists in the process environment alone. pi insists on some key.
-  const apiKey = provider.apiKey ? `$${keyVariable(name)}` : variable ? `$${variable}` : "none";
+  const apiKey = choice.access.apiKeys[name];
   const list = provider.models.map((model) => ({ ...model, name: model.name ?? model.id }));
   return { providers: { [name]: { baseUrl: provider.baseUrl, api: provider.api, apiKey, models: list } } };
 }

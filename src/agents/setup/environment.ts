@@ -8,7 +8,7 @@ interface AgentEnvironment {
   readonly environment: Environment;
   readonly folders: AgentFolders;
   readonly choice: ModelChoice;
-  readonly config: Pick<Config["agent"], "providerWaitMs">;
+  readonly config: Pick<Config["agent"], "bridge" | "providerWaitMs">;
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly bridgeSuffix: string;
   /** By which the next process of the gateway knows what this one left running. */
@@ -39,19 +39,25 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
     PI_OFFLINE: "1",
     ...options.mark,
     PI_GATEWAY_BRIDGE: options.bridgeSuffix,
+    PI_GATEWAY_BRIDGE_MODE: options.config.bridge,
     PI_GATEWAY_PROVIDER_WAIT_MS: String(options.config.providerWaitMs),
     ...(reach ? { PI_GATEWAY_URL: reach.url, PI_GATEWAY_INTERNAL_TOKEN: reach.token.reveal() } : {}),
-    ...(choice.kind === "demo" ? { PI_GATEWAY_DEMO: "1" } : {}),
-    ...revealed(choice),
+    ...forModels(choice),
   };
 }
 
 /** The values that must not appear in anything the process writes to its error output. */
 export function secretValues(choice: ModelChoice): readonly string[] {
-  return Object.values(revealed(choice)).filter((value) => value.length > 0);
+  if (choice.kind === "demo" || choice.kind === "login") return [];
+  return Object.values(choice.access.held).map((value) => value.reveal());
 }
 
-function revealed(choice: ModelChoice): Record<string, string> {
-  if (choice.kind === "demo" || choice.kind === "login") return {};
-  return Object.fromEntries(Object.entries(choice.keys).map(([name, key]) => [name, key.reveal()]));
+/** No key of a provider, but for credentials that only the process itself can use. */
+function forModels(choice: ModelChoice): Record<string, string> {
+  if (choice.kind === "demo") return { PI_GATEWAY_DEMO: "1" };
+  if (choice.kind === "login") return {};
+  const { baseUrls, variables, held } = choice.access;
+  const values: Record<string, string> = { PI_GATEWAY_MODEL_DOOR: JSON.stringify(baseUrls), ...variables };
+  for (const [name, value] of Object.entries(held)) values[name] = value.reveal();
+  return values;
 }

@@ -1,6 +1,6 @@
-/** Which model answers, and with which keys: decided once from configuration and environment, with the reason. Reads nothing itself. */
-import { type Config, type Environment, firstProviderWithKey, keysForProvider } from "../../config/index.ts";
-import type { Secret } from "../../kit/secret.ts";
+/** Which model answers, and how its provider is reached: decided once from configuration and environment, with the reason. Reads nothing itself. */
+import { type Config, type Environment, firstProviderWithKey } from "../../config/index.ts";
+import { type ModelAccess, modelAccess } from "./model-access.ts";
 
 export type ModelChoice =
   | { readonly kind: "demo"; readonly because: string }
@@ -8,14 +8,14 @@ export type ModelChoice =
       readonly kind: "configured";
       readonly provider: string;
       readonly model: string;
-      readonly keys: Readonly<Record<string, Secret>>;
+      readonly access: ModelAccess;
       readonly because: string;
     }
   /** pi's own choice among the models of this provider. */
   | {
       readonly kind: "provider-default";
       readonly provider: string;
-      readonly keys: Readonly<Record<string, Secret>>;
+      readonly access: ModelAccess;
       readonly because: string;
     }
   /** Whatever the settings and logins in that pi folder say. */
@@ -38,7 +38,7 @@ export function chooseModel(config: Pick<Config, "agent" | "models">, environmen
     return {
       kind: "provider-default",
       provider,
-      keys: keysForProvider(environment, provider),
+      access: modelAccess(config.models, environment, provider),
       because: `a key of ${provider} is in the environment`,
     };
   }
@@ -51,11 +51,6 @@ export function expectedModel(choice: ModelChoice): string | null {
   return choice.kind === "configured" ? `${choice.provider}/${choice.model}` : null;
 }
 
-/** The variable in which a key from the configuration file travels to the agent. */
-export function keyVariable(provider: string): string {
-  return `PI_GW_KEY_${provider.toUpperCase().replaceAll("-", "_")}`;
-}
-
 function configured(
   config: Pick<Config, "models">,
   environment: Environment,
@@ -64,7 +59,6 @@ function configured(
 ): ModelChoice {
   const slash = name.indexOf("/");
   const provider = name.slice(0, slash);
-  const own = config.models.providers[provider]?.apiKey;
-  const keys = own ? { [keyVariable(provider)]: own } : keysForProvider(environment, provider);
-  return { kind: "configured", provider, model: name.slice(slash + 1), keys, because };
+  const access = modelAccess(config.models, environment, provider);
+  return { kind: "configured", provider, model: name.slice(slash + 1), access, because };
 }

@@ -7,6 +7,7 @@ import { secret } from "../../kit/secret.ts";
 import { poolOptions } from "../../testing/agent-fixture.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { tempHome } from "../../testing/temp-home.ts";
+import { PLACEHOLDER_KEY } from "../../contracts/model-door.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { agentFolders, prepareFolders } from "./agent-folder.ts";
 import { findPi } from "./find-pi.ts";
@@ -32,7 +33,7 @@ describe("the model that answers", () => {
   const choose = (agent: Partial<Config["agent"]>, models: Config["models"], env: Record<string, string>) => {
     const { config } = poolOptions("/home", agent, models);
     const choice = chooseModel({ agent: config, models }, readEnvironment(env));
-    const keys = "keys" in choice ? Object.keys(choice.keys) : [];
+    const keys = "access" in choice ? Object.keys(choice.access.variables) : [];
     const name = "provider" in choice ? `${choice.provider}/${"model" in choice ? choice.model : "*"}` : "";
     return [choice.kind, name, keys];
   };
@@ -41,14 +42,14 @@ describe("the model that answers", () => {
   test("is the demo when there is no key, no login and no endpoint", () => {
     expect(choose({}, none, {})).toEqual(["demo", "", []]);
   });
-  test("is the configured one, and only its provider's key goes along", () => {
+  test("is the configured one, and only its provider's variable goes along", () => {
     expect(choose({ model: "openai/gpt-x" }, none, key)).toEqual(["configured", "openai/gpt-x", ["OPENAI_API_KEY"]]);
   });
   test("may have slashes in its own name", () => {
     expect(choose({ model: "openrouter/a/b" }, none, {})).toEqual(["configured", "openrouter/a/b", []]);
   });
   test("is the first endpoint of the configuration when none is named", () => {
-    expect(choose({}, local("secret-key"), key)).toEqual(["configured", "my-local/m1", ["PI_GW_KEY_MY_LOCAL"]]);
+    expect(choose({}, local("secret-key"), key)).toEqual(["configured", "my-local/m1", []]);
   });
   test("is pi's choice of the provider whose key is in the environment", () => {
     expect(choose({}, none, key)).toEqual(["provider-default", "anthropic/*", ["ANTHROPIC_API_KEY"]]);
@@ -64,7 +65,7 @@ describe("the model that answers", () => {
 describe("the agent folder", () => {
   const folder = ["agent"];
 
-  test("names the key's variable and never holds the key", async () => {
+  test("has a placeholder where the key would be", async () => {
     await using home = await tempHome();
     const options = { ...poolOptions(home.path, { thinking: "high" as never }, local("very-secret-key")), folder };
     const choice = chooseModel({ agent: options.config, models: options.models }, options.environment);
@@ -81,7 +82,7 @@ describe("the agent folder", () => {
       retry: { maxRetries: 2 },
     });
     expect(models.providers["my-local"]).toMatchObject({
-      apiKey: "$PI_GW_KEY_MY_LOCAL",
+      apiKey: PLACEHOLDER_KEY,
       models: [{ id: "m1", name: "m1" }],
     });
     expect((await stat(join(home.path, "agent", "models.json"))).mode & 0o777).toBe(0o600);

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { Config, Environment } from "../../config/index.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Events } from "../../contracts/events.ts";
+import type { ModelDoor, ProcessDoor } from "../../contracts/model-door.ts";
 import type { Questions } from "../../contracts/channels/question.ts";
 import type { ToolGate } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -37,6 +38,8 @@ export interface StartDeps {
   readonly questions?: Pick<Questions, "ask" | "tell">;
   /** How scripts inside an agent call the gateway; absent: they cannot. */
   readonly reach?: AgentReach;
+  /** Without it no model is called, but for the demo model and those that a process has the login of. */
+  readonly modelDoor?: ModelDoor;
   /** Instead of processes of pi. */
   readonly played?: PlayedAgents;
 }
@@ -66,6 +69,8 @@ export interface StartSettings {
 export interface ReadyAgent {
   readonly process: AgentProcess;
   readonly pipe: ToolPipe;
+  /** Its calls of models. */
+  readonly door: Pick<ProcessDoor, "lease">;
   /** `provider/model`, as pi named it at its start. */
   readonly model: string;
   readonly thinking: string;
@@ -89,7 +94,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const { folders, lockHeldMs } = settings;
   using _locks = folders.ownAgentDir ? watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs }) : null;
   const id = deps.ids.next("process");
-  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets });
+  const door = deps.modelDoor?.connect(providersOf(settings.choice)) ?? NO_DOOR;
+  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets, door });
   if (process.identity) settings.notes.write(process.identity, id);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
@@ -115,6 +121,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     return {
       process,
       pipe,
+      door,
       model: model ?? "",
       thinking: text(state.thinkingLevel),
       redact: (said) => redact(said, secrets),
@@ -132,6 +139,16 @@ interface OwnParts {
   readonly suffix: string;
   readonly reach: Reach | null;
   readonly secrets: readonly string[];
+  readonly door: ProcessDoor;
+}
+
+const NO_DOOR: ProcessDoor = {
+  serve: (call) => call.abort("models are not called here"),
+  lease: () => undefined,
+};
+
+function providersOf(choice: ModelChoice): readonly string[] {
+  return choice.kind === "demo" || choice.kind === "login" ? [] : choice.access.providers;
 }
 
 function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
@@ -144,6 +161,7 @@ function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
       id: own.id,
       ...spawnOptions(settings, own, { temp: temp.path, visits: visits.path }),
       secrets: own.secrets,
+      opened: own.door.serve,
     });
     return { process, temp, visits };
   } catch (error) {
@@ -196,7 +214,7 @@ function flags(settings: StartSettings, visits: string): readonly string[] {
     // Without the bridge nobody would judge calls of pi tools, nor of those that extensions bring, so there are none.
     ...(config.bridge === "off" ? ["--no-tools", ...piToolFlags("chat")] : piToolFlags(config.tools)),
     ...["--session-dir", visits],
-    ...(config.bridge === "off" ? [] : ["-e", bridgePath]),
+    ...["-e", bridgePath], // also where the bridge is off: models are called through it
     ...resourceFlags(resources),
     ...["--system-prompt", folders.promptFile],
     ...(folders.ownAgentDir ? [] : foreignFolderFlags(config, choice)),

@@ -175,7 +175,8 @@ async function checkModel({ world, config }: Scene): Promise<Check> {
       return say("ok", `the default model of ${choice.provider} (${choice.because})`);
     case "configured": {
       const name = `${choice.provider}/${choice.model}`;
-      const keyed = Object.keys(choice.keys).length > 0 || config.models.providers[choice.provider] !== undefined;
+      const { providers, held } = choice.access;
+      const keyed = providers.length > 0 || Object.keys(held).length > 0;
       if (keyed) return say("ok", `${name} (${choice.because})`);
       if (config.agent.agentDir !== undefined)
         return say("ok", `${name}, with the pi login in ${config.agent.agentDir}`);

@@ -4,3 +4,4 @@
  */
 export { type Environment, readEnvironment } from "./environment.ts";
 export { firstProviderWithKey, keysForProvider, PROVIDER_KEYS } from "./provider-keys.ts";
+export { providerEndpoint } from "./provider-endpoints.ts";

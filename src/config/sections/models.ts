@@ -45,7 +45,9 @@ export const ModelsSection = Type.Object(
             },
             "The protocol the endpoint speaks.",
           ),
-          apiKey: secretText("The provider's key; most local servers take any text. Reaches only the agent processes."),
+          apiKey: secretText(
+            "The provider's key; most local servers take any text. Stays in the gateway: agent processes have a placeholder.",
+          ),
           models: Type.Array(ProviderModel, {
             minItems: 1,
             maxItems: 200,

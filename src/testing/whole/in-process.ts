@@ -4,6 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import { agentProfiles, startPool } from "../../agents/index.ts";
+import { createModelDoor } from "../../model-door/index.ts";
 import { checkConfigText, readEnvironment } from "../../config/index.ts";
 import type { AgentPool } from "../../contracts/agent.ts";
 import type { Channel, Receipt } from "../../contracts/channel.ts";
@@ -89,7 +90,8 @@ export async function startInProcess(
     bun: [process.execPath, "--no-env-file"],
     bunEnv: {},
   };
-  const pool = life.own("agents", await startPool({ ...DEPS, events, tools }, options), AGENTS_STOP_MS);
+  const modelDoor = createModelDoor(DEPS, { models: () => config.models, environment: options.environment });
+  const pool = life.own("agents", await startPool({ ...DEPS, events, tools, modelDoor }, options), AGENTS_STOP_MS);
   const queue = createQueue({ ...DEPS, store, workKind: () => "talk" }, () => config.queue);
   const receiving = { ...DEPS, events, queue, router: createRouter(() => config, OPEN_DOORS) };
   const receiver = quietReceiver(receiving, config.queue);

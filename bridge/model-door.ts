@@ -1,0 +1,97 @@
+/**
+ * Calls to the model's provider, sent through the gateway: this process has a placeholder where a key would be, and the gateway puts the key
+ * in. Calls to other addresses are left alone.
+ */
+import { type Connection, connectDescriptor } from "../src/kit/mux/descriptor.ts";
+import type { MuxStream } from "../src/kit/mux/mux.ts";
+import { isRecord } from "./orders.ts";
+
+/** The connection to the gateway, as the gateway starts this process with it. */
+const CONNECTION = 3;
+const KEY = Symbol.for("pi-gateway.model-door");
+
+type Fetch = typeof globalThis.fetch;
+type Target = Parameters<Fetch>[0];
+type Init = NonNullable<Parameters<Fetch>[1]>;
+
+/** Once for each process: an extension is loaded again for every session. pi's own fetch is in its place by now, and libraries take it anew for each call. */
+export function useModelDoor(): void {
+  const holder = globalThis as { [KEY]?: true };
+  const baseUrls = baseUrlsIn(process.env.PI_GATEWAY_MODEL_DOOR);
+  if (holder[KEY] || baseUrls.length === 0) return;
+  holder[KEY] = true;
+  const connection = connectDescriptor(CONNECTION, {
+    side: "odd",
+    opened: (stream) => stream.abort("nothing is served here"),
+    closed: () => undefined, // calls fail from now on, and say so
+  });
+  const plain = globalThis.fetch;
+  const through = (target: Target, init: Init = {}): Promise<Response> => {
+    const url = addressOf(target);
+    return baseUrls.some((base) => url.startsWith(base)) ? callThrough(connection, target, init) : plain(target, init);
+  };
+  globalThis.fetch = Object.assign(through, plain);
+}
+
+function baseUrlsIn(text: string | undefined): readonly string[] {
+  const parsed: unknown = JSON.parse(text ?? "[]");
+  return Array.isArray(parsed) ? parsed.filter((one) => typeof one === "string") : [];
+}
+
+export function addressOf(target: Target): string {
+  if (typeof target === "string") return target;
+  return target instanceof URL ? target.href : target.url;
+}
+
+async function callThrough({ open }: Connection, target: Target, init: Init): Promise<Response> {
+  const request = typeof target === "string" || target instanceof URL ? null : target;
+  const signal = init.signal ?? request?.signal ?? null;
+  signal?.throwIfAborted();
+  const headers = [...new Headers(init.headers ?? request?.headers)];
+  const call = open({ method: init.method ?? request?.method ?? "GET", url: addressOf(target), headers });
+  const stop = (): void => call.abort("stopped by the agent");
+  signal?.addEventListener("abort", stop, { once: true });
+  const over = (): void => signal?.removeEventListener("abort", stop);
+  try {
+    await call.write(await bytesOf(init.body ?? request?.body ?? null));
+    call.end();
+    return toResponse(call, await call.answer, over);
+  } catch (error) {
+    over();
+    signal?.throwIfAborted(); // whoever stops a call expects to hear that, and not what it led to
+    throw new TypeError("fetch failed", { cause: error });
+  }
+}
+
+async function bytesOf(body: Init["body"]): Promise<Uint8Array> {
+  if (typeof body === "string") return new TextEncoder().encode(body);
+  return body === null || body === undefined ? new Uint8Array(0) : await new Response(body).bytes();
+}
+
+function toResponse(call: MuxStream, head: unknown, over: () => void): Response {
+  const { status, headers } = isRecord(head) ? head : {};
+  if (typeof status !== "number" || !Array.isArray(headers)) throw new Error("the gateway gave no usable answer");
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const chunk = await call.read();
+        if (chunk) return controller.enqueue(chunk);
+        over();
+        controller.close();
+      } catch (error) {
+        over();
+        controller.error(error);
+      }
+    },
+    cancel() {
+      over();
+      call.abort("no longer read");
+    },
+  });
+  return new Response(isEmpty(status) ? null : body, { status, headers: headers as [string, string][] });
+}
+
+/** Of these HTTP allows no body. */
+function isEmpty(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}

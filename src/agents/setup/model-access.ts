@@ -1,0 +1,46 @@
+/** What a process gets so that it can call the models of its providers: addresses of the model door and placeholders, and no key. Pure. */
+import { type Config, type Environment, keysForProvider, modelEndpoint } from "../../config/index.ts";
+import { PLACEHOLDER_KEY, PLACEHOLDER_LOGIN } from "../../contracts/model-door.ts";
+import type { Secret } from "../../kit/secret.ts";
+
+export interface ModelAccess {
+  /** Those whose calls go through the model door. */
+  readonly providers: readonly string[];
+  /** Calls to addresses that begin with one of these go through it. */
+  readonly baseUrls: readonly string[];
+  /** For the environment of the process: placeholders, and what is no secret. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** For pi's file of models, by provider. pi insists on some key. */
+  readonly apiKeys: Readonly<Record<string, string>>;
+  /** Credentials that the process holds itself, because they are more than a key that could be put into a call. */
+  readonly held: Readonly<Record<string, Secret>>;
+}
+
+/** What pi takes for a key where there is none. */
+const NO_KEY = "none";
+
+export function modelAccess(
+  models: Config["models"],
+  environment: Pick<Environment, "providerKeys">,
+  provider: string,
+): ModelAccess {
+  const endpoint = modelEndpoint(models, environment, provider);
+  if (!endpoint) {
+    const held = keysForProvider(environment, provider);
+    return { providers: [], baseUrls: [], variables: {}, apiKeys: {}, held };
+  }
+  const { baseUrl, key, variable, plain } = endpoint;
+  const placeholder = key === null ? NO_KEY : placeholderFor(key);
+  return {
+    providers: [provider],
+    baseUrls: [baseUrl],
+    variables: variable === null ? plain : { ...plain, [variable]: placeholder },
+    apiKeys: { [provider]: placeholder },
+    held: {},
+  };
+}
+
+/** pi asks Anthropic in another way when it has a login token, which it knows by its beginning. */
+function placeholderFor(key: Secret): string {
+  return key.reveal().includes("sk-ant-oat") ? PLACEHOLDER_LOGIN : PLACEHOLDER_KEY;
+}

@@ -1,0 +1,60 @@
+/** Addresses of providers, compared with pi's own catalogue: a call to another address would leave without its key. */
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { secret } from "../../kit/secret.ts";
+import { providerEndpoint } from "./provider-endpoints.ts";
+import { PROVIDER_KEYS } from "./provider-keys.ts";
+
+const CATALOGUE = join(import.meta.dir, "../../../node_modules/@earendil-works/pi-ai/dist/providers/data");
+/** More than a key is needed, so a process holds the credentials itself. */
+const HELD_BY_THE_PROCESS = ["amazon-bedrock", "github-copilot", "google-vertex"];
+const everyKey = {
+  providerKeys: Object.fromEntries(
+    Object.values(PROVIDER_KEYS)
+      .flat()
+      .map((name) => [name, secret(`value-of-${name}`)]),
+  ),
+};
+
+const catalogue = readdirSync(CATALOGUE).map((file) => {
+  const text = readFileSync(join(CATALOGUE, file), "utf8");
+  const addresses = [...text.matchAll(/"baseUrl":\s*"([^"]+)"/g)].map(([, address = ""]) => address);
+  return [file.replace(".json", ""), [...new Set(addresses)]] as const;
+});
+
+test.each(catalogue.filter(([name]) => Object.hasOwn(PROVIDER_KEYS, name) && !HELD_BY_THE_PROCESS.includes(name)))(
+  "every model of %s is below the address that is known for it",
+  (name, addresses) => {
+    const endpoint = providerEndpoint(everyKey, name);
+    const base = endpoint?.baseUrl ?? "none";
+    expect(addresses.filter((address) => address !== base && !address.startsWith(`${base}/`))).toEqual([]);
+  },
+);
+
+test("credentials that are more than a key stay with the process", () => {
+  const served = Object.keys(PROVIDER_KEYS).filter((name) => providerEndpoint(everyKey, name) !== null);
+  const unserved = Object.keys(PROVIDER_KEYS).filter((name) => !served.includes(name));
+  // Azure's address is a setting of its own, and the one of this test is no address
+  expect(unserved.sort()).toEqual(["amazon-bedrock", "azure-openai-responses", "github-copilot", "google-vertex"]);
+});
+
+test.each([
+  [{ AZURE_OPENAI_BASE_URL: "https://mine.example/openai/v1" }, "https://mine.example"],
+  [{ AZURE_OPENAI_RESOURCE_NAME: "my-resource" }, "https://my-resource.openai.azure.com"],
+  [{ AZURE_OPENAI_RESOURCE_NAME: "evil.example/x" }, undefined],
+])("Azure's address follows from its variables: %j", (variables, expected) => {
+  const values = { AZURE_OPENAI_API_KEY: "k", ...variables };
+  const providerKeys = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, secret(value)]));
+  expect(providerEndpoint({ providerKeys }, "azure-openai-responses")?.baseUrl).toBe(expected as string);
+});
+
+test("variables that are no secrets are told to the process, the key is not", () => {
+  const endpoint = providerEndpoint(everyKey, "cloudflare-ai-gateway");
+  expect(endpoint?.variable).toBe("CLOUDFLARE_API_KEY");
+  expect(Object.keys(endpoint?.plain ?? {}).sort()).toEqual(["CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_GATEWAY_ID"]);
+});
+
+test("of several kinds of keys the one is used that pi would take", () => {
+  expect(providerEndpoint(everyKey, "anthropic")?.variable).toBe("ANTHROPIC_AUTH_TOKEN");
+});

@@ -1,0 +1,208 @@
+/** The model door without pi: where calls may go, what is put in and left out, and when they end. Real HTTP on loopback. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { type IncomingHttpHeaders, createServer } from "node:http";
+import { checkConfigText } from "../config/index.ts";
+import { PLACEHOLDER_KEY, type ProcessDoor } from "../contracts/model-door.ts";
+import { createMux, type MuxStream } from "../kit/mux/mux.ts";
+import { secret } from "../kit/secret.ts";
+import { caller } from "../testing/agent-fixture.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { waitFor } from "../testing/wait-for.ts";
+import { createModelDoor } from "./index.ts";
+
+const KEY = "the-real-key";
+const LONG_BYTES = 32 * 1024 * 1024;
+const seen: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
+let sent = 0;
+let hungUp = 0;
+let origin = "";
+
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks).toString("utf8");
+  seen.push({ path: request.url ?? "", headers: request.headers, body });
+  response.on("close", () => void (response.writableEnded || hungUp++));
+  if (body === "elsewhere") return void response.writeHead(307, { location: "http://127.0.0.1:1/v1/responses" }).end();
+  if (body === "never") return;
+  if (body === "wrong") return void response.writeHead(401, { "retry-after": "7" }).end(`no such key: ${KEY}`);
+  response.writeHead(200, { "content-type": "text/event-stream", "set-cookie": "a=b", "x-request-id": "r1" });
+  if (body !== "long") return void response.end("data: hi\n\n");
+  const piece = Buffer.alloc(64 * 1024, "x");
+  const more = (): void => {
+    for (; sent < LONG_BYTES; sent += piece.length) if (!response.write(piece)) return void (sent += piece.length);
+    response.end();
+  };
+  response.on("drain", more);
+  sent = 0;
+  more();
+});
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  origin = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+interface Process {
+  readonly door: ProcessDoor;
+  ask(path: string, body?: string, more?: { headers?: [string, string][]; method?: string }): MuxStream;
+}
+
+/** A process that may call `local`, with its end of the connection. */
+function processOf(providers: readonly string[] = ["local"]): Process {
+  const served = { apiKey: KEY, models: [{ id: "m" }] };
+  const local = { ...served, baseUrl: `${origin}/v1` };
+  const gone = { ...served, baseUrl: "http://127.0.0.1:1/v1" };
+  const { config } = checkConfigText(JSON.stringify({ models: { providers: { local, gone } } }), () => undefined);
+  if (!config) throw new Error("the test's own configuration is not valid");
+  const environment = { providerKeys: { OPENAI_API_KEY: secret("key-of-openai") } };
+  const door = createModelDoor({ log: recordingLog() }, { models: () => config.models, environment }).connect(
+    providers,
+  );
+  const gateway = createMux({
+    side: "even",
+    write: (bytes) => {
+      queueMicrotask(() => agent.push(bytes));
+      return bytes.length;
+    },
+    opened: door.serve,
+    broken: (why) => expect(why).toBe("nothing"),
+  });
+  const agent = createMux({
+    side: "odd",
+    write: (bytes) => {
+      queueMicrotask(() => gateway.push(bytes));
+      return bytes.length;
+    },
+    opened: (stream) => stream.abort("nothing is served here"),
+    broken: (why) => expect(why).toBe("nothing"),
+  });
+  door.lease(caller("operator"));
+  return {
+    door,
+    ask(path, body = "hello", { headers = [["authorization", `Bearer ${PLACEHOLDER_KEY}`]], method = "POST" } = {}) {
+      const call = agent.open({ method, url: path.startsWith("http") ? path : `${origin}${path}`, headers });
+      void call.write(new TextEncoder().encode(body)).then(call.end, () => undefined);
+      return call;
+    },
+  };
+}
+
+async function textOf(call: MuxStream): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for (let chunk = await call.read(); chunk !== null; chunk = await call.read()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+test("a call gets the key where the placeholder was, and loses what belongs to its connection", async () => {
+  const headers: [string, string][] = [
+    ["Authorization", `Bearer ${PLACEHOLDER_KEY}`],
+    ["x-note", PLACEHOLDER_KEY],
+    ["x-other", "kept"],
+    ["cookie", "c=1"],
+    ["proxy-authorization", "p"],
+    ["host", "elsewhere.example"],
+  ];
+  const call = processOf().ask("/v1/chat/completions", "hello", { headers });
+  expect(await call.answer).toMatchObject({ status: 200 });
+  expect(await textOf(call)).toBe("data: hi\n\n");
+  const got = seen.at(-1)?.headers;
+  expect(got).toMatchObject({ authorization: `Bearer ${KEY}`, "x-other": "kept", "accept-encoding": "identity" });
+  expect([got?.cookie, got?.["proxy-authorization"], got?.["x-note"]]).toEqual([undefined, undefined, undefined]);
+  expect(got?.host).not.toBe("elsewhere.example");
+});
+
+test("an answer keeps its headers, but for cookies and those of the connection", async () => {
+  const head = (await processOf().ask("/v1/responses").answer) as { headers: [string, string][] };
+  const names = head.headers.map(([name]) => name);
+  expect(names).toContain("x-request-id");
+  expect(names.filter((name) => ["set-cookie", "connection", "transfer-encoding"].includes(name))).toEqual([]);
+});
+
+describe("a call that is refused reaches nobody", () => {
+  test.each([
+    ["to another host", "https://evil.example/v1/chat/completions", "POST"],
+    ["to another port of the same host", "http://127.0.0.1:1/v1/chat/completions", "POST"],
+    ["to a provider that is not the process's own", "https://api.openai.com/v1/responses", "POST"],
+    ["above the base address", "/chat/completions", "POST"],
+    ["beside the base address", "/v10/chat/completions", "POST"],
+    ["out of the base address", "/v1/../admin/chat/completions", "POST"],
+    ["that is no model call", "/v1/files", "POST"],
+    ["that is no model call by its method", "/v1/responses", "DELETE"],
+  ])("%s", async (_name, path, method) => {
+    const before = seen.length;
+    const call = processOf().ask(path, "hello", { method });
+    expect(await call.answer).toMatchObject({ status: 403 });
+    expect(JSON.parse(await textOf(call)).error.message).toMatch(/Only model calls|not an address/);
+    expect(seen.length).toBe(before);
+  });
+
+  test("without a lease", async () => {
+    const { door, ask } = processOf();
+    door.lease(null);
+    const before = seen.length;
+    expect(await ask("/v1/responses").answer).toMatchObject({ status: 403 });
+    expect(seen.length).toBe(before);
+  });
+
+  test("that cannot be understood", async () => {
+    const call = processOf().ask("/v1/responses", "hello", { headers: "none" as never });
+    expect(await call.answer).toMatchObject({ status: 400 });
+  });
+});
+
+test("a redirect is handed on and not followed, so that the key goes nowhere else", async () => {
+  const before = seen.length;
+  expect(await processOf().ask("/v1/responses", "elsewhere").answer).toMatchObject({ status: 307 });
+  expect(seen.length).toBe(before + 1);
+});
+
+test("an error of the provider loses the key that it repeats, and keeps its headers", async () => {
+  const call = processOf().ask("/v1/responses", "wrong");
+  const head = (await call.answer) as { status: number; headers: [string, string][] };
+  expect([head.status, Object.fromEntries(head.headers)["retry-after"]]).toEqual([401, "7"]);
+  expect(await textOf(call)).toBe("no such key: [redacted]");
+});
+
+test("a call that runs ends with the lease, at the provider too", async () => {
+  const { door, ask } = processOf();
+  const call = ask("/v1/responses", "never");
+  const before = hungUp;
+  await waitFor("the call to arrive", () => seen.at(-1)?.body === "never");
+  door.lease(null);
+  await expect(call.answer).rejects.toThrow("the turn is over");
+  await waitFor("the provider to notice", () => hungUp === before + 1);
+});
+
+test("a call that the process gives up ends at the provider", async () => {
+  const call = processOf().ask("/v1/responses", "never");
+  const [before, arrived] = [hungUp, seen.length];
+  await waitFor("the call to arrive", () => seen.length > arrived);
+  call.abort("stopped");
+  await waitFor("the provider to notice", () => hungUp === before + 1);
+});
+
+test("an answer that nobody reads holds the provider up, and is not kept in memory", async () => {
+  const call = processOf().ask("/v1/responses", "long");
+  expect(await call.answer).toMatchObject({ status: 200 });
+  let [last, looks] = [-1, 0];
+  await waitFor("the provider to be held up", () => {
+    looks = sent === last && sent > 0 ? looks + 1 : 0;
+    last = sent;
+    return looks > 60; // the last of them are milliseconds apart
+  });
+  expect(sent).toBeLessThan(LONG_BYTES / 2);
+  expect((await textOf(call)).length).toBe(LONG_BYTES);
+});
+
+test("a provider that cannot be reached ends the call with a reason", async () => {
+  const call = processOf(["gone"]).ask("http://127.0.0.1:1/v1/responses");
+  await expect(call.answer).rejects.toThrow(/connect/i);
+});

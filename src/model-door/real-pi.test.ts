@@ -1,0 +1,154 @@
+/** Real pi calls models of every API through the model door: with the key at the provider, and without one in the process. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { type AgentFixture, agentFixture, collect, replyOf } from "../testing/agent-fixture.ts";
+import { MODEL_APIS, startWireProvider, type WireProvider } from "../testing/model-wires.ts";
+import { waitFor } from "../testing/wait-for.ts";
+import { PLACEHOLDER_KEY } from "../contracts/model-door.ts";
+import type { Config } from "../config/index.ts";
+import { secret } from "../kit/secret.ts";
+
+const LIMIT_MS = 60_000;
+const KEY = "canary-key-of-the-provider-5f1c9d27";
+/** Those that are open in the shell itself; each that is a socket is named. */
+const LIST_DESCRIPTORS =
+  'for fd in /proc/$$/fd/*; do printf "%s " "${fd##*/}"; done; [ -S /proc/$$/fd/3 ] && echo "socket 3"; true';
+let provider: WireProvider;
+let fx: AgentFixture;
+
+/** One provider for each API, all of them on the same server. */
+function models(wires: WireProvider): Config["models"] {
+  const cost = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 };
+  const model = { id: "m", reasoning: false, input: ["text" as const], contextWindow: 32_000, maxTokens: 4_096, cost };
+  const entries = MODEL_APIS.map((api) => [
+    api,
+    { api: api as never, baseUrl: wires.baseUrl("p", api), apiKey: secret(KEY), models: [model] },
+  ]);
+  return { providers: Object.fromEntries(entries) };
+}
+
+beforeAll(async () => {
+  provider = await startWireProvider(({ body, hasToolResult }) => {
+    if (body.includes("run a command") && !hasToolResult)
+      return { kind: "tool", name: "bash", input: { command: LIST_DESCRIPTORS } };
+    if (body.includes("repeat my key")) return { kind: "status", status: 400, message: `wrong key ${KEY}` };
+    if (body.includes("take your time")) return { kind: "text", pieces: ["one ", new Promise(() => undefined)] };
+    return { kind: "text", pieces: ["hello ", "from the model"] };
+  });
+  fx = await agentFixture({ pool: { min: 0, max: 4 } }, models(provider));
+});
+afterAll(async () => {
+  await fx?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+test.each([...MODEL_APIS])(
+  "%s is called with the key, which is not in the environment or the files of the process",
+  async (api) => {
+    await using lease = await fx.lease({ model: `${api}/m`, sessionFile: `${api}.jsonl` });
+    expect(replyOf(await collect(lease, "hello"))).toBe("hello from the model");
+    expect(provider.requests.findLast((request) => request.api === api)?.key).toBe(KEY);
+    expect(keyIn(readFileSync(`/proc/${lease.pid}/environ`))).toBe(false);
+    expect(filesBelow(fx.home).filter((path) => keyIn(readFileSync(path)))).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "the memory of a process that has called a model holds the placeholder and not the key",
+  async () => {
+    await using lease = await fx.lease({ model: "anthropic-messages/m", sessionFile: "scanned-chat.jsonl" });
+    expect(replyOf(await collect(lease, "hello"))).toBe("hello from the model");
+    expect(memoryHolds(lease.pid, PLACEHOLDER_KEY)).toBe(true); // the scan finds what is there
+    expect(memoryHolds(lease.pid, KEY)).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "an error in which the provider repeats the key reaches the process without it",
+  async () => {
+    await using lease = await fx.lease({ model: "openai-completions/m", sessionFile: "repeated-key.jsonl" });
+    const events = await collect(lease, "repeat my key");
+    expect(events.at(-1)).toMatchObject({ type: "failed", detail: expect.stringContaining("wrong key [redacted]") });
+    expect(memoryHolds(lease.pid, KEY)).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "a turn that is stopped ends the provider's answer at once",
+  async () => {
+    const stop = new AbortController();
+    await using lease = await fx.lease({ model: "anthropic-messages/m", sessionFile: "stopped-turn.jsonl" });
+    for await (const event of lease.prompt({ text: "take your time", images: [] }, stop.signal))
+      if (event.type === "text") stop.abort(new Error("stopped"));
+    await waitFor("the provider to notice", () => provider.hungUp.length === 1);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "an agent without the bridge calls its model through the door all the same",
+  async () => {
+    await using bare = await agentFixture({ bridge: "off", model: "openai-responses/m" }, models(provider));
+    expect(replyOf(await bare.turn("hello"))).toBe("hello from the model");
+    expect(provider.requests.at(-1)?.key).toBe(KEY);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "a command of the agent's shell does not get the connection",
+  async () => {
+    const model = "openai-completions/m";
+    await using shell = await agentFixture({ tools: "full", model }, models(provider));
+    await using lease = await shell.lease();
+    const events = await collect(lease, "run a command");
+    const [listed] = events.flatMap((event) => (event.type === "tool_end" ? [event.output] : []));
+    expect(listed).toContain("0 1 2 ");
+    expect(listed).not.toContain("socket 3");
+  },
+  LIMIT_MS,
+);
+
+function keyIn(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(KEY);
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Whether the text is anywhere in the memory of a process, as bytes or as UTF-16. */
+function memoryHolds(pid: number, text: string): boolean {
+  const needles = [Buffer.from(text, "utf8"), Buffer.from(text, "utf16le")];
+  const memory = openSync(`/proc/${pid}/mem`, "r");
+  const piece = Buffer.alloc(4 * 1024 * 1024);
+  try {
+    for (const line of readFileSync(`/proc/${pid}/maps`, "utf8").split("\n")) {
+      const [range = "", access = ""] = line.split(" ");
+      const [from = 0, to = 0] = range.split("-").map((hex) => Number.parseInt(hex, 16));
+      if (!access.startsWith("rw")) continue;
+      for (let at = from; at < to; at += piece.length - 256) {
+        const count = readAt(memory, piece.subarray(0, Math.min(piece.length, to - at)), at);
+        if (count <= 0) break;
+        if (needles.some((needle) => piece.subarray(0, count).includes(needle))) return true;
+      }
+    }
+    return false;
+  } finally {
+    closeSync(memory);
+  }
+}
+
+function readAt(file: number, into: Buffer, at: number): number {
+  try {
+    return readSync(file, into, 0, into.length, at);
+  } catch {
+    return 0; // such as a mapping of a device
+  }
+}

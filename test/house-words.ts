@@ -5,7 +5,12 @@ export interface ReplacedWord {
   readonly pattern: RegExp;
   /** The word of docs/glossary.md. */
   readonly use: string;
+  /** Only in these files; absent: everywhere. */
+  readonly files?: RegExp;
 }
+
+/** Where "the page" can only mean the web console; elsewhere it is a page of the web, or of a list. */
+const CONSOLE_FILES = /^(?:console|src\/http|src\/cli|src\/observe|src\/channels\/webchat)\//;
 
 export const REPLACED_WORDS: readonly ReplacedWord[] = [
   { pattern: /\blook(?:s|ed|ing)? around\b|\bpulses?\b/i, use: "heartbeat" },
@@ -22,6 +27,7 @@ export const REPLACED_WORDS: readonly ReplacedWord[] = [
   { pattern: /\blent\b|\blends?\b/, use: "given, services" },
   { pattern: /\b(?:is|was|be|are|were) let in\b|\bcome in by\b/i, use: "access" },
   { pattern: /\bwhoever runs\b/i, use: "supervisor" },
+  { pattern: /\bthe page\b|-page\.tsx?\b/i, use: "web console", files: CONSOLE_FILES },
   { pattern: /\b(?:chat-?|message-?)?rests?Until\b|chat-rests|\bat rest\b/, use: "cooldown, paused" },
 ];
 
@@ -35,8 +41,9 @@ export function replacedWords(sources: readonly Source[]): string[] {
 }
 
 function inText({ path, text }: Source): string[] {
+  const words = REPLACED_WORDS.filter(({ files }) => files?.test(path) ?? true);
   return text.split("\n").flatMap((line, at) =>
-    REPLACED_WORDS.flatMap(({ pattern, use }) => {
+    words.flatMap(({ pattern, use }) => {
       const [found] = pattern.exec(line) ?? [];
       return found === undefined ? [] : [`${path}:${at + 1} says "${found}"; the glossary says ${use}`];
     }),

@@ -1,4 +1,4 @@
-/** Lists in pages: the fields that every list takes, and the page that they ask for. */
+/** Lists in pages: the fields that every list takes, and how to read them. */
 import { Type } from "typebox";
 import type { Page } from "../contracts/paging.ts";
 

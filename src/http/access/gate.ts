@@ -119,7 +119,7 @@ function agentOf(tokens: AgentTokens, headers: Headers, mayEnter: boolean): Tool
   });
 }
 
-/** Browsers send cookies along without being asked, so a cookie alone proves nothing about the page that made the request. */
+/** Browsers send cookies along without being asked, so a cookie alone does not tell which site made the request. */
 function refuseForgedCookieUse(hosts: Hosts, asked: Asked): void {
   const forged = (detail: string) => new GatewayError("forbidden", detail);
   const site = asked.headers.get("sec-fetch-site");

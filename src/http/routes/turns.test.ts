@@ -27,7 +27,7 @@ function turnWorld() {
 }
 
 describe("GET /api/turns", () => {
-  test("asks for what the query says, by short name or full key, and hands the page on", async () => {
+  test("asks for what the query says, by short name or full key, and hands limit and cursor on", async () => {
     const { world, asked } = turnWorld();
     await using _world = world;
     const response = await world.call("/api/turns");

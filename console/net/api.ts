@@ -20,11 +20,7 @@ const UNREACHABLE: WireError = {
 };
 
 export async function signIn(credential: Credential): Promise<Answer<null>> {
-  const answer = await ask("/api/sign-in", {
-    method: "POST",
-    headers: { ...OURS, "Content-Type": "application/json" },
-    body: JSON.stringify(credential),
-  });
+  const answer = await send("POST", "/api/sign-in", credential);
   return answer.ok ? { ok: true, value: null } : answer;
 }
 
@@ -56,20 +52,12 @@ export function decidePairing(id: string, decision: "revoke" | "undo"): Promise<
 }
 
 function postPairing(id: string, body: object): Promise<Answer<string>> {
-  return ask(`/api/pairing/${encodeURIComponent(id)}`, {
-    method: "POST",
-    headers: { ...OURS, "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  });
+  return send("POST", `/api/pairing/${encodeURIComponent(id)}`, body);
 }
 
-/** Null takes the name back. Gives the title the conversation has now. */
+/** Null removes the name. Gives the title the conversation has now. */
 export async function renameSession(key: string, name: string | null): Promise<Answer<string>> {
-  const answer = await ask(`/api/sessions/${encodeURIComponent(key)}`, {
-    method: "PATCH",
-    headers: { ...OURS, "Content-Type": "application/json" },
-    body: JSON.stringify({ name }),
-  });
+  const answer = await send("PATCH", `/api/sessions/${encodeURIComponent(key)}`, { name });
   if (!answer.ok) return answer;
   const session = parseObject(answer.value)?.session as { readonly title?: unknown } | undefined;
   return { ok: true, value: String(session?.title ?? "") };
@@ -80,6 +68,11 @@ export async function readToolCalls(query: URLSearchParams): Promise<Answer<List
   const answer = await ask(`/api/tool-calls?${query.toString()}`, {});
   if (!answer.ok) return answer;
   return { ok: true, value: parseObject(answer.value) as unknown as Listed<AuditRow> };
+}
+
+function send(method: "POST" | "PATCH", path: string, body: object): Promise<Answer<string>> {
+  const headers = { ...OURS, "Content-Type": "application/json" };
+  return ask(path, { method, headers, body: JSON.stringify(body) });
 }
 
 async function ask(path: string, init: RequestInit): Promise<Answer<string>> {

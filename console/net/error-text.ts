@@ -13,6 +13,16 @@ export function whyNotSent(error: unknown): string {
   }
 }
 
+/** Null when the gateway has done what was asked; otherwise its reason. */
+export async function whyNot(asking: Promise<unknown>): Promise<string | null> {
+  try {
+    await asking;
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : "The gateway did not answer. Try again.";
+  }
+}
+
 function inTime(ms: number | undefined): string {
   return ms === undefined ? "in a moment" : `in ${duration(ms)}`;
 }

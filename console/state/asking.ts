@@ -1,6 +1,7 @@
 /** Which approvals and questions are shown where, and answering them. */
 import { computed } from "@preact/signals";
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
+import { whyNot } from "../net/error-text.ts";
 import * as ofTools from "./approvals.ts";
 import { chat, list, request, view } from "./console-state.ts";
 import { approvals, questions } from "./news.ts";
@@ -22,15 +23,6 @@ export function decideApproval(id: string, decision: ApprovalDecision): Promise<
 /** The same for a question of a running turn; null as an answer: none is wanted. */
 export function answerQuestion(id: string, answer: string | boolean | null): Promise<string | null> {
   return whyNot(request("questions.answer", { id, answer }));
-}
-
-async function whyNot(asking: Promise<unknown>): Promise<string | null> {
-  try {
-    await asking;
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : "The answer did not reach the gateway. Try again.";
-  }
 }
 
 /** As the list calls it. */

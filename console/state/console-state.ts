@@ -7,7 +7,8 @@ import { whyNotSent } from "../net/error-text.ts";
 import { hear, readOpen } from "./news.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
-import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
+import { moreOf, renamed, touch, type SessionList } from "./list.ts";
+import { FAILED, firstPage, LOADING } from "./paged.ts";
 import { refreshPeople } from "./people.ts";
 import { codeOf, hashOf, newSessionKey, randomId, sessionOf, type View, VIEW_TITLES, viewOf } from "./route.ts";
 import {
@@ -21,6 +22,7 @@ import {
   type Attached,
   type Send,
 } from "./sends.ts";
+import { soon } from "./soon.ts";
 
 type SignInState =
   | { readonly at: "checking" }
@@ -44,7 +46,7 @@ export const line = signal<LineState>("connecting");
 export const wasOpen = signal(false);
 export const status = signal<GatewayStatus | null>(null);
 export const newVersion = signal(false);
-export const list = signal<SessionList>(EMPTY_LIST);
+export const list = signal<SessionList>(LOADING);
 export const search = signal("");
 export const chat = signal<Chat>(emptyChat(""));
 const sends = signal<readonly Send[]>([]);
@@ -63,13 +65,6 @@ export const title = computed(() => {
 
 let connection: Connection | null = null;
 let build: string | null = null;
-const timers = new Map<string, ReturnType<typeof setTimeout>>();
-
-/** Runs `run` once after a pause, however often it was asked for in between. */
-function soon(name: string, ms: number, run: () => void): void {
-  clearTimeout(timers.get(name));
-  timers.set(name, setTimeout(run, ms));
-}
 
 // ── start, sign in, sign out ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -131,7 +126,7 @@ export async function leave(): Promise<void> {
   connection?.close();
   connection = null;
   batch(() => {
-    list.value = EMPTY_LIST;
+    list.value = LOADING;
     chat.value = emptyChat(chat.value.key);
     showSignIn(null, 0);
   });
@@ -252,25 +247,24 @@ export async function loadEarlier(): Promise<void> {
     const view = await connection.request("sessions.get", { session, limit: PAGE_ITEMS, cursor });
     if (chat.value.key === session) chat.value = addEarlier(chat.value, view);
   } catch {
-    // the button stays, and with it the way to try again
+    // the button stays, to try again
   } finally {
     loadingEarlier.value = false;
   }
 }
 
 /** Signed addresses of images run out, and events carry none: asks for fresh ones. */
+let mediaAsked = false;
 let mediaWanted = false;
 
 export function refreshMedia(): void {
-  mediaWanted = timers.has("media");
+  mediaWanted = mediaAsked;
   if (mediaWanted) return;
-  timers.set(
-    "media",
-    setTimeout(() => {
-      timers.delete("media");
-      if (mediaWanted) refreshMedia(); // another file came while the addresses of the last one were on their way
-    }, MEDIA_AGAIN_MS),
-  );
+  mediaAsked = true;
+  soon("media", MEDIA_AGAIN_MS, () => {
+    mediaAsked = false;
+    if (mediaWanted) refreshMedia(); // another file came while the addresses of the last one were on their way
+  });
   const session = chat.value.key;
   connection?.request("sessions.get", { session, limit: PAGE_ITEMS }).then(
     (view) => {
@@ -288,7 +282,7 @@ export function searchFor(text: string): void {
   soon("list", SEARCH_PAUSE_MS, readList);
 }
 
-/** Null takes the name back. The list shows the new one at once, and what the gateway made of it a moment later. */
+/** Null removes the name. The list shows the new one at once, and what the gateway made of it a moment later. */
 export async function rename(key: string, name: string | null): Promise<void> {
   const before = list.value.items.find((one) => one.key === key)?.title ?? "";
   list.value = renamed(list.value, key, name ?? before);
@@ -309,10 +303,10 @@ function readList(): void {
   const asked = search.value;
   connection?.request("sessions.list", listQuery()).then(
     (page) => {
-      if (search.value === asked) list.value = addPage(EMPTY_LIST, page);
+      if (search.value === asked) list.value = firstPage(page);
     },
     () => {
-      if (list.value.phase === "loading") list.value = { ...EMPTY_LIST, phase: "failed" };
+      if (list.value.phase === "loading") list.value = FAILED;
     },
   );
 }
@@ -323,7 +317,7 @@ export function moreSessions(): void {
   const asked = search.value;
   connection?.request("sessions.list", { ...listQuery(), cursor }).then(
     (page) => {
-      if (search.value === asked) list.value = addPage(list.value, page);
+      if (search.value === asked) list.value = moreOf(list.value, page);
     },
     () => undefined, // the button stays
   );

@@ -1,16 +1,10 @@
 /** The jobs and the runs of the one that is open, read when somebody looks and again whenever the gateway says that something changed. */
 import { effect, signal } from "@preact/signals";
 import type { WireListedJob, WireRun } from "../../src/contracts/wire.ts";
-import { announced, jobNews } from "./news.ts";
+import { whyNot } from "../net/error-text.ts";
 import { line, request, view } from "./console-state.ts";
-
-type Phase = "loading" | "ready" | "failed";
-
-interface Read<T> {
-  readonly phase: Phase;
-  readonly items: readonly T[];
-  readonly next: string | null;
-}
+import { announced, jobNews } from "./news.ts";
+import { FAILED, firstPage, LOADING, nextPage, type Paged } from "./paged.ts";
 
 /** As the tool `create_reminder` says it. */
 export const REMINDER = "Remind the person of this, in one short friendly sentence and with nothing else: ";
@@ -18,14 +12,13 @@ const PAGE_JOBS = 100;
 const PAGE_RUNS = 10;
 /** News come in bursts: a run begins, ends, and its job changes. */
 const AGAIN_MS = 100;
-const NOTHING = { phase: "loading", items: [], next: null } as const;
 
-export const jobs = signal<Read<WireListedJob>>(NOTHING);
+export const jobs = signal<Paged<WireListedJob>>(LOADING);
 /** The configuration says that nothing begins. */
 export const switchedOff = signal(false);
 /** Whose runs are shown. */
 export const openJob = signal<string | null>(null);
-export const runs = signal<Read<WireRun>>(NOTHING);
+export const runs = signal<Paged<WireRun>>(LOADING);
 
 /** Follows the gateway until it is called; for as long as somebody looks. */
 export function followJobs(): () => void {
@@ -51,14 +44,11 @@ function readAgain(): void {
 async function readJobs(): Promise<void> {
   const limit = Math.max(PAGE_JOBS, Math.min(200, jobs.value.items.length));
   try {
-    const [{ items, next }, { enabled }] = await Promise.all([
-      request("cron.list", { limit }),
-      request("cron.status", {}),
-    ]);
+    const [page, { enabled }] = await Promise.all([request("cron.list", { limit }), request("cron.status", {})]);
     switchedOff.value = !enabled;
-    jobs.value = { phase: "ready", items, next: next ?? null };
+    jobs.value = firstPage(page);
   } catch {
-    if (jobs.value.phase === "loading") jobs.value = { ...NOTHING, phase: "failed" };
+    if (jobs.value.phase === "loading") jobs.value = FAILED;
   }
 }
 
@@ -67,22 +57,22 @@ export async function moreJobs(): Promise<void> {
   if (cursor === null) return;
   const page = await request("cron.list", { limit: PAGE_JOBS, cursor }).catch(() => null); // the button stays
   if (!page || jobs.value.next !== cursor) return;
-  jobs.value = { phase: "ready", items: [...jobs.value.items, ...page.items], next: page.next ?? null };
+  jobs.value = nextPage(jobs.value, page);
 }
 
 /** Null closes it. */
 export function showRuns(id: string | null): void {
   openJob.value = id;
-  runs.value = NOTHING;
+  runs.value = LOADING;
   if (id !== null) void readRuns(id);
 }
 
 async function readRuns(id: string): Promise<void> {
   try {
-    const { items, next } = await request("cron.runs", { id, limit: PAGE_RUNS });
-    if (openJob.value === id) runs.value = { phase: "ready", items, next: next ?? null };
+    const page = await request("cron.runs", { id, limit: PAGE_RUNS });
+    if (openJob.value === id) runs.value = firstPage(page);
   } catch {
-    if (openJob.value === id && runs.value.phase === "loading") runs.value = { ...NOTHING, phase: "failed" };
+    if (openJob.value === id && runs.value.phase === "loading") runs.value = FAILED;
   }
 }
 
@@ -92,7 +82,7 @@ export async function moreRuns(): Promise<void> {
   if (cursor === null || id === null) return;
   const page = await request("cron.runs", { id, limit: PAGE_RUNS, cursor }).catch(() => null); // the button stays
   if (!page || openJob.value !== id || runs.value.next !== cursor) return;
-  runs.value = { phase: "ready", items: [...runs.value.items, ...page.items], next: page.next ?? null };
+  runs.value = nextPage(runs.value, page);
 }
 
 const DONE = {
@@ -103,30 +93,25 @@ const DONE = {
 } as const;
 
 /** Null when the gateway has done it; otherwise why not. */
-export async function act(method: keyof typeof DONE, id: string): Promise<string | null> {
-  try {
-    await request(method, { id });
-    announced.value = `${id} ${DONE[method]}.`;
-    await readJobs();
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : "The gateway did not answer. Try again.";
-  }
+export function act(method: keyof typeof DONE, id: string): Promise<string | null> {
+  return changed(request(method, { id }), `${id} ${DONE[method]}.`);
 }
 
 /** Words at a moment, in the conversation where the person is last; null when it is planned, otherwise why not. */
-export async function remind(words: string, at: number): Promise<string | null> {
-  try {
-    await request("cron.add", {
-      schedule: { kind: "at", expr: new Date(at).toISOString() },
-      task: `${REMINDER}${words}`,
-      delivery: "direct",
-      deleteAfterRun: true,
-    });
-    announced.value = "The reminder is planned.";
-    await readJobs();
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : "The gateway did not answer. Try again.";
-  }
+export function remind(words: string, at: number): Promise<string | null> {
+  const reminder = {
+    schedule: { kind: "at", expr: new Date(at).toISOString() },
+    task: `${REMINDER}${words}`,
+    delivery: "direct",
+    deleteAfterRun: true,
+  } as const;
+  return changed(request("cron.add", reminder), "The reminder is planned.");
+}
+
+async function changed(asking: Promise<unknown>, done: string): Promise<string | null> {
+  const problem = await whyNot(asking);
+  if (problem !== null) return problem;
+  announced.value = done;
+  await readJobs();
+  return null;
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import type { WireEvent } from "../../src/contracts/wire.ts";
-import { addPage, EMPTY_LIST, renamed, touch } from "./list.ts";
+import { moreOf, renamed, touch } from "./list.ts";
+import { firstPage } from "./paged.ts";
 
 function session(key: string, lastActivityAt: number): SessionSummary {
   const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
@@ -20,7 +21,7 @@ function said(sessionKey: string, at: number): WireEvent {
   return { event: "message", seq: 1, data: { sessionKey, item: { at } } } as unknown as WireEvent;
 }
 
-const list = addPage(EMPTY_LIST, { items: [session("a", 30), session("b", 20), session("c", 10)] });
+const list = firstPage({ items: [session("a", 30), session("b", 20), session("c", 10)] });
 
 test("a conversation in which something is said moves to the top", () => {
   expect(touch(list, said("c", 40))?.items.map((one) => one.key as string)).toEqual(["c", "a", "b"]);
@@ -43,6 +44,6 @@ test("a conversation the list does not know makes it be read again", () => {
 });
 
 test("another page of the list repeats nobody", () => {
-  const more = addPage(list, { items: [session("c", 10), session("d", 5)], next: "n" });
+  const more = moreOf(list, { items: [session("c", 10), session("d", 5)], next: "n" });
   expect([more.items.map((one) => one.key as string), more.next]).toEqual([["a", "b", "c", "d"], "n"]);
 });

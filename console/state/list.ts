@@ -1,16 +1,12 @@
 /** The list of conversations and how events change it. Pure. */
 import type { SessionSummary, TranscriptItem } from "../../src/contracts/chat.ts";
+import type { Listed } from "../../src/contracts/paging.ts";
 import type { WireEvent } from "../../src/contracts/wire.ts";
+import { nextPage, type Paged } from "./paged.ts";
 
-export interface SessionList {
-  readonly phase: "loading" | "ready" | "failed";
-  readonly items: readonly SessionSummary[];
-  readonly next: string | null;
-}
+export type SessionList = Paged<SessionSummary>;
 
 const MAX_TITLE_CHARS = 80;
-
-export const EMPTY_LIST: SessionList = { phase: "loading", items: [], next: null };
 
 /** The list after `event`, or null when it names a session the list does not know and has to be read again. */
 export function touch(list: SessionList, event: WireEvent): SessionList | null {
@@ -37,11 +33,8 @@ export function renamed(list: SessionList, key: string, title: string): SessionL
   return { ...list, items: list.items.map((one) => (one.key === key ? { ...one, title } : one)) };
 }
 
-export function addPage(
-  list: SessionList,
-  page: { readonly items: readonly SessionSummary[]; readonly next?: string },
-): SessionList {
+/** A session that moved up meanwhile is on two pages, and stays where it is. */
+export function moreOf(list: SessionList, page: Listed<SessionSummary>): SessionList {
   const known = new Set(list.items.map((one) => one.key));
-  const items = [...list.items, ...page.items.filter((one) => !known.has(one.key))];
-  return { phase: "ready", items, next: page.next ?? null };
+  return nextPage(list, { ...page, items: page.items.filter((one) => !known.has(one.key)) });
 }

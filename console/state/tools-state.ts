@@ -4,8 +4,7 @@ import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
 import type { ListedTool, PiToolListing } from "../../src/contracts/tools/tool.ts";
 import { readToolCalls } from "../net/api.ts";
 import { request } from "./console-state.ts";
-
-type Phase = "loading" | "ready" | "failed";
+import { FAILED, firstPage, LOADING, nextPage, type Paged } from "./paged.ts";
 
 interface CallFilter {
   readonly tool: string;
@@ -17,20 +16,12 @@ interface CallFilter {
 
 const PAGE_CALLS = 50;
 export const tools = signal<{
-  readonly phase: Phase;
+  readonly phase: Paged<ListedTool>["phase"];
   readonly items: readonly ListedTool[];
   /** Those that pi runs itself. */
   readonly ofPi: readonly PiToolListing[];
 }>({ phase: "loading", items: [], ofPi: [] });
-export const calls = signal<{
-  readonly phase: Phase;
-  readonly items: readonly AuditRow[];
-  readonly next: string | null;
-}>({
-  phase: "loading",
-  items: [],
-  next: null,
-});
+export const calls = signal<Paged<AuditRow>>(LOADING);
 export const filter = signal<CallFilter>({ tool: "", status: "", session: "", withinMs: 0 });
 /** Everything one might look for by name. */
 export const toolNames = computed(() => {
@@ -62,9 +53,7 @@ export async function readCalls(): Promise<void> {
   const asked = filter.value;
   const answer = await readToolCalls(queryOf(asked, null));
   if (filter.value !== asked) return; // somebody has asked for something else meanwhile
-  calls.value = answer.ok
-    ? { phase: "ready", items: answer.value.items, next: answer.value.next ?? null }
-    : { phase: "failed", items: [], next: null };
+  calls.value = answer.ok ? firstPage(answer.value) : FAILED;
 }
 
 export async function moreCalls(): Promise<void> {
@@ -73,11 +62,7 @@ export async function moreCalls(): Promise<void> {
   if (next === null) return;
   const answer = await readToolCalls(queryOf(asked, next));
   if (!answer.ok || filter.value !== asked || calls.value.next !== next) return; // the button stays
-  calls.value = {
-    phase: "ready",
-    items: [...calls.value.items, ...answer.value.items],
-    next: answer.value.next ?? null,
-  };
+  calls.value = nextPage(calls.value, answer.value);
 }
 
 function queryOf({ tool, status, session, withinMs }: CallFilter, cursor: string | null): URLSearchParams {

@@ -172,7 +172,7 @@ describe("during one running turn of a real agent", () => {
 });
 
 describe("a plugin that misbehaves", () => {
-  test("by throwing, hanging or colliding fails alone, with a sentence; the others and the gateway go on", async () => {
+  test("fails alone when it throws, hangs or takes a used name: its status says why, and the others go on", async () => {
     await putPlugin(gateway.home, { id: "steady", body: echoTool("steady_echo", "text") });
     await putPlugin(gateway.home, {
       id: "thrower",
@@ -219,7 +219,7 @@ describe("a plugin that misbehaves", () => {
     await until("steady", "failed"); // it is enabled, and its folder is gone
   });
 
-  test("by letting an error escape later is stopped, and nothing else is", async () => {
+  test("is stopped when it lets an error escape after its start, and nothing else is stopped", async () => {
     const body = `${echoTool("escapee_echo", "text")} setTimeout(() => { throw new Error("nobody caught me"); }, 300);`;
     await putPlugin(gateway.home, { id: "escapee", body });
     await troubled("escapee", "It let an error escape: nobody caught me");
@@ -229,7 +229,7 @@ describe("a plugin that misbehaves", () => {
     await removePlugin(gateway.home, "escapee");
   });
 
-  test("by being writable for others is not loaded, until that is mended", async () => {
+  test("is not loaded while other users of the machine can write to its folder", async () => {
     const folder = await putPlugin(gateway.home, { id: "loose", body: echoTool("loose_echo", "text") });
     await until("loose", "running");
     await chmod(join(folder, "index.ts"), 0o622);
@@ -286,7 +286,7 @@ describe("a channel of a plugin", () => {
     >;
   };
 
-  test("has the same door as those that ship: a code for strangers, answers for whoever was let in", async () => {
+  test("checks access like the built-in ones: strangers get a pairing code, people with access get answers", async () => {
     await putPlugin(gateway.home, { id: "parrot", body: parrotChannel() });
     await eventually("the channel of the plugin is healthy", health, (seen) => seen?.detail === "sits on the shoulder");
     const before = provider.requests.length;
@@ -305,7 +305,7 @@ describe("a channel of a plugin", () => {
     await eventually("the answer in the plugin's channel", said, (seen) => seen.includes("pip: Polly wants a cracker"));
   });
 
-  test("that does not open says so in the status, hurts nobody, and finds its replies when it is back", async () => {
+  test("that does not open is named in the status, disturbs no other channel, and sends its waiting replies once it is open", async () => {
     const gate = deferred<void>();
     script = () => says(gate.promise, "You are back");
     expect(await write("4", "wait for me")).toEqual({ took: "queued" });
@@ -330,7 +330,7 @@ describe("a channel of a plugin", () => {
 });
 
 describe("a plugin", () => {
-  test("tells the main conversation something, which the model reads as news from outside, once", async () => {
+  test("wakes the main session with a text that the model reads once, marked as coming from outside", async () => {
     const body = `api.registerRoute({ method: "POST", path: "/ring", async handle() {
       await api.wake("the parcel has arrived");
       return { empty: await api.wake(" ").catch((error) => error.message) };
@@ -347,7 +347,7 @@ describe("a plugin", () => {
     expect(news()).toHaveLength(1);
   });
 
-  test("is reloaded without touching the others", async () => {
+  test("is reloaded while the other plugins go on running", async () => {
     const counting = (text: string) => `
       globalThis.starts ??= 0;
       api.registerService({ name: "count", async start() { globalThis.starts++; return () => { globalThis.starts += 100; }; } });
@@ -372,7 +372,7 @@ describe("a plugin", () => {
     expect(await look()).toEqual({ starts: 102, text: "after" }); // stopped once, started once more
   });
 
-  test("brings a skill that the next turn's model reads, and takes it away again; a running turn goes on", async () => {
+  test("registers a skill that the model of the next turn reads, and withdraws it; a running turn goes on", async () => {
     const goOn = deferred<void>();
     const skill = "---\nname: tides\ndescription: Says when the tide turns.\n---\n\nLook at the moon.\n";
     const named = async (session: string): Promise<string> => {
@@ -411,7 +411,7 @@ describe("a plugin", () => {
     await hears((text) => !text.includes("tides"));
   });
 
-  test("looks at calls of tools: changes what is asked, sees how it ended, changes what is kept, and says no", async () => {
+  test("changes parameters, observes results, replaces the kept text and blocks calls with its tool hooks", async () => {
     const body = `
       const seen = [];
       api.registerHook("before_tool_call", ({ tool, params }) => {
@@ -443,7 +443,7 @@ describe("a plugin", () => {
     await until("guard", "failed");
   });
 
-  test("brings a tool whose progress people see while it runs: in the stream, and when they open the chat in mid-turn", async () => {
+  test("registers a tool whose progress is shown while it runs: in the stream, and in a chat that is opened in mid-turn", async () => {
     const body = `
       let done;
       const arrived = new Promise((resolve) => { done = resolve; });
@@ -475,7 +475,7 @@ describe("a plugin", () => {
     script = () => says("ok");
   });
 
-  test("brings a tool that goes on after its turn, whose end wakes the conversation as news", async () => {
+  test("registers a background tool whose end, after its turn, wakes the session", async () => {
     const body = `
       let done;
       const dug = new Promise((resolve) => { done = resolve; });
@@ -512,7 +512,7 @@ describe("a plugin", () => {
     script = () => says("ok");
   });
 
-  test("looks in where it asked to: at messages, turns, replies, and the start of the gateway", async () => {
+  test("is told of messages, turns, replies and the start of the gateway by the hooks it registered", async () => {
     script = () => says("this is secret");
     expect((await gateway.chat("tell me", { session: "watched" })).body.content).toBe("this is (hidden)");
     const seen = await eventually(
@@ -542,7 +542,7 @@ describe("a plugin", () => {
     script = () => says("ok");
   });
 
-  test("that is not enabled is not even read, and one that is disabled stops at once", async () => {
+  test("that is not enabled is not read, and one that is disabled stops at once", async () => {
     await putPlugin(home.path, { id: "one", body: echoTool("one_echo", "text") });
     await putPlugin(home.path, { id: "two", body: `this is not even a program` });
     const own = new Set(["gateway", "one", "two"]);

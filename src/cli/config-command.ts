@@ -55,13 +55,13 @@ async function pluginProblems(
   world: CliWorld,
   { home, config, text }: { readonly home: string; readonly config: Config; readonly text: string },
 ): Promise<Problems> {
-  const { findPlace } = await configDoor();
+  const { findPosition } = await configDoor();
   const { enabledPlugins } = await import("./check-plugins.ts");
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
   const at = (path: readonly string[], message: string): ConfigProblem => ({
     path: path.join("."),
-    ...(findPlace(text, path) ?? { line: 1, column: 1 }),
+    ...(findPosition(text, path) ?? { line: 1, column: 1 }),
     message,
   });
   for (const plugin of await enabledPlugins(world, home, config)) {

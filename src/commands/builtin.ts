@@ -54,8 +54,8 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
       // Telegram sends it when somebody opens the bot for the first time.
       run: async () => "Hello. Write a message, and the assistant answers. `/help` lists the commands.",
     },
-    ...conversation(deps),
-    ...looking(deps),
+    ...turnCommands(deps),
+    ...statusCommands(deps),
     ...modelCommands(deps),
     ...conversationCommands(deps),
     cronCommand(deps),
@@ -79,7 +79,7 @@ function helpText(commands: readonly Command[]): string {
   return [...lines, "", "To say a line like these to the assistant, begin it with two slashes: `//help`."].join("\n");
 }
 
-function conversation({ clock, events, store }: BuiltinCommandDeps): readonly Command[] {
+function turnCommands({ clock, events, store }: BuiltinCommandDeps): readonly Command[] {
   const startAfresh: Command["run"] = async (_args, { sessionKey, turnId }) => {
     await store.sessions.reset(sessionKey, clock.now(), turnId);
     events.emit("status", { what: "sessions" });
@@ -103,7 +103,7 @@ function conversation({ clock, events, store }: BuiltinCommandDeps): readonly Co
   ];
 }
 
-function looking({ clock, store, stats, status, queued, budget }: BuiltinCommandDeps): readonly Command[] {
+function statusCommands({ clock, store, stats, status, queued, budget }: BuiltinCommandDeps): readonly Command[] {
   return [
     {
       name: "status",

@@ -57,7 +57,7 @@ async function answer(deps: CronCommandDeps, args: string, context: CommandConte
     }
     case "run": {
       const run = await jobs.run(rest, who, context.message.receivedAt);
-      return said(run, () => `${rest} begins now.`);
+      return answerText(run, () => `${rest} begins now.`);
     }
     case "runs": {
       const runs = await jobs.runs(rest, { limit: LISTED }, who);
@@ -65,9 +65,9 @@ async function answer(deps: CronCommandDeps, args: string, context: CommandConte
     }
     case "pause":
     case "resume":
-      return said(await jobs[action](rest, who), (job) => `${rest} is ${job.state}. ${nextText(job)}`.trim());
+      return answerText(await jobs[action](rest, who), (job) => `${rest} is ${job.state}. ${nextText(job)}`.trim());
     case "remove":
-      return said(await jobs.remove(rest, who), () => `${rest} is removed.`);
+      return answerText(await jobs.remove(rest, who), () => `${rest} is removed.`);
     default:
       return `I do not know "${action}". Try one of these:\n${bullets(USAGE)}`;
   }
@@ -78,7 +78,7 @@ async function add(deps: CronCommandDeps, text: string, context: CommandContext)
   if (!read) return `Say when, and what:\n${bullets(USAGE.slice(0, 4))}`;
   if ("problem" in read) return read.problem;
   const job = { ...read, deleteAfterRun: read.schedule.kind === "at" };
-  return said(await addJob(deps.jobs, "job", job, context), (made) => `${made.id} is planned. ${nextText(made)}`);
+  return answerText(await addJob(deps.jobs, "job", job, context), (made) => `${made.id} is planned. ${nextText(made)}`);
 }
 
 /** The id comes from the turn: a command that runs again after a crash finds the job that it made before. */
@@ -107,7 +107,7 @@ async function update(deps: CronCommandDeps, text: string, who: Asker): Promise<
   const alone = when && "task" in when && when.task === NO_TASK ? { schedule: when.schedule } : null;
   if (!alone && both && "problem" in both) return both.problem;
   const change = alone ?? (both && "task" in both ? both : { task: rest });
-  return said(await deps.jobs.update(id, change, who), (job) => `${id} is changed. ${nextText(job)}`.trim());
+  return answerText(await deps.jobs.update(id, change, who), (job) => `${id} is changed. ${nextText(job)}`.trim());
 }
 
 /** Stands for a task, to see whether all before it is a time. */
@@ -134,11 +134,11 @@ export function readAdd({ people }: Pick<CronCommandDeps, "people">, text: strin
     const [, expr, task] = pattern.exec(text) ?? [];
     if (expr !== undefined && task !== undefined) return { schedule: { kind, expr }, task };
   }
-  return readSaid(people, text, who);
+  return readMoment(people, text, who);
 }
 
 /** The longest beginning that is a moment; what is left is the task. */
-export function readSaid(people: CronCommandDeps["people"], text: string, who: Principal): Read | null {
+export function readMoment(people: CronCommandDeps["people"], text: string, who: Principal): Read | null {
   const ends = [...text.matchAll(/\s+/g)].map(({ index }) => index).slice(0, MAX_WHEN_WORDS);
   let problem: string | null = null;
   for (const end of ends.toReversed()) {
@@ -151,7 +151,7 @@ export function readSaid(people: CronCommandDeps["people"], text: string, who: P
   return problem !== null && BEGINS.test(text) ? { problem } : null;
 }
 
-function said(answered: JobAnswer, words: (job: Job) => string): string {
+function answerText(answered: JobAnswer, words: (job: Job) => string): string {
   return answered.kind === "ok" ? words(answered.job) : answered.say;
 }
 

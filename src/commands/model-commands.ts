@@ -29,14 +29,14 @@ export function modelCommands(deps: ModelCommandDeps): readonly Command[] {
       usage: "[name|default]",
       help: "Which model answers here, and which can be chosen",
       roles: MEMBERS,
-      run: (args, context, signal) => plainly(() => model(deps, args, context, signal)),
+      run: (args, context, signal) => orReason(() => model(deps, args, context, signal)),
     },
     {
       name: "think",
       usage: `[${[...THINKING_LEVELS, "default"].join("|")}]`,
       help: "How much the model thinks before it answers here",
       roles: MEMBERS,
-      run: (args, context, signal) => plainly(() => think(deps, args, context, signal)),
+      run: (args, context, signal) => orReason(() => think(deps, args, context, signal)),
     },
     {
       name: "compact",
@@ -52,7 +52,7 @@ export function modelCommands(deps: ModelCommandDeps): readonly Command[] {
 }
 
 /** No agent could say what there is: that is an answer, and nothing was changed. */
-async function plainly(run: () => Promise<string>): Promise<string> {
+async function orReason(run: () => Promise<string>): Promise<string> {
   try {
     return await run();
   } catch (error) {
@@ -68,7 +68,7 @@ async function model(
   signal: AbortSignal,
 ): Promise<string> {
   const { sessionKey, agentId, role } = context;
-  const own = usual(deps, context).model;
+  const own = withoutChoice(deps, context).model;
   const chosen = (await deps.store.sessions.get(sessionKey))?.model;
   if (args === "") {
     const now = chosen ? `Model: ${chosen}, chosen for this conversation.` : `Model: ${own ?? UNKNOWN}.`;
@@ -92,7 +92,7 @@ async function think(
   context: CommandContext,
   signal: AbortSignal,
 ): Promise<string> {
-  const own = usual(deps, context);
+  const own = withoutChoice(deps, context);
   const session = await deps.store.sessions.get(context.sessionKey);
   if (args === "") {
     if (session?.thinking) return `Thinking: ${session.thinking}, chosen for this conversation.`;
@@ -111,7 +111,7 @@ async function think(
 }
 
 /** What holds without a choice for this conversation; what the agent said last is older than the configuration may be. */
-function usual({ configured, stats }: ModelCommandDeps, { agentId, sessionFile }: CommandContext) {
+function withoutChoice({ configured, stats }: ModelCommandDeps, { agentId, sessionFile }: CommandContext) {
   const { model: set, thinking } = configured(agentId);
   const said = stats.of(sessionFile);
   return { model: set ?? said?.model ?? null, thinking: thinking ?? said?.thinking ?? null };

@@ -3,7 +3,7 @@ import type { JobsApi } from "../contracts/automation/jobs.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { Command, CommandContext } from "../contracts/command.ts";
 import { bullets } from "./replies.ts";
-import { addJob, readSaid } from "./cron-command.ts";
+import { addJob, readMoment } from "./cron-command.ts";
 import { MEMBERS } from "./roles.ts";
 
 interface RemindCommandDeps {
@@ -30,7 +30,7 @@ export function remindCommand(deps: RemindCommandDeps): Command {
 
 async function answer({ jobs, people }: RemindCommandDeps, text: string, context: CommandContext): Promise<string> {
   const { principal } = context.message.sender;
-  const read = readSaid(people, text.replace(/^me\s+/i, ""), principal);
+  const read = readMoment(people, text.replace(/^me\s+/i, ""), principal);
   if (!read) return `I do not see when to remind you, and of what. For example:\n${bullets(EXAMPLES)}`;
   if ("problem" in read) return `${read.problem} For example:\n${bullets(EXAMPLES)}`;
   const what = read.task.replace(/^to\s+/i, "");

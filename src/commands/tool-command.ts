@@ -25,15 +25,15 @@ export function toolCommand(deps: ToolCommandDeps): Command {
     help: "Call a tool yourself; without a name, which there are for you here",
     roles: MEMBERS,
     run: (args, context, signal) => answer(deps, args, context, signal),
-    refused: (args, context, because) => writeDown(deps, args, context, because),
+    refused: (args, context, because) => recordRefused(deps, args, context, because),
   };
 }
 
 /** A guest who tries to call a tool is on record like anybody else who is refused one. */
-function writeDown(deps: ToolCommandDeps, args: string, asked: CommandContext, because: string): void {
+function recordRefused(deps: ToolCommandDeps, args: string, asked: CommandContext, because: string): void {
   const [, tool = "", json = ""] = ASKED.exec(args) ?? [];
   if (tool === "") return;
-  const call = { tool, callId: callIdOf(asked), params: beginningOf(json), context: contextOf(deps, asked) };
+  const call = { tool, callId: callIdOf(asked), params: excerptOf(json), context: contextOf(deps, asked) };
   deps.tools.recordRejected({ ...call, path: "command", reason: "unauthorized", because });
 }
 
@@ -50,7 +50,7 @@ async function answer(
   const parsed = parseJson(json.trim() || "{}", JSON_LIMITS);
   if (!parsed.ok) {
     const because = `What stands after ${tool.slice(0, MAX_NAME_CHARS)} is not JSON${WHY[parsed.because]}. Nothing was run.`;
-    const params = beginningOf(json);
+    const params = excerptOf(json);
     deps.tools.recordRejected({ tool, callId, params, path: "command", context, reason: "unreadable", because });
     return `${because}\n${USAGE}`;
   }
@@ -70,7 +70,7 @@ function callIdOf({ turnId }: CommandContext): string {
 }
 
 /** Of what nobody reads. */
-function beginningOf(json: string): object {
+function excerptOf(json: string): object {
   return { chars: json.length, begins: json.slice(0, MAX_KEPT_CHARS) };
 }
 

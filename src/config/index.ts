@@ -4,7 +4,7 @@
  * This is the only module that knows environment variables. Secrets leave it wrapped, and no problem text ever holds one.
  */
 export { type CheckedConfig, checkConfigText, defaultConfig } from "./check/check.ts";
-export { findPlace } from "./check/tree.ts";
+export { findPosition } from "./check/tree.ts";
 export { isSmallOrderKey } from "./check/credentials.ts";
 export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";
 export {

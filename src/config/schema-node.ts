@@ -1,4 +1,4 @@
-/** The schema as plain data: the few JSON Schema words this module uses, plus our own marks. Knows no keys by name. */
+/** The schema as plain data: the few keywords of JSON Schema that this module uses, plus our own marks. Knows no keys by name. */
 import { ConfigSchema } from "./schema.ts";
 
 export type SchemaNode = {
@@ -45,8 +45,8 @@ export function choicesOf(schema: SchemaNode): readonly string[] | null {
 export function alternativeFor(schema: SchemaNode, kind: string): SchemaNode | null {
   if (!schema.anyOf || schema.duration || choicesOf(schema)) return null;
   if (kind !== "text") return schema.anyOf.find(({ type }) => type === kind) ?? null;
-  const words = schema.anyOf.filter((one) => typeof one.const === "string");
-  return schema.anyOf.find((one) => one.type === "string" && one.const === undefined) ?? { ...schema, anyOf: words };
+  const texts = schema.anyOf.filter((one) => typeof one.const === "string");
+  return schema.anyOf.find((one) => one.type === "string" && one.const === undefined) ?? { ...schema, anyOf: texts };
 }
 
 /** For keys that the file's author names, such as providers: the pattern of the name and what is below it. */

@@ -35,7 +35,7 @@ describe("hooks", () => {
     kept[Symbol.dispose]();
   });
 
-  test("cannot be slipped past while their plugin is reloaded, however long that takes", async () => {
+  test("decide on every call while their plugin is reloaded, however long that takes", async () => {
     const { clock, log, hooks, services } = pluginHouse();
     const slot = createSlot({ clock, log, hooks, changed: () => undefined }, services, "guard");
     const about = { builtin: false, version: "1.0.0", folder: null, digest: null };
@@ -76,7 +76,7 @@ describe("hooks", () => {
     expect(slot.status()).toMatchObject({ state: "failed", trouble: "It failed: no such thing" });
   });
 
-  test("are told in order without being waited for, and a bad one hurts nobody", async () => {
+  test("that observe are told in the order of registration and not waited for; one that fails disturbs no other", async () => {
     const clock = createFakeClock();
     const hooks = createHooks({ clock, log: recordingLog() });
     const heard: string[] = [];

@@ -87,7 +87,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
   return Object.assign(at, { ...house, config, told, start, status });
 }
 
-const stages = (): readonly string[] => {
+const copies = (): readonly string[] => {
   const folder = join(home.path, "run/plugins/one");
   return existsSync(folder) ? readdirSync(folder) : [];
 };
@@ -99,15 +99,15 @@ describe("plugin host: a plugin in a folder", () => {
     const listeners = () => process.listenerCount("uncaughtException") + process.listenerCount("unhandledRejection");
     const before = listeners();
     const running = await at.start();
-    expect([at.status()?.state, at.commands.has("wave"), stages().length]).toEqual(["running", true, 1]);
-    const copy = join(home.path, "run/plugins/one", stages()[0] ?? "");
+    expect([at.status()?.state, at.commands.has("wave"), copies().length]).toEqual(["running", true, 1]);
+    const copy = join(home.path, "run/plugins/one", copies()[0] ?? "");
     expect([copy, join(copy, "lib"), join(copy, "lib/index.ts")].map((path) => statSync(path).mode & 0o777)).toEqual([
       0o700, 0o700, 0o600,
     ]);
     expect(listeners()).toBe(before + 2);
     await running[Symbol.asyncDispose]();
     plugins = null;
-    expect([heard, at.commands.size, stages()]).toEqual([["init first", "stopping first", "stopped first"], 0, []]);
+    expect([heard, at.commands.size, copies()]).toEqual([["init first", "stopping first", "stopped first"], 0, []]);
     expect([listeners(), at.clock.pending()]).toEqual([before, 0]);
   });
 
@@ -118,7 +118,7 @@ describe("plugin host: a plugin in a folder", () => {
     await put("one", TELLS("second"));
     await running.refresh();
     expect(heard).toEqual(["init first", "stopping first", "stopped first", "init second"]);
-    expect([at.status()?.state, stages().length]).toEqual(["running", 1]);
+    expect([at.status()?.state, copies().length]).toEqual(["running", 1]);
     expect(await at.commands.get("wave")?.run("", {} as never, new AbortController().signal)).toBe("second");
   });
 
@@ -127,7 +127,7 @@ describe("plugin host: a plugin in a folder", () => {
     await put("one", TELLS("first"));
     const running = await at.start();
     await running.refresh();
-    expect([heard, stages().length]).toEqual([["init first"], 1]);
+    expect([heard, copies().length]).toEqual([["init first"], 1]);
   });
 
   test("names the author's file and line in what goes wrong, also after a reload that changed nothing", async () => {
@@ -183,7 +183,7 @@ describe("plugin host: a plugin in a folder", () => {
     const at = await world();
     await put("one", "export default () => { throw new Error('no key'); };");
     const running = await at.start();
-    expect([at.status(), stages()]).toMatchObject([
+    expect([at.status(), copies()]).toMatchObject([
       { state: "failed", trouble: expect.stringContaining("no key") },
       [],
     ]);
@@ -283,7 +283,7 @@ describe("plugin host: a plugin in a folder", () => {
       await put("one", TELLS("first"));
       await at.start();
       const error = Object.assign(new Error("late"), {
-        stack: `Error: late\n    at run (${join(home.path, "run/plugins/one", stages()[0] ?? "")}/lib/index.ts:1:1)`,
+        stack: `Error: late\n    at run (${join(home.path, "run/plugins/one", copies()[0] ?? "")}/lib/index.ts:1:1)`,
       });
       process.emit(how as "uncaughtException", error); // as the runtime would
       await waitFor("it is stopped", () => at.status()?.state === "failed");

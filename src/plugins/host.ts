@@ -17,7 +17,7 @@ import type { PluginHooks } from "./hooks.ts";
 import type { PluginServices } from "./run/api.ts";
 import { type SourceLocation, createSourceLocation, NO_LOCATION } from "./run/source-location.ts";
 import { createSlot, type Slot, type Wanted } from "./run/slot.ts";
-import { clearStages, createStage, stagesBelow } from "./run/plugin-copy.ts";
+import { clearPluginCopies, createPluginCopy, pluginCopiesFolder } from "./run/plugin-copy.ts";
 import { pluginInStack, type StrayKind, watchStrayErrors } from "./stray-errors.ts";
 import { watchFolders } from "./watch.ts";
 
@@ -71,7 +71,7 @@ interface Host {
 
 export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): Promise<Plugins> {
   const host: Host = { deps, options, slots: new Map(), locations: new Map(), loads: 0 };
-  await clearStages(options.home);
+  await clearPluginCopies(options.home);
   await mkdir(join(options.home, "plugins"), { recursive: true, mode: 0o700 });
   const stray = watchStrayErrors((error, how) => blame(host, error) || (deps.ofNoPlugin?.(error, how) ?? false));
   const troubles = deps.hooks.onTrouble((id, sentence, error) =>
@@ -117,7 +117,7 @@ async function startBuiltin(host: Host): Promise<void> {
     const off = options.config().disabled.includes(id);
     await slotOf(host, id).want(
       off
-        ? { kind: "rest", state: "disabled", about, why: null }
+        ? { kind: "stopped", state: "disabled", about, why: null }
         : {
             kind: "run",
             key: `builtin ${key()}`,
@@ -157,15 +157,15 @@ async function refresh(host: Host): Promise<void> {
 function wantedOf(host: Host, found: Discovered): Wanted {
   if (found.kind === "usable") return runOf(host, found);
   const about = { builtin: false, version: null, folder: found.folder, digest: null };
-  if (found.kind === "refused") return { kind: "rest", state: "failed", about, why: found.why };
-  return { kind: "rest", state: found.kind, about, why: null };
+  if (found.kind === "refused") return { kind: "stopped", state: "failed", about, why: found.why };
+  return { kind: "stopped", state: found.kind, about, why: null };
 }
 
 function runOf(host: Host, found: Usable): Wanted {
   const { id, folder, digest, manifest, config } = found;
-  const stage = createStage(host.options.home, found, ++host.loads);
+  const copy = createPluginCopy(host.options.home, found, ++host.loads);
   const given = wrapSecrets(manifest, config, (secret) => host.deps.hide?.(secret));
-  const location = createSourceLocation(stage.folder, found);
+  const location = createSourceLocation(copy.folder, found);
   host.locations.set(id, location);
   const about = { id, version: manifest.version, config: given, folder, digest };
   const identity = { ...about, storageFile: storageFile(host, id), location };
@@ -173,8 +173,8 @@ function runOf(host: Host, found: Usable): Wanted {
     kind: "run",
     key: `${digest} ${JSON.stringify(config)}`,
     about: { builtin: false, version: manifest.version, folder, digest },
-    source: { ...identity, load: stage.load },
-    cleanUp: stage.remove,
+    source: { ...identity, load: copy.load },
+    cleanUp: copy.remove,
   };
 }
 
@@ -190,11 +190,11 @@ function slotOf(host: Host, id: string): Slot {
 
 function ended(slot: Slot): Wanted {
   const { builtin, version, folder, digest } = slot.status();
-  return { kind: "rest", state: "available", about: { builtin, version, folder, digest }, why: null };
+  return { kind: "stopped", state: "available", about: { builtin, version, folder, digest }, why: null };
 }
 
 function blame(host: Host, error: unknown): boolean {
-  const id = pluginInStack(error, stagesBelow(host.options.home));
+  const id = pluginInStack(error, pluginCopiesFolder(host.options.home));
   const slot = id === null ? undefined : host.slots.get(id);
   if (!slot) return false;
   const why = errorText(error) || "it did not say what is wrong";

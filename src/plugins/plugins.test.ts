@@ -24,7 +24,7 @@ function tool(name: string): PluginTool {
 }
 
 describe("a plugin", () => {
-  test("registers what it brings, and leaves nothing behind when it stops", async () => {
+  test("registers tools, commands, hooks and channels, and none of them is left after its stop", async () => {
     const { start, tools, commands, channels, hooks, skills } = pluginHouse();
     const ended: string[] = [];
     const running = await start((api) => {
@@ -93,7 +93,7 @@ describe("a plugin", () => {
     expect(running.route("POST", "/open")).toBeNull();
   });
 
-  test("is seen by nobody before it is ready, and not at all when it fails", async () => {
+  test("registers everything at once when its init has ended, and nothing when its init fails", async () => {
     const { start, tools, clock } = pluginHouse();
     const hanging = start(async (api) => {
       api.registerTool(tool("early"));
@@ -256,7 +256,7 @@ describe("a manifest", () => {
 });
 
 describe("a plugin's folder", () => {
-  test("is taken when only its owner can write to it, and refused otherwise", async () => {
+  test("is read when only its owner can write to it, and refused otherwise", async () => {
     await using home = await tempHome();
     const folder = join(home.path, "one");
     await mkdir(join(folder, "lib"), { recursive: true, mode: 0o700 });

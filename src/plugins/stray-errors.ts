@@ -29,9 +29,9 @@ export function watchStrayErrors(blame: (error: unknown, how: StrayKind) => bool
 }
 
 /** The id of the plugin whose staged files the stack names first; null when it names none. */
-export function pluginInStack(error: unknown, stages: string): string | null {
+export function pluginInStack(error: unknown, copies: string): string | null {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const at = stack.indexOf(`${stages}/`);
+  const at = stack.indexOf(`${copies}/`);
   if (at < 0) return null;
-  return /^[a-z0-9-]+/.exec(stack.slice(at + stages.length + 1))?.[0] ?? null;
+  return /^[a-z0-9-]+/.exec(stack.slice(at + copies.length + 1))?.[0] ?? null;
 }

@@ -19,7 +19,7 @@ export interface Considered {
   readonly because: string;
 }
 
-interface Placed {
+interface PickedBinding {
   readonly binding: Binding;
   /** Place in `bindings`, from 0. */
   readonly index: number;
@@ -29,8 +29,8 @@ interface Placed {
 const KEYS = ["peer", "chat", "account", "channel", "role"] as const;
 
 /** The binding that decides, with its place in the list; null when none fits and the default agent answers. */
-export function pickBinding(bindings: readonly Binding[], facts: BindingFacts): Placed | null {
-  let best: Placed | null = null;
+export function pickBinding(bindings: readonly Binding[], facts: BindingFacts): PickedBinding | null {
+  let best: PickedBinding | null = null;
   for (const [index, binding] of bindings.entries()) {
     if (!fits(binding, facts)) continue;
     if (!best || weight(binding) > weight(best.binding)) best = { binding, index };
@@ -53,12 +53,12 @@ function misfit(binding: Binding, facts: BindingFacts): string | null {
   return other ? `${other} is ${JSON.stringify(facts[other])}, not ${JSON.stringify(binding[other])}` : null;
 }
 
-export const winning = (binding: Binding): string => `fits by ${words(binding)}, and nothing fits more exactly`;
+export const winning = (binding: Binding): string => `fits by ${keyNames(binding)}, and nothing fits more exactly`;
 
-function losing(binding: Binding, winner: Placed): string {
+function losing(binding: Binding, winner: PickedBinding): string {
   if (weight(winner.binding) === weight(binding))
     return `fits as exactly as bindings[${winner.index}], which comes first`;
-  return `fits by ${words(binding)}, but bindings[${winner.index}] fits by ${words(winner.binding)}`;
+  return `fits by ${keyNames(binding)}, but bindings[${winner.index}] fits by ${keyNames(winner.binding)}`;
 }
 
 function fits(binding: Binding, facts: BindingFacts): boolean {
@@ -69,7 +69,7 @@ function weight(binding: Binding): number {
   return KEYS.reduce((sum, key) => sum * 2 + (binding[key] === undefined ? 0 : 1), 0);
 }
 
-function words(binding: Binding): string {
+function keyNames(binding: Binding): string {
   const named = KEYS.filter((key) => binding[key] !== undefined);
   return named.length === 0 ? "saying nothing" : named.join(" and ");
 }

@@ -26,7 +26,7 @@ export interface Explanation {
 }
 
 /** For channels without rules of their own. */
-const CLOSED_DOORS: AccessPolicies = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
+const CLOSED_POLICIES: AccessPolicies = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
 
 const PRIORITY = { dm: 10, group: 5 } as const;
 /** Here people open as many conversations as they like and choose among them, so `dmScope` has no say. */
@@ -44,7 +44,7 @@ const DENIED: Readonly<Record<DeniedBecause, string>> = {
 /** The configuration is asked for each message, so that a change holds from the next one on. */
 export function createRouter(
   config: () => RoutingConfig,
-  policies: AccessPolicies = CLOSED_DOORS,
+  policies: AccessPolicies = CLOSED_POLICIES,
   grants: () => GrantedRoles = () => NO_GRANTS,
 ): Router {
   return { decide: (message) => decide(config(), message, accessOf(config(), message, policies, grants())) };
@@ -54,7 +54,7 @@ export function createRouter(
 export function explainRoute(
   config: RoutingConfig,
   facts: RouteFacts,
-  policies: AccessPolicies = CLOSED_DOORS,
+  policies: AccessPolicies = CLOSED_POLICIES,
   grants: GrantedRoles = NO_GRANTS,
 ): Explanation {
   const access = accessOf(config, facts, policies, grants);

@@ -36,7 +36,7 @@ const PLAIN = /[A-Za-z0-9._~-]/;
 const PERSON_MARK = "@";
 
 export function buildSessionKey(name: SessionName): SessionKey {
-  return ["agent", escapePart(name.agent), ...placeParts(name)].join(":") as SessionKey;
+  return ["agent", escapePart(name.agent), ...chatParts(name)].join(":") as SessionKey;
 }
 
 /** A run of a job: `agent:{id}:cron:{job}:run:{run}`. */
@@ -50,7 +50,7 @@ export function webhookSessionKey(agent: string, hook: string, request: string |
   return ["agent", escapePart(agent), "hook", escapePart(hook), ...run].join(":") as SessionKey;
 }
 
-/** The record of what was posted to a place: `agent:{id}:webhook:{target}`. */
+/** The record of what was posted to a target: `agent:{id}:webhook:{target}`. */
 export function targetSessionKey(agent: string, target: string): SessionKey {
   return ["agent", escapePart(agent), "webhook", escapePart(target)].join(":") as SessionKey;
 }
@@ -71,10 +71,10 @@ export function delegateSessionKey(agent: string, turn: string, call: string): S
 export function parseSessionText(text: string, agent: string): NamedSession | null {
   if (isShortName(text)) return named({ form: "chat", agent, channel: "api", scope: "dm", peer: { id: text } });
   if (text.length > MAX_KEY_CHARS) return null;
-  const [word, keyAgent, ...place] = text.split(":");
+  const [word, keyAgent, ...parts] = text.split(":");
   const owner = unescapePart(keyAgent);
   if (word !== "agent" || !owner) return null;
-  const name = parsePlace(owner, place);
+  const name = parseParts(owner, parts);
   const found = name ? named(name) : null;
   return found?.key === text ? found : null; // one spelling per session: what would be built is what is accepted
 }
@@ -84,7 +84,7 @@ export function isShortName(text: string): boolean {
   return SHORT_NAME.test(text);
 }
 
-function placeParts(name: SessionName): readonly string[] {
+function chatParts(name: SessionName): readonly string[] {
   if (name.form === "main") return ["main"];
   if (name.form === "peer") return ["dm", peerPart(name.peer)];
   const account = name.account === undefined ? [] : [escapePart(name.account)];
@@ -92,20 +92,20 @@ function placeParts(name: SessionName): readonly string[] {
   return [escapePart(name.channel), ...account, name.scope, peerPart(name.peer), ...topic];
 }
 
-function parsePlace(agent: string, place: readonly string[]): SessionName | null {
-  const [first, second, third] = place;
-  if (place.length === 1 && first === "main") return { form: "main", agent };
-  if (place.length === 2 && first === "dm") {
+function parseParts(agent: string, parts: readonly string[]): SessionName | null {
+  const [first, second, third] = parts;
+  if (parts.length === 1 && first === "main") return { form: "main", agent };
+  if (parts.length === 2 && first === "dm") {
     const peer = parsePeer(second);
     return peer && { form: "peer", agent, peer };
   }
-  const hasAccount = place.length === 4 && (third === "dm" || third === "group");
-  const withAccountAndTopic = place.length === 6;
-  return parseChat(agent, place, hasAccount || withAccountAndTopic);
+  const hasAccount = parts.length === 4 && (third === "dm" || third === "group");
+  const withAccountAndTopic = parts.length === 6;
+  return parseChat(agent, parts, hasAccount || withAccountAndTopic);
 }
 
-function parseChat(agent: string, place: readonly string[], hasAccount: boolean): ChatSession | null {
-  const [channelPart, ...rest] = place;
+function parseChat(agent: string, parts: readonly string[], hasAccount: boolean): ChatSession | null {
+  const [channelPart, ...rest] = parts;
   const account = hasAccount ? unescapePart(rest.shift()) : undefined;
   const [scope, peerText, topicWord, threadPart, ...more] = rest;
   const [channel, peer, thread] = [unescapePart(channelPart), parsePeer(peerText), unescapePart(threadPart)];

@@ -1,10 +1,10 @@
 /** Rules about what agents bring along and what a role changes about them. */
 import type { Config } from "../schema.ts";
 import type { ToolsFilter } from "../sections/capabilities.ts";
-import type { Broken, RuleWorld } from "./rule.ts";
+import { type RuleInput, type RuleProblem, warning } from "./rule.ts";
 
 /** The model is told where a skill is, and reads it when it needs it. Without a tool for that, pi does not even mention it. */
-export function* skillRules({ config: { agent, agents } }: RuleWorld): Generator<Broken> {
+export function* skillRules({ config: { agent, agents } }: RuleInput): Generator<RuleProblem> {
   yield* skillRule("agent", agent.skills, agent.tools);
   for (const [index, own] of agents.entries()) {
     if (own.skills === undefined && own.tools === undefined) continue;
@@ -13,21 +13,21 @@ export function* skillRules({ config: { agent, agents } }: RuleWorld): Generator
 }
 
 /** A way back for a bad day: nobody should wonder later where the tools are. */
-export function* bridgeRules({ config: { agent, agents } }: RuleWorld): Generator<Broken> {
+export function* bridgeRules({ config: { agent, agents } }: RuleInput): Generator<RuleProblem> {
   const off = [["agent", agent.bridge] as const, ...agents.map(({ bridge }, at) => [`agents[${at}]`, bridge] as const)];
   for (const [path, bridge] of off) {
     if (bridge !== "off") continue;
     const who = path === "agent" ? "agents have" : "this agent has";
     const message = `${path}.bridge is off, so ${who} no tools at all: not the gateway's, not pi's, not those of extensions. Set it to "live" to have them back.`;
-    yield { severity: "warning", path: `${path}.bridge`, message };
+    yield warning(`${path}.bridge`, message);
   }
 }
 
-function* skillRule(path: string, skills: Config["agent"]["skills"], tools: ToolsFilter): Generator<Broken> {
+function* skillRule(path: string, skills: Config["agent"]["skills"], tools: ToolsFilter): Generator<RuleProblem> {
   if (skills.length === 0 || readsFiles(tools)) return;
   const remedy = `Set ${path}.tools to "workspace", or to a list with "read" in it.`;
   const message = `${path}.skills has no effect: a skill is a file, and this agent has no tool that reads files. ${remedy}`;
-  yield { severity: "warning", path: `${path}.skills`, message };
+  yield warning(`${path}.skills`, message);
 }
 
 function readsFiles(tools: ToolsFilter): boolean {

@@ -5,7 +5,7 @@ import { type Finding, readTree } from "./read-tree.ts";
 import { brokenRules } from "./rules.ts";
 import type { Config } from "../schema.ts";
 import { allKeys, rootSchema } from "../schema-node.ts";
-import { type ObjectTree, parseText, type Place, withoutBom } from "./tree.ts";
+import { type ObjectTree, parseText, type PositionOf, withoutBom } from "./tree.ts";
 
 export interface CheckedConfig {
   /** Null when there are problems. */
@@ -21,9 +21,9 @@ export type Variables = (name: string) => string | undefined;
 const MAX_REPORTED = 50;
 
 export function checkConfigText(text: string, variables: Variables): CheckedConfig {
-  const { tree, problems, place } = parseText(withoutBom(text));
+  const { tree, problems, positionOf } = parseText(withoutBom(text));
   if (!tree) return { config: null, problems, warnings: [], migrated: [] };
-  return checkTree(tree, problems, { place, variables });
+  return checkTree(tree, problems, { positionOf, variables });
 }
 
 /** Every setting at its default. */
@@ -36,13 +36,13 @@ export function defaultConfig(): Config {
 function checkTree(
   tree: ObjectTree,
   found: readonly ConfigProblem[],
-  { place, variables }: { readonly place: Place; readonly variables: Variables },
+  { positionOf, variables }: { readonly positionOf: PositionOf; readonly variables: Variables },
 ): CheckedConfig {
   const problems = [...found];
   const warnings: ConfigProblem[] = [];
   const report = ({ severity, offset, ...rest }: Finding) => {
     const list = severity === "problem" ? problems : warnings;
-    const { line, column } = place(offset);
+    const { line, column } = positionOf(offset);
     list.push({ ...rest, line, column });
   };
   const migrated = moveOldKeys(tree, report);

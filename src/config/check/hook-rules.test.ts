@@ -63,7 +63,12 @@ describe("hooks", () => {
       /\{\{ a \+ b \}\}, which is no/,
     ],
     ["an unknown agent", { ...GOOD, mappings: { b: { message: "x", agent: "oops" } } }, {}, /no such agent/],
-    ["an unknown place", { ...GOOD, mappings: { b: { message: "x", webhook: "oops" } } }, {}, /no such place in hooks/],
+    [
+      "an unknown webhook target",
+      { ...GOOD, mappings: { b: { message: "x", webhook: "oops" } } },
+      {},
+      /no such entry in hooks/,
+    ],
     [
       "a job's unknown place",
       GOOD,

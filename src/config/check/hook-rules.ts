@@ -1,10 +1,8 @@
 /** Rules about hooks: who may send, how that is proved, and that the names in them mean something. */
-import { DEFAULT_AGENT } from "../../contracts/ids.ts";
-import { nearest } from "../../kit/nearest.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { templateProblem } from "../../kit/template.ts";
 import { weakToken } from "./credentials.ts";
-import { type Broken, problem, type RuleWorld } from "./rule.ts";
+import { agentNames, problem, type RuleInput, type RuleProblem, unknownName, warning } from "./rule.ts";
 
 /** Hooks that are always there. */
 const TAKEN: readonly string[] = ["wake", "agent"];
@@ -13,7 +11,7 @@ const OWN_SESSIONS: readonly string[] = ["hook", "request"];
 /** A request that names none of them is tried with each. */
 const MAX_KEYS = 8;
 
-export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Generator<Broken> {
+export function* hookSecretRules({ config: { hooks, gateway } }: RuleInput): Generator<RuleProblem> {
   const { enabled, token, secret, keys } = hooks;
   if (enabled && !token)
     yield problem(
@@ -23,7 +21,7 @@ export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Gen
   if (enabled && !secret && Object.keys(keys).length === 0) {
     const message =
       "hooks.secret is not set, and there are no hooks.keys, so wake and agent take requests that are not signed: whoever sees one can repeat it.";
-    yield { severity: "warning", path: "hooks.secret", message };
+    yield warning("hooks.secret", message);
   }
   yield* weak("hooks.token", token);
   for (const key of ["token", "password"] as const)
@@ -49,9 +47,9 @@ export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Gen
   }
 }
 
-export function* hookNameRules({ config, show }: RuleWorld): Generator<Broken> {
-  const { hooks, agents, cron } = config;
-  const names = [DEFAULT_AGENT, ...agents.map(({ id }) => id)];
+export function* hookNameRules({ config, show }: RuleInput): Generator<RuleProblem> {
+  const { hooks, cron } = config;
+  const names = agentNames(config);
   const targets = Object.keys(hooks.targets);
   yield* countRule("hooks.keys", hooks.keys);
   for (const [name, mapping] of Object.entries(hooks.mappings)) {
@@ -65,38 +63,29 @@ export function* hookNameRules({ config, show }: RuleWorld): Generator<Broken> {
       yield problem(at, `${at} takes signed requests only, but there is no secret to check them with. ${remedy}`);
     }
     if (mapping.agent !== undefined && !names.includes(mapping.agent))
-      yield unknown(`${at}.agent`, show(`${at}.agent`, mapping.agent), {
-        what: "agent",
-        names,
+      yield unknownName({
+        path: `${at}.agent`,
         written: mapping.agent,
+        shown: show(`${at}.agent`, mapping.agent),
+        noun: "agent",
+        names,
       });
     yield* targetRule(`${at}.webhook`, mapping.webhook, targets);
     if (mapping.webhook !== undefined && !OWN_SESSIONS.includes(mapping.session)) {
       const message = `${at}.webhook has no effect: with this session the answer is said in a conversation, and not posted.`;
-      yield { severity: "warning", path: `${at}.webhook`, message };
+      yield warning(`${at}.webhook`, message);
     }
   }
   for (const [index, { webhook }] of cron.jobs.entries())
     yield* targetRule(`cron.jobs[${index}].webhook`, webhook, targets);
 }
 
-function* targetRule(path: string, written: string | undefined, targets: readonly string[]): Generator<Broken> {
+function* targetRule(path: string, written: string | undefined, targets: readonly string[]): Generator<RuleProblem> {
   if (written === undefined || targets.includes(written)) return;
-  yield unknown(path, `"${written}"`, { what: "place in hooks.targets", names: targets, written });
+  yield unknownName({ path, written, shown: `"${written}"`, noun: "entry in hooks.targets", names: targets });
 }
 
-function unknown(
-  path: string,
-  shown: string,
-  { what, names, written }: { readonly what: string; readonly names: readonly string[]; readonly written: string },
-): Broken {
-  const close = nearest(written, names);
-  const there = names.length === 0 ? "There are none yet." : `There are: ${names.join(", ")}.`;
-  const hint = close === null ? there : `Did you mean "${close}"?`;
-  return problem(path, `${path} is ${shown}, but there is no such ${what}. ${hint}`);
-}
-
-function* weak(path: string, value: Secret | undefined): Generator<Broken> {
+function* weak(path: string, value: Secret | undefined): Generator<RuleProblem> {
   const because = value && weakToken(value.reveal());
   if (because) yield problem(path, `${path} ${because}. Make one with: openssl rand -hex 32`);
 }
@@ -115,7 +104,7 @@ function signing(path: string, { secret, previousSecret, keys }: Signing): reado
   );
 }
 
-function* countRule(path: string, keys: Readonly<Record<string, Secret>>): Generator<Broken> {
+function* countRule(path: string, keys: Readonly<Record<string, Secret>>): Generator<RuleProblem> {
   const count = Object.keys(keys).length;
   if (count > MAX_KEYS)
     yield problem(path, `${path} has ${count} keys, and ${MAX_KEYS} is the most. Take out those nobody signs with.`);

@@ -10,16 +10,13 @@ import { expectation } from "../../kit/schema/expectation.ts";
 import { foundValue, joinPath, missingValue, unknownKey, wrongValue } from "../../kit/schema/problem.ts";
 import { HIDDEN, showText } from "./problem.ts";
 import { type allKeys, alternativeFor, choicesOf, holdsSecret, recordOf, type SchemaNode } from "../schema-node.ts";
+import type { RuleProblem } from "./rule.ts";
 import { substitute } from "./substitute.ts";
 import type { Entry, ObjectTree, Tree } from "./tree.ts";
 
-export interface Finding {
-  readonly severity: "problem" | "warning";
-  readonly path: string;
+/** A problem of the file, before its offset has become a line. */
+export interface Finding extends RuleProblem {
   readonly offset: number;
-  readonly message: string;
-  readonly value?: string;
-  readonly suggestion?: string;
   readonly unknownSection?: true;
 }
 

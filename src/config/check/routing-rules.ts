@@ -1,12 +1,11 @@
 /** Rules between agents, bindings and people: every name leads somewhere, and to one place only. Pure; answers with findings. */
 import { DEFAULT_AGENT } from "../../contracts/ids.ts";
-import { nearest } from "../../kit/nearest.ts";
-import { type Broken, problem, type RuleWorld } from "./rule.ts";
+import { agentNames, problem, type RuleInput, type RuleProblem, unknownName, warning } from "./rule.ts";
 
 /** On these, conversations are chosen by name, and a full name holds the agent. */
 const WEBCHAT = "webchat";
 
-export function* agentRules({ config, show }: RuleWorld): Generator<Broken> {
+export function* agentRules({ config, show }: RuleInput): Generator<RuleProblem> {
   const seen = new Set<string>();
   for (const [index, { id }] of config.agents.entries()) {
     const path = `agents[${index}].id`;
@@ -22,17 +21,17 @@ export function* agentRules({ config, show }: RuleWorld): Generator<Broken> {
 }
 
 /** A limit for nobody looks like one that holds. */
-export function* budgetRules({ config, show }: RuleWorld): Generator<Broken> {
-  const names = [DEFAULT_AGENT, ...config.agents.map(({ id }) => id)];
+export function* budgetRules({ config, show }: RuleInput): Generator<RuleProblem> {
+  const names = agentNames(config);
   for (const id of Object.keys(config.budget.agents))
-    if (!names.includes(id)) yield unknownAgent(show, `budget.agents.${id}`, id, names);
+    if (!names.includes(id)) yield unknownAgent({ config, show }, `budget.agents.${id}`, id);
 }
 
-export function* bindingRules({ config, show }: RuleWorld): Generator<Broken> {
-  const names = [DEFAULT_AGENT, ...config.agents.map(({ id }) => id)];
+export function* bindingRules({ config, show }: RuleInput): Generator<RuleProblem> {
+  const names = agentNames(config);
   for (const [index, binding] of config.bindings.entries()) {
     const at = `bindings[${index}]`;
-    if (!names.includes(binding.agent)) yield unknownAgent(show, `${at}.agent`, binding.agent, names);
+    if (!names.includes(binding.agent)) yield unknownAgent({ config, show }, `${at}.agent`, binding.agent);
     for (const key of ["chat", "account"] as const) {
       if (binding[key] === undefined || binding.channel !== undefined) continue;
       // Two platforms may use the same number for quite different places.
@@ -40,29 +39,29 @@ export function* bindingRules({ config, show }: RuleWorld): Generator<Broken> {
     }
     if (binding.channel === WEBCHAT) {
       const message = `${at}.channel is "${WEBCHAT}", but chats in the web console name their agent themselves, so it has no effect.`;
-      yield { severity: "warning", path: `${at}.channel`, message };
+      yield warning(`${at}.channel`, message);
     }
   }
 }
 
-export function* delegateRules({ config, show }: RuleWorld): Generator<Broken> {
-  const names = [DEFAULT_AGENT, ...config.agents.map(({ id }) => id)];
+export function* delegateRules({ config, show }: RuleInput): Generator<RuleProblem> {
+  const names = agentNames(config);
   const lists = [
     { at: "agent.delegates", delegates: config.agent.delegates },
     ...config.agents.map(({ delegates = [] }, index) => ({ at: `agents[${index}].delegates`, delegates })),
   ];
   for (const { at, delegates } of lists) {
     for (const [index, name] of delegates.entries()) {
-      if (!names.includes(name)) yield unknownAgent(show, `${at}[${index}]`, name, names);
+      if (!names.includes(name)) yield unknownAgent({ config, show }, `${at}[${index}]`, name);
     }
     if (delegates.length > 0 && config.agent.pool.max < 2) {
       const message = `${at} names agents, but agent.pool.max is ${config.agent.pool.max}: the process that asks is the only one. Set it to 2 or more.`;
-      yield { severity: "warning", path: at, message };
+      yield warning(at, message);
     }
   }
 }
 
-export function* linkRules({ config }: RuleWorld): Generator<Broken> {
+export function* linkRules({ config }: RuleInput): Generator<RuleProblem> {
   const linkedTo = new Map<string, string>();
   for (const [name, people] of Object.entries(config.session.identityLinks)) {
     for (const [index, person] of people.entries()) {
@@ -75,9 +74,6 @@ export function* linkRules({ config }: RuleWorld): Generator<Broken> {
   }
 }
 
-function unknownAgent(show: RuleWorld["show"], path: string, written: string, names: readonly string[]): Broken {
-  const close = nearest(written, names);
-  const hint = close === null ? `There are: ${names.join(", ")}.` : `Did you mean "${close}"?`;
-  const found = problem(path, `${path} is ${show(path, written)}, but there is no such agent. ${hint}`);
-  return close === null ? found : { ...found, suggestion: close };
+function unknownAgent({ config, show }: RuleInput, path: string, written: string): RuleProblem {
+  return unknownName({ path, written, shown: show(path, written), noun: "agent", names: agentNames(config) });
 }

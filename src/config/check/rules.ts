@@ -4,14 +4,14 @@ import { bridgeRules, skillRules } from "./capability-rules.ts";
 import { isSmallOrderKey, weakPassword, weakToken } from "./credentials.ts";
 import { hookNameRules, hookSecretRules } from "./hook-rules.ts";
 import { nearest } from "../../kit/nearest.ts";
-import { type Broken, problem, type RuleWorld } from "./rule.ts";
+import { type RuleProblem, problem, type RuleInput } from "./rule.ts";
 import { agentRules, bindingRules, budgetRules, delegateRules, linkRules } from "./routing-rules.ts";
 import { zoneRules } from "./zone-rules.ts";
 
 interface Rule {
   /** The keys it looks at. It is left out while one of them has a problem of its own. */
   readonly reads: readonly string[];
-  readonly check: (world: RuleWorld) => Iterable<Broken>;
+  readonly check: (world: RuleInput) => Iterable<RuleProblem>;
 }
 
 const RULES: readonly Rule[] = [
@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */
-export function brokenRules(world: RuleWorld, brokenPaths: readonly string[]): readonly Broken[] {
+export function brokenRules(world: RuleInput, brokenPaths: readonly string[]): readonly RuleProblem[] {
   const touches = (read: string) => brokenPaths.some((path) => isWithin(path, read) || isWithin(read, path));
   return RULES.filter((rule) => !rule.reads.some(touches)).flatMap((rule) => [...rule.check(world)]);
 }
@@ -48,7 +48,7 @@ export function brokenRules(world: RuleWorld, brokenPaths: readonly string[]): r
 const isWithin = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`);
 
-function* credentialRules({ config }: RuleWorld): Generator<Broken> {
+function* credentialRules({ config }: RuleInput): Generator<RuleProblem> {
   const { auth } = config.gateway;
   const token = auth.token && weakToken(auth.token.reveal());
   if (token) {
@@ -63,31 +63,31 @@ function* credentialRules({ config }: RuleWorld): Generator<Broken> {
   }
 }
 
-function* bindRule({ config, show }: RuleWorld): Generator<Broken> {
+function* bindRule({ config, show }: RuleInput): Generator<RuleProblem> {
   const { bind } = config.gateway;
   if (isBindAddress(bind)) return;
   const shown = show("gateway.bind", bind);
   const message = `gateway.bind is ${shown}; it must be "loopback", "lan" or an IP address.`;
-  yield { ...problem("gateway.bind", message), value: shown };
+  yield problem("gateway.bind", message, shown);
 }
 
-function* hostRules({ config, show }: RuleWorld): Generator<Broken> {
+function* hostRules({ config, show }: RuleInput): Generator<RuleProblem> {
   for (const [index, host] of config.gateway.allowedHosts.entries()) {
     if (/^[A-Za-z0-9._-]+(:[0-9]{1,5})?$|^\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?$/.test(host)) continue;
     const path = `gateway.allowedHosts[${index}]`;
     const shown = show(path, host);
     const message = `${path} is ${shown}; it must be a host name, with a port if it is not the usual one, such as "chat.example.org" or "box.local:8443".`;
-    yield { ...problem(path, message), value: shown };
+    yield problem(path, message, shown);
   }
 }
 
-function* proxyRules({ config, show }: RuleWorld): Generator<Broken> {
+function* proxyRules({ config, show }: RuleInput): Generator<RuleProblem> {
   for (const [index, proxy] of config.gateway.trustedProxies.entries()) {
     const path = `gateway.trustedProxies[${index}]`;
     const shown = show(path, proxy);
     if (!isAddressOrRange(proxy)) {
       const message = `${path} is ${shown}; it must be an IP address or a range such as "10.0.0.0/8".`;
-      yield { ...problem(path, message), value: shown };
+      yield problem(path, message, shown);
     } else if (coversEverything(proxy)) {
       const message = `${path} is ${shown}, so every sender is believed about who it is. List only your own proxies.`;
       yield { severity: "warning", path, message, value: shown };
@@ -95,7 +95,7 @@ function* proxyRules({ config, show }: RuleWorld): Generator<Broken> {
   }
 }
 
-function* reachRules({ config, show }: RuleWorld): Generator<Broken> {
+function* reachRules({ config, show }: RuleInput): Generator<RuleProblem> {
   const { bind, auth, trustedProxies, insecure } = config.gateway;
   if (!isBindAddress(bind) || reachOf(bind) === "loopback") return;
   const reachable = `gateway.bind is ${show("gateway.bind", bind)}, which other machines can reach`;
@@ -113,14 +113,14 @@ function* reachRules({ config, show }: RuleWorld): Generator<Broken> {
   }
 }
 
-function* poolRule({ config }: RuleWorld): Generator<Broken> {
+function* poolRule({ config }: RuleInput): Generator<RuleProblem> {
   const { min, max } = config.agent.pool;
   if (min <= max) return;
   const remedy = "Lower min or raise max.";
   yield problem("agent.pool.min", `agent.pool.min is ${min}, which is more than agent.pool.max (${max}). ${remedy}`);
 }
 
-function* searchRule({ config }: RuleWorld): Generator<Broken> {
+function* searchRule({ config }: RuleInput): Generator<RuleProblem> {
   const { provider, apiKey, baseUrl } = config.tools.webSearch;
   const missing = provider === undefined ? null : provider === "searxng" ? !baseUrl && "baseUrl" : !apiKey && "apiKey";
   if (!missing) return;
@@ -129,7 +129,7 @@ function* searchRule({ config }: RuleWorld): Generator<Broken> {
 }
 
 /** A model of a provider that is described here must be described too; a provider that only pi knows is pi's business. */
-function* modelRules({ config, show }: RuleWorld): Generator<Broken> {
+function* modelRules({ config, show }: RuleInput): Generator<RuleProblem> {
   yield* modelRule({ config, show }, "agent.model", config.agent.model ?? "");
   for (const [index, { model = "" }] of config.agents.entries())
     yield* modelRule({ config, show }, `agents[${index}].model`, model);
@@ -137,7 +137,7 @@ function* modelRules({ config, show }: RuleWorld): Generator<Broken> {
     yield* modelRule({ config, show }, `roles.profiles.${role}.model`, profile?.model ?? "");
 }
 
-function* modelRule({ config, show }: RuleWorld, path: string, wanted: string): Generator<Broken> {
+function* modelRule({ config, show }: RuleInput, path: string, wanted: string): Generator<RuleProblem> {
   const { providers } = config.models;
   const slash = wanted.indexOf("/");
   const provider = wanted.slice(0, Math.max(0, slash));
@@ -150,11 +150,11 @@ function* modelRule({ config, show }: RuleWorld, path: string, wanted: string): 
     close === null ? "Add the model there, or choose one that is listed." : `Did you mean "${provider}/${close}"?`;
   const value = show(path, wanted);
   const message = `${path} is ${value}, but models.providers.${provider} does not list that model. ${hint}`;
-  const found = { ...problem(path, message), value };
+  const found = problem(path, message, value);
   yield close === null ? found : { ...found, suggestion: `${provider}/${close}` };
 }
 
-function* discordKeyRule({ config }: RuleWorld): Generator<Broken> {
+function* discordKeyRule({ config }: RuleInput): Generator<RuleProblem> {
   const { publicKey } = config.channels.discord;
   if (publicKey === undefined || !isSmallOrderKey(publicKey)) return;
   const remedy = "Copy the public key from the application's page at Discord.";

@@ -27,12 +27,12 @@ export type Tree =
   | { readonly kind: "boolean"; readonly offset: number; readonly value: boolean }
   | { readonly kind: "null"; readonly offset: number };
 
-export type Place = (offset: number) => { readonly line: number; readonly column: number };
+export type PositionOf = (offset: number) => { readonly line: number; readonly column: number };
 
 interface ParsedText {
   readonly tree: ObjectTree | null;
   readonly problems: readonly ConfigProblem[];
-  readonly place: Place;
+  readonly positionOf: PositionOf;
 }
 
 const BOM = "\ufeff";
@@ -40,11 +40,11 @@ const BOM = "\ufeff";
 export const withoutBom = (text: string): string => (text.startsWith(BOM) ? text.slice(1) : text);
 
 export function parseText(text: string): ParsedText {
-  const place = placesIn(text);
+  const positionOf = positionsIn(text);
   const refuse = (message: string, offset = 0): ParsedText => ({
     tree: null,
-    problems: [{ path: "", ...place(offset), message }],
-    place,
+    problems: [{ path: "", ...positionOf(offset), message }],
+    positionOf,
   });
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) {
     return refuse(`The file is larger than ${MAX_CONFIG_BYTES / 1024} KiB. Move long texts elsewhere.`);
@@ -54,21 +54,23 @@ export function parseText(text: string): ParsedText {
 
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false, allowEmptyContent: true });
-  if (errors.length > 0) return { tree: null, problems: syntaxProblems(errors, place), place };
+  if (errors.length > 0) return { tree: null, problems: syntaxProblems(errors, positionOf), positionOf };
   if (!root) return refuse("The file is empty. Write {} to use the defaults, or delete the file.");
   if (root.type !== "object") return refuse("The file must hold one group of settings in { }.", root.offset);
 
   const problems: ConfigProblem[] = [];
-  const tree = toObject(root, "", ({ path, message }, offset) => problems.push({ path, message, ...place(offset) }));
-  return { tree, problems, place };
+  const tree = toObject(root, "", ({ path, message }, offset) =>
+    problems.push({ path, message, ...positionOf(offset) }),
+  );
+  return { tree, problems, positionOf };
 }
 
-/** The place of the value at `path`, or of the nearest group around it that is written in the text. */
-export function findPlace(
+/** The position of the value at `path`, or of the nearest group around it that is written in the text. */
+export function findPosition(
   text: string,
   path: readonly string[],
 ): { readonly line: number; readonly column: number } | null {
-  const { tree, place } = parseText(withoutBom(text));
+  const { tree, positionOf } = parseText(withoutBom(text));
   if (!tree) return null;
   let at: Tree = tree;
   for (const key of path) {
@@ -77,7 +79,7 @@ export function findPlace(
     if (!below) break;
     at = below;
   }
-  return place(at.offset);
+  return positionOf(at.offset);
 }
 
 type Report = (problem: { readonly path: string; readonly message: string }, offset: number) => void;
@@ -109,7 +111,7 @@ function toObject(node: Node, path: string, report: Report): ObjectTree {
   return { kind: "object", offset: node.offset, entries };
 }
 
-const SYNTAX_WORDS: Readonly<Record<string, string>> = {
+const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
   InvalidSymbol: "There is a word here that is not JSON. Texts need double quotes.",
   InvalidNumberFormat: "This number is not written as JSON writes numbers.",
   PropertyNameExpected: "A setting's name in double quotes is expected here.",
@@ -127,11 +129,12 @@ const SYNTAX_WORDS: Readonly<Record<string, string>> = {
   InvalidCharacter: "This text holds a control character. Write it as an escape, such as \\n.",
 };
 
-function syntaxProblems(errors: readonly ParseError[], place: Place): ConfigProblem[] {
-  const words = (error: ParseError) => SYNTAX_WORDS[printParseErrorCode(error.error)] ?? "This is not valid JSON.";
+function syntaxProblems(errors: readonly ParseError[], positionOf: PositionOf): ConfigProblem[] {
+  const messageOf = (error: ParseError) =>
+    SYNTAX_MESSAGES[printParseErrorCode(error.error)] ?? "This is not valid JSON.";
   return errors
     .slice(0, MAX_SYNTAX_PROBLEMS)
-    .map((error) => ({ path: "", ...place(error.offset), message: words(error) }));
+    .map((error) => ({ path: "", ...positionOf(error.offset), message: messageOf(error) }));
 }
 
 // Token numbers of jsonc-parser, whose enum exists only for compilers that inline it.
@@ -152,7 +155,7 @@ function tooDeepAt(text: string): number | null {
 }
 
 /** Offsets → lines and columns, by a list of line starts that is made on first use. */
-function placesIn(text: string): Place {
+function positionsIn(text: string): PositionOf {
   let starts: readonly number[] | null = null;
   return (offset) => {
     starts ??= [0, ...Array.from(text.matchAll(/\r\n|\r|\n/g), (match) => match.index + match[0].length)];

@@ -1,7 +1,7 @@
 /** Rules about time zones: one that the machine does not know would fail at every look at the clock. */
-import { type Broken, problem, type RuleWorld } from "./rule.ts";
+import { type RuleProblem, problem, type RuleInput } from "./rule.ts";
 
-export function* zoneRules({ config: { heartbeat, agents } }: RuleWorld): Generator<Broken> {
+export function* zoneRules({ config: { heartbeat, agents } }: RuleInput): Generator<RuleProblem> {
   const places = [
     { path: "heartbeat", hours: heartbeat.activeHours },
     ...agents.map((agent, index) => ({ path: `agents[${index}].heartbeat`, hours: agent.heartbeat?.activeHours })),

@@ -14,7 +14,7 @@ export function resolveHome(flag: string | undefined, environment: Pick<Environm
   return resolve(expandTilde(wanted, environment.userHome));
 }
 
-interface ConfigPlaces {
+interface ConfigLocations {
   readonly home: string;
   /** `--config`, as written. */
   readonly flag: string | undefined;
@@ -22,7 +22,7 @@ interface ConfigPlaces {
 }
 
 /** `--config`, else in the state directory, else in the working folder; null when there is none. */
-export function findConfigFile({ home, flag, cwd }: ConfigPlaces): string | null {
+export function findConfigFile({ home, flag, cwd }: ConfigLocations): string | null {
   if (flag !== undefined) return requireConfigFile(isAbsolute(flag) ? flag : resolve(cwd, flag));
   return [join(home, CONFIG_FILE_NAME), resolve(cwd, CONFIG_FILE_NAME)].find(isThere) ?? null;
 }

@@ -9,19 +9,19 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { GatewayPlugin } from "../../contracts/plugin.ts";
 import type { Usable } from "../folder/discover.ts";
 
-interface Stage {
+interface PluginCopy {
   /** Where the code of this plugin is; stack traces name it. */
   readonly folder: string;
   load(): Promise<GatewayPlugin>;
   remove(): Promise<void>;
 }
 
-export function stagesBelow(home: string): string {
+export function pluginCopiesFolder(home: string): string {
   return join(home, "run", "plugins");
 }
 
-export function createStage(home: string, found: Usable, count: number): Stage {
-  const folder = join(stagesBelow(home), found.id, `${found.digest.slice(0, 12)}-${count}`);
+export function createPluginCopy(home: string, found: Usable, count: number): PluginCopy {
+  const folder = join(pluginCopiesFolder(home), found.id, `${found.digest.slice(0, 12)}-${count}`);
   return {
     folder,
     async load() {
@@ -37,8 +37,8 @@ export function createStage(home: string, found: Usable, count: number): Stage {
 }
 
 /** Nothing of a previous process is loaded again. */
-export async function clearStages(home: string): Promise<void> {
-  await rm(stagesBelow(home), { recursive: true, force: true });
+export async function clearPluginCopies(home: string): Promise<void> {
+  await rm(pluginCopiesFolder(home), { recursive: true, force: true });
 }
 
 async function write(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {

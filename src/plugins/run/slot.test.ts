@@ -34,7 +34,7 @@ function world() {
     cleanUp: async () => void steps.push(`clean up ${key}`),
   });
   const rest = (state: "available" | "disabled" | "failed", why: string | null = null): Wanted => ({
-    kind: "rest",
+    kind: "stopped",
     state,
     about: ABOUT,
     why,

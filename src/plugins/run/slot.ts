@@ -18,7 +18,7 @@ export type Wanted =
       cleanUp(): Promise<void>;
     }
   | {
-      readonly kind: "rest";
+      readonly kind: "stopped";
       readonly state: "available" | "disabled" | "failed";
       readonly about: About;
       readonly why: string | null;
@@ -32,7 +32,7 @@ interface About {
 }
 
 export interface Slot {
-  /** Resolves when it is so, or when another wish has taken its slot. Never rejects. */
+  /** Resolves when it is so, or when something else is wanted by then. Never rejects. */
   want(wanted: Wanted): Promise<void>;
   /** It misbehaved: it is stopped and not started again before something about it changes. Never rejects. */
   fail(sentence: string): Promise<void>;
@@ -109,7 +109,7 @@ export function createSlot(deps: SlotDeps, services: PluginServices, id: string)
 /** Until nothing is left to do: a wish that comes meanwhile is met before this ends. */
 async function work(slot: SlotState): Promise<void> {
   for (let goal = slot.wanted; goal; goal = slot.wanted) {
-    if (goal.kind === "rest") {
+    if (goal.kind === "stopped") {
       await stop(slot);
       slot.tried = "";
       if (goal === slot.wanted) become(slot, goal.state, goal.why);

@@ -1,4 +1,4 @@
-/** Registries and gates for tests that are not about rules: every tool is allowed, nobody is asked, nothing is askHooks in. */
+/** Registries and gates for tests that are not about rules: every tool is allowed, nobody is asked, no hook is registered. */
 import type { Events } from "../../contracts/events.ts";
 import type { ToolCallStore } from "../../contracts/store.ts";
 import type { Tool, ToolFactory } from "../../contracts/tools/tool.ts";

@@ -26,7 +26,7 @@ interface Execution {
   /** A plugin decides what is kept of errors, and has not seen them yet: the log says only that there was one. */
   readonly checksKept: boolean;
   onUpdate(partial: ToolResult): void;
-  /** A background tool has said its first text, or has been silent for long enough: its caller need not wait any longer. */
+  /** A background tool has reported progress, or has been silent for long enough: its caller need not wait any longer. */
   onYield(text: string): void;
 }
 

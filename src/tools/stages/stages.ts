@@ -74,7 +74,7 @@ function withDefaults(draft: Draft): Draft {
 
 function checkSchema(draft: Draft): Draft | ToolRefusal {
   const filled = withDefaults(coerced(draft));
-  const fits = checkSize(filled); // a hook may have written a book
+  const fits = checkSize(filled); // a hook may have made them larger
   const problems = problemsOf(filled);
   if (problems.length === 0) return fits;
   const found = problems.map(({ path, message }) => `- ${path || "parameters"}: ${message}`);
@@ -98,7 +98,7 @@ async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
   const because = mask.text(reason); // a plugin's words, for owners to read
   const { request } = draft;
   const { name: tool, flags } = draft.tool;
-  const params = structuredClone(draft.params); // a plugin may still hold what it was shown: what is askOwner is what runs
+  const params = structuredClone(draft.params); // a plugin may still hold what it was shown: what is approved is what runs
   await draft.record.waits({ tool, params, idempotent: flags.idempotent });
   using unanswered = deps.clock.deadline(AT_ONCE_MS, () => new Error("the owner thinks about it"));
   const say = `${tool} waits for the owner's approval: ${because}.`;

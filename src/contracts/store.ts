@@ -1,6 +1,6 @@
 /**
  * Small doors over one database; SQLite by default. Every method is async and is one transaction: no transaction object leaves the
- * store, so nobody can hold one open across a wait. A write has reached the file when its method resolves, so the death of the process
+ * store, so none can be held open across a wait. A write has reached the file when its method resolves, so the death of the process
  * loses nothing; writes that others rely on (accept, finish, an intent that must not be repeated) are fsynced as well, and those asked
  * for in the same tick share one fsync. Disk full or broken: the method rejects with GatewayError `store_failed` and nothing is half done.
  * After an I/O error every write is rejected until a new process has opened the database (`health.failed`).
@@ -83,7 +83,7 @@ export interface InboxStore {
   ): Promise<StoredRow | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }>;
   /** Everything accepted whose turn has not ended, oldest first; `turn` is set when a previous process had begun it. */
   unfinished(): Promise<readonly UnfinishedRow[]>;
-  /** Other words for a message that no turn has claimed; fsynced. False: one has, or there is no such message. */
+  /** Replaces the text of a message that no turn has claimed; fsynced. False: a turn has, or there is no such message. */
   rewrite(id: InboxId, text: string, at: number): Promise<boolean>;
   /** The fingerprint of the message with this event id, or of its newest edit (`<event id>#…`); null: it was never stored. */
   newestVersion(of: {
@@ -218,7 +218,7 @@ export interface UnbegunEnd {
   readonly at: number;
 }
 
-/** A turn as something to look at. */
+/** A turn as the console and the API show it. */
 export interface TurnTrace {
   readonly turn: TurnFacts;
   /** In the order in which they began. The last is `delivery`, once every part of the reply has been sent. */
@@ -292,7 +292,7 @@ export interface OutboxStore extends PostStore, ReactionStore {
   settle(id: string, end: PartEnd, at: number): Promise<boolean>;
   /**
    * Puts a notice about this part behind everything else of its chat, once for each turn; fsynced. Nothing is added while a notice of
-   * these words waits there already. False: nobody asked for the part in that chat, or it is a notice itself.
+   * this text waits there already. False: the part answers no message of that chat, or it is a notice itself.
    */
   noteInChat(id: string, text: string, at: number): Promise<boolean>;
   /** Latest end first. */
@@ -316,7 +316,7 @@ export interface SessionStore {
   reset(key: SessionKey, at: number, byTurn?: TurnId): Promise<boolean>;
   /** Holds from the next turn on. What is left out stays as it is. False: no such session. */
   configure(key: SessionKey, settings: Partial<SessionSettings>): Promise<boolean>;
-  /** Gives it a title that stays; null takes it back, and the first words said in it are its title again. False: no such session. */
+  /** Sets its title; null: the title follows from its first message again. False: no such session. */
   rename(key: SessionKey, name: string | null): Promise<boolean>;
   /** How it wants to be queued; null: as its channel, and the gateway, say. False: no such session. Read with the summary and by `inbox.accept`. */
   setQueueMode(key: SessionKey, mode: QueueMode | null): Promise<boolean>;

@@ -38,7 +38,7 @@ export async function checkStore(home: string): Promise<StoreCheck & { readonly 
 
 /** Everything that only reads the database asks this first. */
 export async function damagedLog(file: string): Promise<LogDamaged | null> {
-  const damage = await findWalDamage(file).catch(() => null); // whoever opens the file says why it cannot be read
+  const damage = await findWalDamage(file).catch(() => null); // opening the database says why it cannot be read
   if (damage === null) return null;
   const say = `The write-ahead log ${file}-wal is damaged: ${describeDamage(damage)}. The next start keeps a copy of it and goes on with what can be read. Copy the state directory before that if you want to try a repair.`;
   return { kind: "log_damaged", say };

@@ -97,7 +97,7 @@ async function inspected(file: string): Promise<Extract<StoreCheck, { kind: "ok"
   }
 }
 
-/** Made under another name and put in place when it is whole: a half-made database cannot be mistaken for a damaged one. */
+/** Made under another name and renamed when it is complete, so that a half-made database is not taken for a damaged one. */
 async function createDatabase(home: string, file: string, at: number): Promise<void> {
   const draft = `${file}.new`;
   try {
@@ -107,7 +107,7 @@ async function createDatabase(home: string, file: string, at: number): Promise<v
     const db = new Database(draft, { readwrite: true });
     try {
       for (const pragma of PRAGMAS) db.exec(`pragma ${pragma}`);
-      db.exec("pragma synchronous = off"); // nobody looks for it under this name; it is on the disk before it gets its own
+      db.exec("pragma synchronous = off"); // it is synced below, before it gets its own name
       migrate(db, at);
     } finally {
       db.close(true);

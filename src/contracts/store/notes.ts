@@ -1,11 +1,11 @@
-/** What people asked to have remembered. A note belongs to one person; nobody else's search finds it. */
+/** Notes that people asked to have saved. A note belongs to one person; only their search finds it. */
 import type { Principal, TurnId } from "../ids.ts";
 
 export interface NoteStore {
-  /** `full`: the person has as many notes as are kept for one. The same words saved again by the same work are one note. */
+  /** `full`: the person has as many notes as are kept for one. The same note saved again by the same work is one note. */
   save(note: NewNote): Promise<Kept>;
-  /** Best match first. Every character of `words` is plain text: there is no query language to break. */
-  search(owner: Principal, words: string, limit: number): Promise<readonly NoteHit[]>;
+  /** Best match first. Every character of `query` is plain text: there is no query language to break. */
+  search(owner: Principal, query: string, limit: number): Promise<readonly NoteHit[]>;
 }
 
 export type Kept =
@@ -30,7 +30,7 @@ export interface NewNote {
 export interface NoteHit {
   readonly id: string;
   readonly title: string;
-  /** The place that fits best, with … where it was cut. */
+  /** The passage that fits best, with … where it was cut. */
   readonly snippet: string;
   readonly tags: readonly string[];
   readonly createdAt: number;

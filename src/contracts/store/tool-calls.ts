@@ -126,11 +126,11 @@ export interface NewAuditEntry {
   readonly actor: string;
   /** Whom or what it is about: the id of a person, an approval, a sign-in; empty: the gateway itself. */
   readonly subject: string;
-  /** Names and ids only: no values of settings, no words of people, no parameters. */
+  /** Names and ids only: no values of settings, no text of people, no parameters. */
   readonly detail: Readonly<Record<string, string | number | readonly string[] | null>>;
 }
 
 export interface AuditEntry extends NewAuditEntry {
-  /** Its place in the chain. */
+  /** The number of its link in the chain. */
   readonly no: number;
 }

@@ -15,7 +15,7 @@ export interface Spent {
   readonly agentId: AgentId;
   readonly principal: Principal;
   readonly origin: UsageOrigin;
-  /** `provider/model`; empty: nobody knows. */
+  /** `provider/model`; empty: not known. */
   readonly model: string;
   readonly usage: Usage;
 }

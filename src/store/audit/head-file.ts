@@ -36,7 +36,7 @@ export function createHeadFile(
   const textOf = (head: Link): string =>
     `${JSON.stringify({ ...head, mac: deps.key.markMac("file", head), at: deps.clock.now() })}\n`;
 
-  /** At once, and not beside the work: an older link that arrives late would stand where the newest was noted. */
+  /** Synchronous: an asynchronous write of an older link could end last, and replace the newest. */
   const write = (head: Link): void => {
     try {
       writeFileSync(`${path}.new`, textOf(head), { mode: PRIVATE_FILE });
@@ -59,7 +59,7 @@ export function createHeadFile(
   };
 }
 
-/** Null: there is none. `unreadable`: there is something else in its place. */
+/** Null: there is no file. `unreadable`: the file holds something else. */
 export async function readHeadFile(home: string): Promise<WrittenHead | "unreadable" | null> {
   const text = await readFile(join(home, HEAD_FILE), "utf8").catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;

@@ -32,7 +32,7 @@ type IntentRow = Pick<
   | ("origin" | "path" | "params_hash" | "idempotent" | "at" | "input" | "asked")
 >;
 
-/** What is known before a call runs, its place among the rows included. */
+/** The fields of a call that are known before it runs, `seq` included. */
 export function intentContent(row: IntentRow): readonly unknown[] {
   return [...intentContentWithoutSeq(row), row.seq];
 }
@@ -46,12 +46,12 @@ export function intentContentWithoutSeq(row: Omit<IntentRow, "seq">): readonly u
   ];
 }
 
-/** An entry that is no call: all of it, its place among the rows included. */
+/** All fields of an entry that is no call, `seq` included. */
 export function entryContent(row: Omit<AuditEntryTable, "no" | "hash">): readonly unknown[] {
   return [row.seq, row.kind, row.at, row.actor, row.subject, row.detail];
 }
 
-/** What its end adds. */
+/** The fields that the end of a call adds. */
 export function endContent(row: Pick<CallRow, "id" | "status" | "ms" | "output" | "reply">): readonly unknown[] {
   return [row.id, row.status, row.ms, row.output, row.reply];
 }

@@ -29,7 +29,7 @@ interface AuditVerdict {
 }
 
 interface AuditFinding {
-  /** The place in the chain, when it has one. */
+  /** The number of the link, when the finding is about one. */
   readonly no: number | null;
   readonly callId: string | null;
   readonly say: string;
@@ -178,7 +178,7 @@ function walk(
   return hashes;
 }
 
-/** What may have been hashed: versions before the one that covers `seq` left it out. */
+/** The contents that a link may have hashed: earlier versions left out `seq`. */
 function contentsOf(row: CallRow, kind: LinkKind): readonly (readonly unknown[])[] {
   return kind === "intent" ? [intentContent(row), intentContentWithoutSeq(row)] : [endContent(row)];
 }

@@ -17,7 +17,7 @@ import {
   type WalLayout,
 } from "./wal-frames.ts";
 
-/** Numbers are lower bounds: a damaged place cannot say what it held. */
+/** Numbers are lower bounds: what a damaged frame held is not known. */
 export interface WalDamage {
   /** 0: all of them had been copied into the database before. */
   readonly missingFrames: number;
@@ -83,7 +83,7 @@ export function judge(
 interface WalIndex extends WalLayout {
   /** Up to the last commit. */
   readonly frames: number;
-  /** How many of them are in the database as well; 0 while a checkpoint is under way, when nobody can tell. */
+  /** How many of them are in the database as well; 0 while a checkpoint is under way, when it is not known. */
   readonly backfilled: number;
 }
 

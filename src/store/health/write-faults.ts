@@ -38,7 +38,7 @@ export const FAULTS: Readonly<Record<string, FaultMeaning>> = {
   SQLITE_INTERNAL: "exit",
 };
 
-/** `code` is undefined for an error that is not SQLite's. A code of SQLite that nobody has judged ends acknowledging. */
+/** `code` is undefined for an error that is not SQLite's. A code of SQLite that is not in the table means `exit`. */
 export function faultMeaning(code: string | undefined): FaultMeaning {
   if (code === undefined || !code.startsWith("SQLITE_")) return "statement";
   for (let part = code; part !== "SQLITE"; part = part.slice(0, part.lastIndexOf("_"))) {

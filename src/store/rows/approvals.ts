@@ -1,4 +1,4 @@
-/** Questions to the owner: each has one end, whoever comes first. What is allowed for a conversation goes when the conversation does. */
+/** Approvals of tool calls: the first decision ends one. A grant for a conversation ends with that conversation. */
 import { sql as raw } from "kysely";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { ApprovalEnd, ApprovalStore, AskedApproval, EndedApproval } from "../../contracts/store/approvals.ts";
@@ -52,7 +52,7 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
   };
 }
 
-/** What the previous process left open: nobody waits for the answer any more. Runs inside the transaction of the start. */
+/** Ends approvals that the previous process left open, because no call waits for them any more. Runs inside the transaction of the start. */
 export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) => void {
   const open = sql.prepare((db) =>
     db.selectFrom("approvals").select(["id", "session_key", "tool"]).where("decision", "is", null),
@@ -70,7 +70,7 @@ export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) 
   };
 }
 
-/** For the moment when a session gets another conversation: what was allowed was allowed in the one before. */
+/** Called when a session gets another conversation: grants belong to the one before. */
 export function createGrantsEnd(sql: Sql): (key: SessionKey) => void {
   const forget = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.deleteFrom("approval_grants").where("session_key", "=", p("key")),

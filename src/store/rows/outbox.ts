@@ -18,8 +18,8 @@ type Row = Selectable<OutboxTable>;
 /** With how its turn ended, which is written in the same transaction as the part itself. */
 type RowOfTurn = Row & { readonly turn_state: TurnTable["state"]; readonly reaction: string | null };
 
-/** Everything but the text. */
-const DECIDING = [
+/** The columns of a `PendingPart`: all that decides about its delivery, without its text. */
+const PENDING = [
   ...["seq", "id", "channel", "account", "chat", "thread", "created_at"],
   ...["state", "attempts", "lost", "delivered", "doubt", "first_tried_at", "next_try_at"],
 ] as const satisfies readonly (keyof OutboxTable)[];
@@ -55,7 +55,7 @@ export function createOutbox({
     markSent: (id, at) => write(() => isRecorded(id, sent.run({ id, me, at })), "with the next"),
     settle: (id, { state, because: why, providerId = null, providerIds }, at) =>
       write(() => {
-        const because = why === null ? null : mask(why); // a platform's words may have the address of the bot in them
+        const because = why === null ? null : mask(why); // an error of a platform may contain the address of the bot, which is a secret
         if (settled.run({ id, me, state, because, providerId, at }) === 0) return isRecorded(id, 0);
         const ids = providerIds ?? (providerId === null ? [] : [providerId]);
         const to = partNow(id)?.to;
@@ -89,7 +89,7 @@ function reading(sql: Sql) {
     pending: sql.prepare((db, p: Params<{ limit: number; after: number }>) =>
       db
         .selectFrom("outbox")
-        .select(DECIDING)
+        .select(PENDING)
         .where("ended_at", "is", null)
         .where("seq", ">", p("after"))
         .orderBy("seq")
@@ -216,7 +216,7 @@ function toCounts({
   return { attempts, lost, delivered, doubt: doubt ? 1 : 0 } as const;
 }
 
-function toPending(row: Pick<Row, (typeof DECIDING)[number]>): PendingPart {
+function toPending(row: Pick<Row, (typeof PENDING)[number]>): PendingPart {
   return {
     seq: row.seq,
     id: row.id,

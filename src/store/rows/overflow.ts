@@ -1,4 +1,4 @@
-/** Messages that came when their session was full: of each chat the newest are shown in the next turn, the others are only counted. */
+/** Overflow, messages that came when their session was full: of each chat the newest are shown in the next turn, the others are only counted. */
 import { sql as raw } from "kysely";
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { InboxId, TurnId } from "../../contracts/ids.ts";

@@ -34,7 +34,7 @@ export function createPartNotices({
 
 function statements(sql: Sql) {
   return {
-    /** Only what somebody asked for in the same chat: a notice to anybody else would come out of nowhere. */
+    /** Only for a reply to a message in the same chat: there somebody waits for it. */
     about: sql.prepare((db, p: Params<{ id: string }>) =>
       db
         .selectFrom("outbox")
@@ -49,7 +49,7 @@ function statements(sql: Sql) {
         .whereRef("inbox.chat", "=", "outbox.chat")
         .limit((eb) => eb.lit(1)),
     ),
-    /** Many answers may be given up together: a chat is told the same once. */
+    /** Many replies may be given up together: a chat gets the same notice once. */
     waiting: sql.prepare((db, p: Params<Pick<OutboxTable, "channel" | "account" | "chat" | "text">>) =>
       db
         .selectFrom("outbox")

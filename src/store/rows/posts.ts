@@ -1,4 +1,4 @@
-/** What tools say besides the reply of their turn. Stored in the same table, before the reply: one order, one record, one delivery. */
+/** Messages that tools send besides the reply of their turn. Stored in the outbox before the reply, so that one order holds for both. */
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { NewPost, Posted, PostStore } from "../../contracts/store/posts.ts";

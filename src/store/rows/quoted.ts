@@ -1,4 +1,4 @@
-/** The column of quoted texts. What cannot be read is still somebody else's: a damaged column never makes a message its sender's own. */
+/** The column of quoted texts. A damaged column still counts as quoted: the text of others is never taken for the sender's own. */
 import type { QuotedText } from "../../contracts/chat.ts";
 import { isQuotedList } from "../../kit/marks/quoted.ts";
 import { decodeJson } from "./codec.ts";

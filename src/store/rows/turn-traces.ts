@@ -1,4 +1,4 @@
-/** Turns as something to look at: what became of each, and where its time went. Only reads; the end of a turn writes. */
+/** Traces of turns: outcome, usage and spans. Only reads; the end of a turn writes them. */
 import { type Selectable, sql as raw } from "kysely";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Span } from "../../contracts/queue.ts";

@@ -1,6 +1,6 @@
 /**
- * Which scopes this process has known from their first call on, and the ids used in them. An id that is not among these has no row, so nobody
- * needs to look for one; about everything else it says nothing. Bounded: what is forgotten is looked up again.
+ * The scopes that this process has known from their first call on, and the call ids used in them. Any other id in such a scope has no row,
+ * which saves a query; about other scopes it says nothing. Bounded: a forgotten scope is looked up again.
  */
 interface FreshScopes {
   /** True: certainly never called. `hasAny` is asked once for a scope that is not known yet. */

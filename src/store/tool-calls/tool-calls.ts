@@ -26,7 +26,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
   const fresh = createFreshScopes();
   const hasAny = (scope: string): boolean =>
     [queries.anyCounting, queries.anyUnknownOf, queries.anyDenied].some((query) => query.first({ scope }) !== null);
-  let doubts: boolean | null = null; // whether a previous process left calls whose outcome nobody knows; this one adds none
+  let doubts: boolean | null = null; // whether a previous process left calls with an unknown outcome; this process adds none
 
   return {
     intend(call) {

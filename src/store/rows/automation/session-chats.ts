@@ -61,7 +61,7 @@ export function createSessionChats({ sql, read, write, ids, mask }: RowDeps): Se
 const HEARD = [
   ...["session_key", "agent_id", "channel", "account", "chat", "thread", "scope", "sender", "received_at"],
 ] as const satisfies readonly (keyof InboxTable)[];
-/** Of each person a few are looked at: one in which nobody has said anything yet is not used. */
+/** Sessions of each person that are looked at, because one without a message has no chat. */
 const LOOKED_AT = 3;
 
 function createQueries(sql: Sql) {

@@ -18,7 +18,7 @@ import { storedTitle } from "../opening.ts";
 
 const MAX_LISTED = 50;
 
-/** The turn that asks, and when. Null: nobody's turn, such as a request over HTTP. */
+/** The turn that asks, and when. Null: a request over HTTP, which is no turn. */
 interface By {
   readonly turnId: TurnId | null;
   readonly at: number;
@@ -118,7 +118,7 @@ function mayTake(asker: ConversationAsker, found: ConversationTable | CurrentRow
   return asker.principal !== null && found.person === asker.principal && found.agent_id === asker.agentId;
 }
 
-/** One that never reached an agent leaves nothing to come back to; one that is being answered will. */
+/** Keeps the current conversation for `/resume`. One that no agent has answered, and none is answering, holds nothing to resume. */
 function keepCurrent(queries: ConversationQueries, session: CurrentRow, by: By): void {
   const answering = queries.inUse.first({ file: session.file, except: by.turnId ?? ("" as TurnId) });
   if (session.settled_bytes === 0 && !answering) return;

@@ -1,4 +1,4 @@
-/** What people change about a session: its model, how much the model thinks, and its name. */
+/** Changes of a session by people: model, thinking level, title. */
 import { sql as raw } from "kysely";
 import type { SessionKey } from "../../../contracts/ids.ts";
 import type { SessionStore } from "../../../contracts/store.ts";
@@ -23,7 +23,7 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
       .set(p.row("title", "search_text", "named"))
       .where("key", "=", p("key")),
   );
-  /** Real words before commands; in the order in which they were said. */
+  /** The first message that is (`commands` 1) or is not a command. */
   const opening = sql.prepare((db, p: Params<{ key: SessionKey; commands: 0 | 1 }>) =>
     db
       .selectFrom("turns")

@@ -1,4 +1,4 @@
-/** Recognises work that is done a second time: a turn that a crash interrupted runs again under its old id and asks for the same things. */
+/** A key by which a repeat is recognised: a turn that a crash interrupted runs again under its old id and saves the same notes and tasks. */
 import type { AskedBy } from "../../../contracts/store/notes.ts";
 import type { TurnId } from "../../../contracts/ids.ts";
 import type { Params, Sql } from "../../sql.ts";

@@ -123,7 +123,7 @@ function statements(sql: Sql) {
             .select("seq")
             .where("asked_at", "<", p("before"))
             .where("decision", "is not", null)
-            .limit(raw.lit(MAX_AT_ONCE)),
+            .limit(MAX_AT_ONCE),
         ),
     ),
   };

@@ -152,9 +152,7 @@ function createQueries(sql: Sql) {
       db
         .selectFrom("inbox")
         .select(["id", "fingerprint"])
-        .where("channel", "=", p("channel"))
-        .where("account", "=", p("account"))
-        .where("event_id", "=", p("event_id")),
+        .where((eb) => eb.and(p.row("channel", "account", "event_id"))),
     ),
     newest: sql.prepare((db, p: Params<Pick<InboxTable, "channel" | "account"> & VersionRange>) =>
       db
@@ -165,7 +163,7 @@ function createQueries(sql: Sql) {
         .where("event_id", ">=", p("from"))
         .where("event_id", "<", p("before"))
         .orderBy("seq", "desc")
-        .limit(raw.lit(1)),
+        .limit(1),
     ),
     sender: sql.prepare((db, p: Params<Pick<InboxTable, "id">>) =>
       db.selectFrom("inbox").select("sender").where("id", "=", p("id")),

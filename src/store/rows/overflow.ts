@@ -77,10 +77,7 @@ function createQueries(sql: Sql) {
         .where("session_key", "=", p("session_key"))
         .where("overflow", "=", raw.lit(1))
         .where("turn_id", "is", null)
-        .where("agent_id", "=", p("agent_id"))
-        .where("channel", "=", p("channel"))
-        .where("account", "=", p("account"))
-        .where("chat", "=", p("chat"))
+        .where((eb) => eb.and(p.row("agent_id", "channel", "account", "chat")))
         .where("thread", "is", p("thread"))
         .orderBy("seq")
         .limit(p("limit")),
@@ -106,10 +103,7 @@ function createQueries(sql: Sql) {
         .where("done", "=", raw.lit(0))
         .where("session_key", "=", p("session_key"))
         .where("turn_id", "is", null)
-        .where("agent_id", "=", p("agent_id"))
-        .where("channel", "=", p("channel"))
-        .where("account", "=", p("account"))
-        .where("chat", "=", p("chat"))
+        .where((eb) => eb.and(p.row("agent_id", "channel", "account", "chat")))
         .where("thread", "is", p("thread"))
         .where("seq", "<=", (eb) =>
           eb.selectFrom("inbox as last").select("last.seq").where("last.id", "=", p("through")),

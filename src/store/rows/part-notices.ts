@@ -47,7 +47,7 @@ function statements(sql: Sql) {
         .whereRef("inbox.channel", "=", "outbox.channel")
         .whereRef("inbox.account", "=", "outbox.account")
         .whereRef("inbox.chat", "=", "outbox.chat")
-        .limit((eb) => eb.lit(1)),
+        .limit(1),
     ),
     /** Many replies may be given up together: a chat gets the same notice once. */
     waiting: sql.prepare((db, p: Params<Pick<OutboxTable, "channel" | "account" | "chat" | "text">>) =>
@@ -56,11 +56,8 @@ function statements(sql: Sql) {
         .select("id")
         .where("ended_at", "is", null)
         .where("kind", "=", raw.lit("notice"))
-        .where("channel", "=", p("channel"))
-        .where("account", "=", p("account"))
-        .where("chat", "=", p("chat"))
-        .where("text", "=", p("text"))
-        .limit((eb) => eb.lit(1)),
+        .where((eb) => eb.and(p.row("channel", "account", "chat", "text")))
+        .limit(1),
     ),
     last: sql.prepare((db, p: Params<{ turnId: OutboxTable["turn_id"] }>) =>
       db

@@ -160,12 +160,7 @@ function reading(sql: Sql) {
       db.selectFrom("job_runs").selectAll().where("status", "=", raw.lit("running")).orderBy("job_id"),
     ),
     jobAfter: sql.prepare((db, p: Params<{ job_id: string }>) =>
-      db
-        .selectFrom("job_runs")
-        .select("job_id")
-        .where("job_id", ">", p("job_id"))
-        .orderBy("job_id")
-        .limit((eb) => eb.lit(1)),
+      db.selectFrom("job_runs").select("job_id").where("job_id", ">", p("job_id")).orderBy("job_id").limit(1),
     ),
     nthNewest: sql.prepare((db, p: Params<{ job_id: string; newer: number }>) =>
       db
@@ -173,7 +168,7 @@ function reading(sql: Sql) {
         .select("slot")
         .where("job_id", "=", p("job_id"))
         .orderBy("slot", "desc")
-        .limit((eb) => eb.lit(1))
+        .limit(1)
         .offset(p("newer")),
     ),
     runningOf: sql.prepare((db, p: Params<{ job_id: string }>) => countOf(db, p("job_id"), "running")),
@@ -196,12 +191,7 @@ function reading(sql: Sql) {
         .orderBy("job_id"),
     ),
     firstRetry: sql.prepare((db) =>
-      db
-        .selectFrom("job_runs")
-        .select("retry_at")
-        .where("retry_at", "is not", null)
-        .orderBy("retry_at")
-        .limit((eb) => eb.lit(1)),
+      db.selectFrom("job_runs").select("retry_at").where("retry_at", "is not", null).orderBy("retry_at").limit(1),
     ),
     retries: sql.prepare((db, p: Params<{ now: number; limit: number }>) =>
       db.selectFrom("job_runs").selectAll().where("retry_at", "<=", p("now")).orderBy("retry_at").limit(p("limit")),

@@ -136,7 +136,7 @@ function createJobQueries({ sql }: RowDeps) {
         .where("state", "=", raw.lit("active"))
         .where("next_at", "is not", null)
         .orderBy("next_at")
-        .limit((eb) => eb.lit(1)),
+        .limit(1),
     ),
     due: sql.prepare((db, p: Params<{ now: number; limit: number }>) =>
       db

@@ -90,7 +90,7 @@ function finding(sql: Sql) {
         .where("key", ">", p("from") as never)
         .where("key", "<", p("to") as never)
         .orderBy("key", "desc")
-        .limit((one) => one.lit(1))
+        .limit(1)
         .offset(p("newer")),
     ),
     unused: sql.prepare((db, p: Params<Key>) =>

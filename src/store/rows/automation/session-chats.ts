@@ -78,7 +78,7 @@ function reading(sql: Sql) {
         .where("done", "=", raw.lit(0))
         .where("origin", "=", raw.lit("chat"))
         .orderBy("seq", "desc")
-        .limit((eb) => eb.lit(1)),
+        .limit(1),
     ),
     answered: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
       db
@@ -88,7 +88,7 @@ function reading(sql: Sql) {
         .where("turns.session_key", "=", p("key"))
         .where("inbox.origin", "=", raw.lit("chat"))
         .orderBy("turns.seq", "desc")
-        .limit((eb) => eb.lit(1)),
+        .limit(1),
     ),
     lastOf: sql.prepare((db, p: Params<{ person: Principal }>) =>
       db
@@ -97,7 +97,7 @@ function reading(sql: Sql) {
         .where("person", "=", p("person"))
         .where("channel", "not in", [raw.lit("cron"), raw.lit("heartbeat"), raw.lit("hook"), raw.lit("webhook")])
         .orderBy("last_activity_at", "desc")
-        .limit((eb) => eb.lit(LOOKED_AT)),
+        .limit(LOOKED_AT),
     ),
     speaker: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
@@ -105,15 +105,10 @@ function reading(sql: Sql) {
         .select(["sender", "role", "agent_id"])
         .where("turn_id", "=", p("turnId"))
         .orderBy("seq")
-        .limit((eb) => eb.lit(1)),
+        .limit(1),
     ),
     posted: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
-      db
-        .selectFrom("outbox")
-        .select("id")
-        .where("turn_id", "=", p("turnId"))
-        .where("part", "<", 0)
-        .limit((eb) => eb.lit(1)),
+      db.selectFrom("outbox").select("id").where("turn_id", "=", p("turnId")).where("part", "<", 0).limit(1),
     ),
   };
 }

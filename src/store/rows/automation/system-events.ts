@@ -92,7 +92,7 @@ function keeping(sql: Sql) {
         .where("hidden", "=", raw.lit(0))
         .where("turn_id", "is", null)
         .orderBy("seq", "desc")
-        .limit((eb) => eb.lit(-1))
+        .limit(-1)
         .offset(p("keep")),
     ),
     hide: sql.prepare((db, p: Params<{ seq: number }>) =>
@@ -109,7 +109,7 @@ function showing(sql: Sql) {
         .select("seq")
         .where("session_key", "=", p("key"))
         .where("shown", "=", raw.lit(0))
-        .limit((eb) => eb.lit(1)),
+        .limit(1),
     ),
     settle: sql.prepare((db, p: Params<Key>) =>
       db

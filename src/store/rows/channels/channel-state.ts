@@ -16,9 +16,7 @@ export function createChannelState({ sql, read, write }: RowDeps): ChannelState 
     db
       .selectFrom("channel_facts")
       .select("value")
-      .where("channel", "=", p("channel"))
-      .where("account", "=", p("account"))
-      .where("key", "=", p("key")),
+      .where((eb) => eb.and(p.row("channel", "account", "key"))),
   );
   const among = sql.prepare((db, p: Params<Range>) =>
     db
@@ -35,11 +33,7 @@ export function createChannelState({ sql, read, write }: RowDeps): ChannelState 
     db.replaceInto("channel_facts").values(p.row("channel", "account", "key", "value")),
   );
   const drop = sql.prepare((db, p: Params<Name>) =>
-    db
-      .deleteFrom("channel_facts")
-      .where("channel", "=", p("channel"))
-      .where("account", "=", p("account"))
-      .where("key", "=", p("key")),
+    db.deleteFrom("channel_facts").where((eb) => eb.and(p.row("channel", "account", "key"))),
   );
   return {
     get: (channel, account, key) => read(() => find.first({ channel, account, key })?.value ?? null),

@@ -19,11 +19,7 @@ export function createPairings({ sql, read, write }: RowDeps, audit: AuditLog): 
     db.selectFrom("pairings").selectAll().where("id", ">", "").orderBy("id"),
   );
   const dropPerson = sql.prepare((db, p: Params<{ channel: string; account: string; principal: Principal }>) =>
-    db
-      .deleteFrom("pairings")
-      .where("channel", "=", p("channel"))
-      .where("account", "=", p("account"))
-      .where("principal", "=", p("principal")),
+    db.deleteFrom("pairings").where((eb) => eb.and(p.row("channel", "account", "principal"))),
   );
   const dropExpired = sql.prepare((db, p: Params<{ now: number }>) =>
     db.deleteFrom("pairings").where("expires_at", "<=", p("now")).where("state", "<>", raw.lit("approved")),

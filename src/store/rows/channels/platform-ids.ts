@@ -30,12 +30,9 @@ export function createPlatformIds(sql: Sql): PlatformIds {
     db
       .selectFrom("platform_messages")
       .select("message_id")
-      .where("channel", "=", p("channel"))
-      .where("account", "=", p("account"))
-      .where("chat", "=", p("chat"))
-      .where("platform_id", "=", p("platform_id"))
+      .where((eb) => eb.and(p.row("channel", "account", "chat", "platform_id")))
       .orderBy("seq", "desc")
-      .limit((eb) => eb.lit(1)),
+      .limit(1),
   );
   return {
     note(message_id, { channel, account, chat }, platformIds) {

@@ -11,14 +11,14 @@ import { startIntegrityCheck } from "./health/integrity-check.ts";
 import { keepLog, keptLogs } from "./health/kept-logs.ts";
 import { noRoomIn } from "./health/no-room.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
-import { ensurePrivateFile, prepareStateDirectory, syncFile, syncFolder, unusable } from "./state-directory.ts";
+import { ensurePrivateFile, PRIVATE_FILE, syncFile, syncFolder } from "./private-files.ts";
+import { prepareStateDirectory, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
 import { openAuditKey } from "./secret-files.ts";
 import { createSql } from "./sql.ts";
 import { assemble, type StoreDeps } from "./assemble.ts";
 
-const PRIVATE_FILE = 0o600;
 /** How long a statement waits for another process that looks at the file, such as `doctor`. The gateway stands still meanwhile. */
 const BUSY_MS = 1_000;
 /**

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Ids } from "../kit/ids.ts";
 import { type Secret, secret } from "../kit/secret.ts";
+import { PRIVATE_FILE } from "./private-files.ts";
 
 interface SecretFiles {
   /** Signs media links; the same across restarts. */
@@ -70,14 +71,18 @@ function read(path: string): string | null {
       say: `${path} must be a plain file. Move it away; a new one is made at the next start.`,
     });
   }
-  if ((found.mode & 0o077) !== 0) chmodSync(path, 0o600);
+  if ((found.mode & 0o077) !== 0) chmodSync(path, PRIVATE_FILE);
   return readFileSync(path, "utf8").trim();
 }
 
 /** Temp file, fsync, rename: after a crash there is the old file or the new one, never half of one. */
 function write(path: string, text: string): void {
   const temp = `${path}.new`;
-  const file = openSync(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600);
+  const file = openSync(
+    temp,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
+    PRIVATE_FILE,
+  );
   try {
     writeSync(file, `${text}\n`);
     fsyncSync(file);

@@ -8,6 +8,7 @@ import { access, chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs
 import { join, resolve } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
+import { ensurePrivateFile, PRIVATE_FILE, PRIVATE_FOLDER } from "./private-files.ts";
 
 interface StateDirectory extends AsyncDisposable {
   /** Absolute. */
@@ -16,8 +17,6 @@ interface StateDirectory extends AsyncDisposable {
 
 const LOCK_FILE = "lock.db";
 const PID_FILE = "gateway.pid";
-const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
 const OTHERS = 0o077;
 const MAX_PID_DIGITS = 10;
 const ELSEWHERE = "or start with --home and another folder.";
@@ -121,16 +120,6 @@ async function readHolder(path: string): Promise<number | null> {
   return /^\d+$/.test(digits) && digits.length <= MAX_PID_DIGITS ? Number(digits) : null;
 }
 
-/** SQLite gives its side files the mode of the main file, so the main file has to be private before SQLite sees it. */
-export async function ensurePrivateFile(file: string): Promise<void> {
-  const handle = await open(file, constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW, PRIVATE_FILE);
-  try {
-    await handle.chmod(PRIVATE_FILE);
-  } finally {
-    await handle.close();
-  }
-}
-
 async function writePrivate(file: string, text: string): Promise<void> {
   const temporary = `${file}.new`;
   await rm(temporary, { force: true });
@@ -141,24 +130,6 @@ async function writePrivate(file: string, text: string): Promise<void> {
     await handle.close();
   }
   await rename(temporary, file);
-}
-
-/** A rename is on the disk only when its folder is. */
-export function syncFolder(folder: string): Promise<void> {
-  return syncPath(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-}
-
-export function syncFile(file: string): Promise<void> {
-  return syncPath(file, constants.O_RDWR);
-}
-
-async function syncPath(path: string, flags: number): Promise<void> {
-  const handle = await open(path, flags);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 export function unusable(path: string, say: string, cause?: unknown): GatewayError {

@@ -8,12 +8,12 @@ import { join } from "node:path";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
+import { PRIVATE_FILE } from "../private-files.ts";
 import type { ChainKey, Link } from "./links.ts";
 
 const HEAD_FILE = "audit-head.json";
 export const EVERY_LINKS = 100;
 const EVERY_MS = 60_000;
-const PRIVATE_FILE = 0o600;
 const LIMITS = { maxChars: 4_096, maxDepth: 3 };
 
 export interface HeadFile {

@@ -6,7 +6,8 @@ import { constants } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseJson } from "../../kit/json.ts";
-import { syncFile, syncFolder, unusable } from "../state-directory.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER, syncFile, syncFolder } from "../private-files.ts";
+import { unusable } from "../state-directory.ts";
 import { describeDamage, type WalDamage } from "./wal-check.ts";
 
 const FOLDER = "damaged";
@@ -21,10 +22,10 @@ export async function keepLog(databaseFile: string, damage: WalDamage, at: numbe
   const when = new Date(at).toISOString();
   const target = join(folder, `${when.replaceAll(/[:.]/g, "-")}-${basename(source)}`);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
     const kept = await copyLog(source, target);
     const note = { at: when, ...damage, say: sentence(when, damage, kept) };
-    await writeFile(`${target}.json`, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+    await writeFile(`${target}.json`, `${JSON.stringify(note)}\n`, { mode: PRIVATE_FILE });
     await syncFolder(folder);
     if (damage.databaseIsNewer) for (const side of [source, `${databaseFile}-shm`]) await rm(side, { force: true });
     return kept;
@@ -44,7 +45,7 @@ async function copyLog(source: string, target: string): Promise<string | null> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-  await chmod(`${target}.new`, 0o600);
+  await chmod(`${target}.new`, PRIVATE_FILE);
   await syncFile(`${target}.new`);
   await rename(`${target}.new`, target);
   return target;

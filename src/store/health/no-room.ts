@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { PRIVATE_FILE } from "../private-files.ts";
 import { sqliteCode } from "./write-faults.ts";
 
 const PROBE_FILE = "room-probe.tmp";
@@ -26,7 +27,7 @@ export function noRoomIn(folder: string, write: (fd: number, bytes: Uint8Array) 
   const file = join(folder, PROBE_FILE);
   let fd: number | null = null;
   try {
-    fd = openSync(file, "w", 0o600);
+    fd = openSync(file, "w", PRIVATE_FILE);
     write(fd, new Uint8Array(PROBE_BYTES).fill(1));
     return false;
   } catch (error) {

@@ -6,15 +6,12 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { MediaId, Principal } from "../../contracts/ids.ts";
 import type { MediaStore } from "../../contracts/store.ts";
 import { storeFailed } from "../group-commit.ts";
-import { syncFolder } from "../state-directory.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder } from "../private-files.ts";
 import type { MediaTable } from "../schema.ts";
 import type { Params } from "../sql.ts";
 import { isMediaId } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { fileNameOf } from "./one-line.ts";
-
-const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
 
 export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: { readonly home: string }): MediaStore {
   const add = sql.prepare((db, p: Params<MediaTable>) =>

@@ -6,8 +6,8 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "A repeat is recognised by its event id alone, whatever its channel.",
     file: "src/store/rows/inbox.ts",
     in: "createQueries",
-    find: '.select(["id", "fingerprint"]) .where("channel", "=", p("channel"))',
-    replace: '.select(["id", "fingerprint"])',
+    find: 'p.row("channel", "account", "event_id")',
+    replace: 'p.row("account", "event_id")',
   },
   {
     what: "A late attempt may end its turn.",

@@ -73,8 +73,14 @@ async function world(agent: FakeAgent, more: (pool: FakePool) => Partial<FakePoo
   return Object.assign(fx, { working, asked: () => asked, listening: () => listening });
 }
 
-/** A pool in which no process becomes free. */
-const full = (): Partial<FakePool> => ({ lease: (_request, signal) => hang(signal) });
+/** A pool in which no process becomes free, until the test is over: one that fails has to end as well. */
+const full = (end: AbortSignal) => (): Partial<FakePool> => ({
+  lease: (_request, signal) => hang(AbortSignal.any([signal, end])),
+});
+const testEnd = () => {
+  const end = new AbortController();
+  return { signal: end.signal, [Symbol.dispose]: () => end.abort(new Error("the test is over")) };
+};
 /** Processes that do not say how large their session is. */
 const silentStats = (pool: FakePool): Partial<FakePool> => ({
   async lease(request, signal): Promise<AgentLease> {
@@ -126,7 +132,9 @@ test.each<[string, (at: World) => void | Promise<void>, string]>([
   ["is stopped", stop, "aborted"],
   ["takes too long", late, "failed"],
 ])("a turn that %s while it waits for a process ends, and waits for none any more", async (_how, act, outcome) => {
-  await using at = await world(says("never"), full);
+  const end = testEnd();
+  await using at = await world(says("never"), full(end.signal));
+  using _end = end;
   const ended = at.next("turn.ended");
   await at.ask("hello");
   await waitFor("the wish for a process", () => at.asked() > 0);
@@ -137,7 +145,8 @@ test.each<[string, (at: World) => void | Promise<void>, string]>([
 });
 
 test("a turn that waits for a process when the gateway stops is left to the next start", async () => {
-  const at = await world(says("never"), full);
+  using end = testEnd();
+  const at = await world(says("never"), full(end.signal));
   await at.ask("hello");
   await waitFor("the wish for a process", () => at.asked() > 0);
   const stopped = Promise.resolve(at.turns[Symbol.asyncDispose]());

@@ -177,11 +177,12 @@ describe("a delegated turn", () => {
   });
 
   test("is stopped with the turn that asked, and what it had used is counted all the same", async () => {
-    const { open, ask, stop, pool, ended } = world(waits);
+    const { open, ask, stop, pool, ended, clock } = world(waits);
     using turn = open();
     const asking = ask();
     stop.abort("stopped");
     const { usage } = await turn.settle();
+    expect(clock.pending()).toBe(0); // the second that it had is not waited for
     expect(usage).toEqual(USAGE);
     expect(await asking).toMatchObject({ kind: "failed", code: "cancelled" });
     expect([pool.open(), ended]).toEqual([0, [{ outcome: "failed", ms: 0 }]]);

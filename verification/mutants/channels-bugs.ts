@@ -40,9 +40,9 @@ export const CHANNELS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "The preview of a reply that Discord refused for good stands for ever.",
-    file: "src/channels/discord/outbound/send.ts",
-    in: "sendPart",
-    find: 'if (failure.kind === "permanent" && part.part === 0) await deps.previews.release(part.turnId);',
+    file: "src/channels/kit/part-sender.ts",
+    in: "giveUp",
+    find: "if (part.part === 0) await previews.release(part.turnId);",
     replace: "",
     tests: [`${discord}/outbound`],
   },

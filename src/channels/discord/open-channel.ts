@@ -1,6 +1,6 @@
 /** Puts the parts of the Discord channel together: connection, what comes in, what goes out, commands and buttons. Closing is the reverse. */
 import type { OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
-import { accountState, createTasks, startApprovalMessages, startPreviews } from "../kit/index.ts";
+import { accountState, createPartSender, createTasks, startApprovalMessages, startPreviews } from "../kit/index.ts";
 import { createDispatcher } from "./dispatch.ts";
 import { startIntake } from "./inbound/intake.ts";
 import { createSeen } from "./inbound/seen.ts";
@@ -16,7 +16,7 @@ import { discordActions } from "./outbound/actions.ts";
 import { failureOf } from "./outbound/failure.ts";
 import { discordPreviews } from "./outbound/previews.ts";
 import { openRest } from "./outbound/rest-client.ts";
-import { DEDUPE_MS, partMessages, sendPart } from "./outbound/send.ts";
+import { DEDUPE_MS, discordParts } from "./outbound/send.ts";
 import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
 
 /** Servers, messages and reactions in them and in direct chats, and what they say. */
@@ -41,7 +41,7 @@ export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): 
     ...deps,
     api,
     download: rest.download,
-    maxFileBytes,
+    mediaMaxMb: settings.mediaMaxMb,
     places,
     seen: createSeen(deps.facts),
     previews,
@@ -73,7 +73,8 @@ export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): 
     { token: settings.token, intents: INTENTS },
   );
   approvals.open();
-  const sending = { ...deps, api, previews, maxFileBytes };
+  const parts = discordParts({ log, api, files: deps.files, maxFileBytes });
+  const sender = createPartSender({ facts: deps.facts, previews }, parts);
   return {
     ...discordActions({ api, me: () => me }),
     id: CHANNEL,
@@ -81,8 +82,8 @@ export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): 
     canRefuse: false,
     repeat: "deduplicated",
     dedupeMs: DEDUPE_MS,
-    send: (part, until) => sendPart(sending, part, AbortSignal.any([until, signal])),
-    messages: partMessages(sending),
+    send: (part, until) => sender.send(part, AbortSignal.any([until, signal])),
+    messages: sender.messages,
     ready: () => link.health().ok,
     health: () => link.health(),
     questions: createQuestionMessages({ api, log }, signal),

@@ -4,7 +4,9 @@
  */
 export { type AccountState, accountState } from "./account-state.ts";
 export { POST_AGAIN_MS, startApprovalMessages } from "./approval-messages.ts";
+export { keepFiles, type KeptFiles, type MessageFile } from "./keep-files.ts";
 export { markdownTokens } from "./markdown/lexer.ts";
+export { createPartSender, type PartPlatform, type SendingPiece } from "./part-sender.ts";
 export { tableText } from "./markdown/plain-text.ts";
 export { readable } from "./markdown/unfinished.ts";
 export type { PreviewFailure, PreviewPlatform } from "./preview-platform.ts";

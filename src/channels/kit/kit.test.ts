@@ -1,5 +1,8 @@
-/** The small parts that platforms share: a memory of a limited size, and work that closing waits for. */
+/** The small parts that platforms share: files of messages, tools that run, a memory of a limited size, and work that closing waits for. */
 import { describe, expect, test } from "bun:test";
+import type { InboundFiles } from "../../contracts/channels/platform.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import { keepFiles } from "./keep-files.ts";
 import { remember } from "./remember.ts";
 import { noteTool, noTools, speakingTool } from "./running-tools.ts";
 import { createTasks } from "./tasks.ts";
@@ -23,6 +26,50 @@ describe("tools of a turn", () => {
     note(shown, "call", "x".repeat(said));
     const progress = speakingTool(shown)?.progress ?? "";
     expect([progress.length, progress.at(-1)]).toEqual([chars, last]);
+  });
+});
+
+describe("files of a message", () => {
+  const file = (name: string, bytes = 1) => ({
+    name,
+    mimeType: "audio/ogg",
+    bytes,
+    spoken: true,
+    open: async () => new Blob([]).stream(),
+  });
+  type Heard = Awaited<ReturnType<InboundFiles["transcribe"]>>;
+
+  async function kept(heard: Heard, ...given: readonly ReturnType<typeof file>[]) {
+    const signals: AbortSignal[] = [];
+    const files = {
+      async keep({ name }: { name: string }, signal: AbortSignal) {
+        signals.push(signal);
+        return name === "bad" ? { kind: "refused", note: "bad was not taken" } : { kind: "kept", media: { name } };
+      },
+      transcribe: async (_media: unknown, signal: AbortSignal) => (signals.push(signal), heard),
+    } as unknown as InboundFiles;
+    const { signal } = new AbortController();
+    const all = await keepFiles({ files, mediaMaxMb: 1 }, "parlour:user:1" as Principal, given, signal);
+    expect(signals.every((one) => one === signal)).toBe(true);
+    return { ...all, names: all.media.map(({ name }) => name), fetched: signals.length };
+  }
+
+  test("are kept in order; those that are missing are told to the agent and to the sender", async () => {
+    const all = await kept({ kind: "off" }, file("bad"), file("huge", 2_000_000), file("good"));
+    const huge = "The file huge is larger than 1 MB and was not fetched.";
+    expect(all.names).toEqual(["good"]);
+    expect(all.words).toEqual(["[bad was not taken]", `[${huge}]`, "[Voice message]"]);
+    expect(all.tell).toEqual(["bad was not taken", huge]);
+    expect(all.fetched).toBe(3); // two were asked for, one was listened to
+  });
+
+  test.each([
+    [{ kind: "words", text: "hello" }, ["hello"], []],
+    [{ kind: "failed", say: "It could not be heard." }, ["[Voice message]"], ["It could not be heard."]],
+    [{ kind: "off" }, ["[Voice message]"], []],
+  ] as const)("that are spoken, and heard as %j, say %j", async (heard, words, tell) => {
+    const all = await kept(heard, file("voice.ogg"));
+    expect([all.words, all.tell]).toEqual([[...words], [...tell]]);
   });
 });
 

@@ -5,7 +5,7 @@ import { createChatCooldowns } from "./api/chat-cooldowns.ts";
 import { followMoves, openMovedChats } from "./api/moved-chats.ts";
 import { createCommandMenu } from "./command-menu.ts";
 import { connect } from "./connect.ts";
-import { accountState, createTasks, startApprovalMessages, startPreviews } from "../kit/index.ts";
+import { accountState, createPartSender, createTasks, startApprovalMessages, startPreviews } from "../kit/index.ts";
 import { createAlbums } from "./inbound/albums.ts";
 import { approvalPlatform } from "./inbound/approvals.ts";
 import type { Me } from "./inbound/arrived.ts";
@@ -17,7 +17,7 @@ import { createQuestionMessages } from "./inbound/question-messages.ts";
 import { createLink } from "./link.ts";
 import { actionsOf } from "./outbound/actions.ts";
 import { telegramPreviews } from "./outbound/previews.ts";
-import { partMessages, sendPart } from "./outbound/send.ts";
+import { telegramParts } from "./outbound/send.ts";
 import type { AccountSettings } from "./settings.ts";
 import { serveWebhook, webhookOf } from "./webhook-mode.ts";
 
@@ -82,7 +82,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   };
   void tasks.add(run());
 
-  const sender = { api, cooldowns, facts, files: deps.files, previews };
+  const sender = createPartSender({ facts, previews }, telegramParts({ api, cooldowns, files: deps.files }));
   return {
     ...actionsOf(api),
     id: CHANNEL,
@@ -90,8 +90,8 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     canRefuse: false,
     repeat: "risky",
     whenLost: "resend",
-    send: (part, until) => sendPart(sender, part, AbortSignal.any([until, signal])),
-    messages: partMessages(sender),
+    send: (part, until) => sender.send(part, AbortSignal.any([until, signal])),
+    messages: sender.messages,
     ready: () => me !== null && link.canSend(),
     health: () => link.health(),
     questions: createQuestionMessages({ api, log }, signal),

@@ -18,8 +18,8 @@ export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
     what: "A send goes on after its account was closed, beside the one that the next process makes.",
     file: "src/channels/telegram/account.ts",
     in: "openAccount",
-    find: "sendPart(sender, part, AbortSignal.any([until, signal]))",
-    replace: "sendPart(sender, part, until)",
+    find: "sender.send(part, AbortSignal.any([until, signal]))",
+    replace: "sender.send(part, until)",
     tests: telegram,
   },
   {
@@ -80,9 +80,9 @@ export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "What was noted about a long reply stays after all of it was sent.",
-    file: "src/channels/discord/outbound/send.ts",
-    in: "sendPart",
-    find: "if (pieces.length > 1) await deps.facts.forget(key);",
+    file: "src/channels/kit/part-sender.ts",
+    in: "send",
+    find: "await facts.forget(keyOf(part));",
     replace: "",
     tests: discord,
   },

@@ -49,9 +49,9 @@ export const THIRD_CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "A reply is sent into a chat that Telegram wants to be left alone.",
     file: "src/channels/telegram/outbound/send.ts",
-    in: "sendPart",
-    find: "if (cooldownMs > 0) throw",
-    replace: "if (cooldownMs < 0) throw",
+    in: "check",
+    find: "if (retryAfterMs > 0) throw",
+    replace: "if (retryAfterMs < 0) throw",
     tests: telegram,
   },
   {

@@ -297,7 +297,7 @@ describe("what was said while away", () => {
       const real = createSeen(state());
       const seen = { ...real, known: () => known.promise.then(() => real.known()) };
       const { api, download } = openRest({ token: secret(BOT_TOKEN), apiRoot: world.fake.apiRoot });
-      const more = { previews: { expect: () => undefined }, places: createPlaces(), maxFileBytes: 1 };
+      const more = { previews: { expect: () => undefined }, places: createPlaces(), mediaMaxMb: 1 };
       await using intake = startIntake({ clock, log, door, files, api, download, seen, ...more, me: () => BOT.id });
       intake.begun();
       const now = world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "now" });

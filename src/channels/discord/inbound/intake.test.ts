@@ -10,7 +10,6 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import { snowflakeAt } from "../settings.ts";
 import { type IntakeDeps, startIntake } from "./intake.ts";
-import { keepFiles } from "./keep-files.ts";
 import { createLanes } from "./lanes.ts";
 import { createPlaces } from "./threads.ts";
 import { reactionOf } from "./reactions.ts";
@@ -69,7 +68,7 @@ function world(over: Partial<IntakeDeps> & { receive?: IntakeDeps["door"]["recei
     log,
     door,
     files,
-    maxFileBytes: 1_000,
+    mediaMaxMb: 1,
     places: createPlaces(),
     seen: createSeen(facts),
     api: { channels } as unknown as IntakeDeps["api"],
@@ -348,27 +347,15 @@ test("discord lanes: nothing is kept of channels whose work has ended, also when
   expect(kept).toEqual({});
 });
 
-test("discord files: one that is refused, and words that could not be heard, are told in the text", async () => {
-  const signals: AbortSignal[] = [];
-  const files = {
-    keep: async ({ name }: { name: string }, signal: AbortSignal) => {
-      signals.push(signal);
-      return name === "bad" ? { kind: "refused", note: "bad was not taken" } : { kind: "kept", media: { name } };
-    },
-    transcribe: async (_media: unknown, signal: AbortSignal) => (
-      signals.push(signal),
-      { kind: "failed", say: "not heard" }
-    ),
-  } as unknown as InboundFiles;
-  const file = (filename: string, size = 1) => ({ filename, size, url: "https://cdn.example/a" });
-  const message = { sender: { principal: "discord:user:1" }, text: "look", quoted: [] };
-  const given = { message, attachments: [file("good"), file("bad"), file("huge", 2_000)], voice: true };
-  const { signal } = new AbortController();
-  const kept = await keepFiles({ files, download: () => SILENT, maxFileBytes: 1_000 }, given as never, signal);
-  expect(kept.media.map(({ name }) => name)).toEqual(["good"]);
-  for (const words of ["look", "[bad was not taken]", "[huge is too large and was not taken]", "[not heard]"])
-    expect(kept.text).toContain(words);
-  expect(signals.map((one) => one === signal)).toEqual([true, true, true]);
+test("discord files: one that could not be taken is told to the agent in the text, and to its sender", async () => {
+  const files = { keep: async () => ({ kind: "refused", note: "bad was not taken" }) } as unknown as InboundFiles;
+  const at = world({ files });
+  const attachments = [{ filename: "bad", size: 1, url: "https://cdn.example/a" }];
+  at.intake.said(at.message("look", "1", { attachments }));
+  await at.clock.advance(0);
+  expect(at.stored).toEqual(["look\n[bad was not taken]"]);
+  expect(at.told).toEqual(["1: bad was not taken"]);
+  await stop(at);
 });
 
 test("discord places: a thread belongs to its channel while it is there, and other channels to themselves", () => {

@@ -7,12 +7,12 @@ import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { AnswerReceipt, Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import { untilDone } from "../../../kit/until-done.ts";
-import { type Previews, remember } from "../../kit/index.ts";
+import { appendText } from "../../../kit/marks/quoted.ts";
+import { keepFiles, type KeptFiles, type MessageFile, type Previews, remember } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
 import { snowflakeTime } from "../settings.ts";
 import { catchUp } from "./catch-up.ts";
-import { type KeptFiles, keepFiles } from "./keep-files.ts";
 import { createLanes } from "./lanes.ts";
 import type { Places } from "./threads.ts";
 import type { KnownChannel, Seen } from "./seen.ts";
@@ -21,7 +21,7 @@ import { type SaidMessage, translate, type Translated } from "./translate.ts";
 export interface IntakeDeps extends Pick<PlatformDeps, "clock" | "log" | "door" | "files"> {
   readonly api: API;
   readonly download: RestClient["download"];
-  readonly maxFileBytes: number;
+  readonly mediaMaxMb: number;
   readonly places: Places;
   readonly seen: Seen;
   readonly previews: Pick<Previews, "expect">;
@@ -42,6 +42,7 @@ const MAX_HELD = 2_000;
 const MAX_RECENT = 5_000;
 /** An older message is history, whoever changes it. */
 const EDIT_MS = 3_600_000;
+const UNKNOWN_TYPE = "application/octet-stream";
 
 interface IntakeWork extends IntakeDeps {
   /** Ids of messages that were dealt with lately. */
@@ -123,11 +124,14 @@ async function takeIn(deps: IntakeWork, { said, kind, channel }: Arrived, signal
   const address = deps.places.address(channel.id);
   const translated = translate(said, { me, address, guild: channel.guild });
   if (!translated) return;
-  const receipt = await untilStored(deps, { translated, kind }, signal);
-  if (receipt === null) return;
+  const stored = await untilStored(deps, { translated, kind }, signal);
+  if (stored === null) return;
+  const { receipt, tell: sentences } = stored;
   remember(deps.recent, said.id, true, MAX_RECENT);
-  if (receipt.kind === "queued")
+  if (receipt.kind === "queued") {
     deps.previews.expect(receipt.id, { to: address, replyTo: channel.guild === null ? null : said.id });
+    for (const sentence of sentences) await tell(deps, channel.id, sentence, signal);
+  }
   if (receipt.kind !== "refused") return await untilNoted(deps, channel, said.id, signal);
   if (receipt.because !== "ignored" && receipt.say !== "") await tell(deps, channel.id, receipt.say, signal);
 }
@@ -137,12 +141,18 @@ interface ToStore {
   readonly kind: Arrival["kind"];
 }
 
-/** Null: whoever sent it is not let in, or the channel closes. */
+interface Stored {
+  readonly receipt: Receipt | AnswerReceipt;
+  /** For the sender, about files that are missing. */
+  readonly tell: readonly string[];
+}
+
+/** Null: the sender has no access, or the channel closes. */
 async function untilStored(
   deps: IntakeWork,
   { translated, kind }: ToStore,
   signal: AbortSignal,
-): Promise<Receipt | AnswerReceipt | null> {
+): Promise<Stored | null> {
   const { message: fresh } = translated;
   const { answering: _answering, ...told } = fresh;
   const message = kind === "edit" ? told : fresh; // a change of what was said before answers nothing
@@ -164,18 +174,24 @@ async function untilStored(
   return retrying(
     deps,
     async () => {
-      kept ??= await keepFiles(deps, translated, signal);
-      const whole: InboundMessage = {
-        ...message,
-        text: kept.text,
-        quoted: kept.quoted,
-        attachments: kept.media,
-        receivedAt: deps.clock.now(),
-      };
-      return deps.door.receive(whole, signal);
+      kept ??= await keepFiles(deps, sender.principal, filesOf(deps, translated), signal);
+      const { text, quoted } = appendText(message, kept.words);
+      const attachments = kept.media;
+      const whole: InboundMessage = { ...message, text, quoted, attachments, receivedAt: deps.clock.now() };
+      return { receipt: await deps.door.receive(whole, signal), tell: kept.tell };
     },
     signal,
   );
+}
+
+function filesOf({ download }: IntakeWork, { attachments, voice }: Translated): readonly MessageFile[] {
+  return attachments.map(({ filename, content_type, size, url }) => ({
+    name: filename,
+    mimeType: content_type ?? UNKNOWN_TYPE,
+    bytes: size,
+    open: (signal) => download(url, signal),
+    spoken: voice,
+  }));
 }
 
 /** A message that was seen here without a mention is taken when an edit adds one; any other edit has to be of a stored message. */

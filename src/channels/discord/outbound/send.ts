@@ -1,34 +1,26 @@
-/**
- * A stored reply part → messages. Each piece has a nonce that Discord enforces, and what is done is noted piece by piece, so that a part that
- * is sent again goes on where it stopped. The first piece of a reply takes over the preview that is shown already.
- */
+/** How one message of a reply part is sent to Discord: into the preview, or under a nonce that Discord enforces, with files within its limits. */
 import type { API, CreateMessageOptions } from "@discordjs/core";
-import { type PartMessages, type SendReceipt, SendError } from "../../../contracts/channel.ts";
+import { SendError } from "../../../contracts/channel.ts";
 import type { ChatAddress, MediaRef } from "../../../contracts/chat.ts";
 import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
-import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import type { AccountState, Previews } from "../../kit/index.ts";
+import type { PartPlatform, SendingPiece } from "../../kit/index.ts";
 import { isSnowflake } from "../settings.ts";
 import { renderMessage } from "../text/render.ts";
 import { CODES, failureOf, isGone, toSendError } from "./failure.ts";
 import { nonceOf } from "./nonce.ts";
 
 interface SendDeps {
-  readonly clock: Clock;
   readonly log: Log;
   readonly api: API;
   readonly files: Pick<InboundFiles, "read">;
-  readonly facts: AccountState;
-  readonly previews: Pick<Previews, "take" | "release" | "drop" | "forget">;
   /** Of one file, and of all files of one message. */
   readonly maxFileBytes: number;
 }
 
 /** Discord promises "a few minutes" for a nonce; this is surely within them. */
 export const DEDUPE_MS = 120_000;
-const DOUBT = "the answer to the send of its preview was lost; the beginning of it may stand in the chat as well";
 const MAX_FILES = 10;
 
 interface File {
@@ -51,62 +43,20 @@ export function replyField(messageId: string | null) {
   return messageId === null ? {} : { message_reference: { message_id: messageId, fail_if_not_exists: false } };
 }
 
-export async function sendPart(deps: SendDeps, part: OutboxRow, signal: AbortSignal): Promise<SendReceipt> {
-  const channel = channelOf(part.to);
-  if (!isSnowflake(channel)) throw new SendError("permanent", "the address is not one of Discord's");
-  const pieces = await piecesOf(deps, part);
-  const key = keyOf(part);
-  const done = await readDone(deps.facts, key);
-  if (part.part < 0) await deps.previews.drop(part.turnId);
-  const preview = part.part === 0 ? await deps.previews.take(part.turnId, part.to) : null;
-  try {
-    for (const [at, piece] of pieces.entries()) {
-      if (done[at] !== undefined) continue;
-      const message = at === 0 ? (preview?.message ?? null) : null;
-      const taken = message === null ? null : await takeOver(deps, { channel, message }, piece, signal);
-      done[at] = taken ?? (await create(deps, { channel, piece, part, at }, signal));
-      if (pieces.length > 1) await deps.facts.put(key, JSON.stringify(done));
-    }
-  } catch (error) {
-    if (signal.aborted && !(error instanceof SendError))
-      throw new SendError("lost", "given up while it was being sent");
-    const failure = toSendError(error);
-    if (failure.kind === "permanent" && part.part === 0) await deps.previews.release(part.turnId);
-    if (failure.kind === "permanent") await deps.facts.forget(key); // nobody goes on with it
-    throw failure;
-  }
-  if (pieces.length > 1) await deps.facts.forget(key);
-  if (part.part === 0) await deps.previews.forget(part.turnId);
-  const providerIds = done.filter((id) => id !== SKIPPED);
-  const [first] = providerIds;
-  const sent = first === undefined ? {} : { providerId: first, providerIds };
-  return { ...sent, ...(preview?.inDoubt ? { doubt: DOUBT } : {}) };
-}
-
-/** How far a part has come, for those who decide whether a message may be repeated. */
-export function partMessages(deps: SendDeps): PartMessages {
+export function discordParts(deps: SendDeps): PartPlatform<Piece> {
   return {
-    delivered: async (part) => (await readDone(deps.facts, keyOf(part))).length,
-    async skip(part) {
-      const pieces = await piecesOf(deps, part);
-      const done = [...(await readDone(deps.facts, keyOf(part))), SKIPPED];
-      if (done.length >= pieces.length) return false;
-      await deps.facts.put(keyOf(part), JSON.stringify(done));
-      return true;
+    check(to) {
+      if (!isSnowflake(channelOf(to))) throw new SendError("permanent", "the address is not one of Discord's");
     },
+    piecesOf: (part) => piecesOf(deps, part),
+    async send(sending, signal) {
+      const channel = channelOf(sending.part.to);
+      const { piece, preview } = sending;
+      const taken = preview && (await takeOver(deps, { channel, message: preview.message }, piece, signal));
+      return [taken ?? (await create(deps, { ...sending, channel }, signal))];
+    },
+    toSendError,
   };
-}
-
-/** Stands for the id of a message that may be in the chat or not. */
-const SKIPPED = "";
-
-const keyOf = ({ id }: OutboxRow): string => `sent:${id}`;
-
-async function readDone(facts: AccountState, key: string): Promise<string[]> {
-  const known = await facts.get(key);
-  if (known === null) return [];
-  const parsed: unknown = JSON.parse(known);
-  return Array.isArray(parsed) ? parsed.map(String) : [];
 }
 
 /** Null: the preview is gone, and the piece has to be sent like any other. */
@@ -126,11 +76,8 @@ async function takeOver(
   }
 }
 
-interface NewPiece {
+interface NewPiece extends SendingPiece<Piece> {
   readonly channel: string;
-  readonly piece: Piece;
-  readonly part: OutboxRow;
-  readonly at: number;
 }
 
 async function create(deps: SendDeps, { channel, piece, part, at }: NewPiece, signal: AbortSignal): Promise<string> {

@@ -3,7 +3,7 @@
  * is nothing to store, so Telegram may forget it. False: not now.
  */
 import type { Update } from "grammy/types";
-import type { ChatAddress, InboundMessage, MediaRef } from "../../../contracts/chat.ts";
+import type { ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
 import type { Receipt } from "../../../contracts/channel.ts";
 import type { MessageIntake, InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { InboxId, Role } from "../../../contracts/ids.ts";
@@ -11,10 +11,10 @@ import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
 import { appendText } from "../../../kit/marks/quoted.ts";
 import type { BotApi } from "../api/bot-api.ts";
+import { keepFiles } from "../../kit/index.ts";
 import type { Albums } from "./albums.ts";
 import { type Arrived, type Here, moveOf, readUpdate } from "./arrived.ts";
 import { createEarlyEdits } from "./early-edits.ts";
-import type { FileSpec } from "./files.ts";
 import { reactionOf } from "./reaction.ts";
 import { follows, isCut, joinPieces, pasteKey } from "./pastes.ts";
 
@@ -42,7 +42,6 @@ interface Intake {
 }
 
 const CHANGED = "[Changed an earlier message to:]";
-const MIB = 1_048_576;
 /** Refused for now, and worth bringing again. */
 const LATER: readonly string[] = ["stopping", "gateway_full"];
 
@@ -150,14 +149,13 @@ interface Storing {
 
 async function store(deps: IntakeDeps, storing: Storing, signal: AbortSignal): Promise<boolean> {
   const { arrived, role, mediaMaxMb } = storing;
-  const kept: Kept[] = [];
-  for (const file of arrived.files) kept.push(await keep(deps, { arrived, file, mediaMaxMb }, signal));
-  const { text: words, quoted } = appendText(
-    arrived,
-    kept.flatMap((one) => one.words),
-  );
+  const files = arrived.files.map(({ fileId, ...file }) => ({
+    ...file,
+    open: (until: AbortSignal) => deps.api.download(fileId, until),
+  }));
+  const kept = await keepFiles({ files: deps.files, mediaMaxMb }, arrived.sender.principal, files, signal);
+  const { text: words, quoted } = appendText(arrived, kept.words);
   const text = arrived.kind === "edit" ? `${CHANGED}\n${words}`.trim() : words;
-  const attachments = kept.flatMap(({ media }) => media);
   const { address, scope, sender, mentioned, eventId } = arrived;
   const message: InboundMessage = {
     eventId,
@@ -167,7 +165,7 @@ async function store(deps: IntakeDeps, storing: Storing, signal: AbortSignal): P
     mentioned,
     text,
     quoted,
-    attachments,
+    attachments: kept.media,
     messageIds: (arrived.messageIds ?? [arrived.messageId]).map(String),
     fingerprint: storing.fingerprint ?? fingerprintOf(arrived),
     receivedAt: deps.clock.now(),
@@ -176,8 +174,7 @@ async function store(deps: IntakeDeps, storing: Storing, signal: AbortSignal): P
   const receipt = await deps.door.receive(message, signal);
   if (receipt.kind === "answered") return true;
   if (receipt.kind !== "refused") {
-    if (receipt.kind === "queued")
-      for (const { tell } of kept) if (tell !== null) await deps.say(arrived.address, tell);
+    if (receipt.kind === "queued") for (const sentence of kept.tell) await deps.say(arrived.address, sentence);
     deps.accepted(arrived, receipt.id, role);
     return true;
   }
@@ -192,32 +189,6 @@ async function refused(
   if (LATER.includes(because)) return false;
   if (because !== "ignored" && say !== "") await deps.say(arrived.address, say);
   return true;
-}
-
-interface Kept {
-  readonly media: readonly MediaRef[];
-  readonly words: readonly string[];
-  /** For the sender. */
-  readonly tell: string | null;
-}
-
-async function keep(
-  { files, api }: IntakeDeps,
-  { arrived, file, mediaMaxMb }: Pick<Storing, "arrived" | "mediaMaxMb"> & { readonly file: FileSpec },
-  signal: AbortSignal,
-): Promise<Kept> {
-  const { name, mimeType, bytes, fileId, spoken } = file;
-  const missing = (note: string): Kept => ({ media: [], words: [`[${note}]`], tell: note });
-  if ((bytes ?? 0) > mediaMaxMb * MIB)
-    return missing(`The file ${name.slice(0, 100)} is larger than ${mediaMaxMb} MB and was not fetched.`);
-  const open = (until: AbortSignal) => api.download(fileId, until);
-  const kept = await files.keep({ owner: arrived.sender.principal, name, mimeType, bytes, open }, signal);
-  if (kept.kind === "refused") return missing(kept.note);
-  const media = [kept.media];
-  if (!spoken) return { media, words: [], tell: null };
-  const heard = await files.transcribe(kept.media, signal);
-  if (heard.kind === "words") return { media, words: [heard.text], tell: null };
-  return { media, words: ["[Voice message]"], tell: heard.kind === "failed" ? heard.say : null };
 }
 
 /** Tells a change from none. Without the message it replies to, which is not its own, and without the other pictures of its album. */

@@ -12,8 +12,14 @@ import type { ConsoleList } from "./console-bundle.ts";
 const MAIN: keyof typeof import("../src/main.ts") = "main";
 const LOAD_CONSOLE: keyof typeof import("../src/assets.ts") = "loadConsole";
 
+/** Under which names the files that other programs read are put on the disk; each holds its contents' hash. */
+interface PackedNames {
+  readonly bridge: string;
+  readonly sandbox: string;
+}
+
 /** The program around `main`: it names every file of the web console, so that the bundler takes them in. */
-export function entryText(list: ConsoleList, bridgeName: string): string {
+export function entryText(list: ConsoleList, names: PackedNames): string {
   const files = Object.values(list.files).flatMap(({ file, gzip }) => (gzip === undefined ? [file] : [file, gzip]));
   const quoted = (text: string) => JSON.stringify(text);
   return [
@@ -23,21 +29,24 @@ export function entryText(list: ConsoleList, bridgeName: string): string {
     `import { ${LOAD_CONSOLE} } from "../../src/assets.ts";`,
     `import { ${MAIN} } from "../../src/main.ts";`,
     'import bridge from "../bridge.js" with { type: "file" };',
+    'import sandbox from "../sandbox.js" with { type: "file" };',
     ...files.map((file, index) => `import file${index} from ${quoted(`../${file}`)} with { type: "file" };`),
     `const list = ${JSON.stringify(list)};`,
     `const paths = new Map([${files.map((file, index) => `[${quoted(file)}, file${index}]`).join(", ")}]);`,
+    "// read from the disk by other programs; the name holds its contents, so an old copy is never taken for a new one",
+    "async function unpacked(home, name, file) {",
+    '  const path = join(home, "bridge", name);',
+    "  if (existsSync(path)) return path;",
+    '  mkdirSync(join(home, "bridge"), { recursive: true, mode: 0o700 });',
+    "  const aside = `${path}.${process.pid}`;",
+    "  writeFileSync(aside, await Bun.file(file).bytes(), { mode: 0o600 });",
+    "  renameSync(aside, path);",
+    "  return path;",
+    "}",
     `process.exitCode = await ${MAIN}(process.argv.slice(2), {`,
     `  console: () => ${LOAD_CONSOLE}(list, (file) => paths.get(file) ?? ""),`,
-    "  // pi reads the bridge from the disk; the name holds its contents, so an old copy is never taken for a new one",
-    "  async bridgePath(home) {",
-    `    const path = join(home, "bridge", ${quoted(bridgeName)});`,
-    "    if (existsSync(path)) return path;",
-    '    mkdirSync(join(home, "bridge"), { recursive: true, mode: 0o700 });',
-    "    const aside = `${path}.${process.pid}`;",
-    "    writeFileSync(aside, await Bun.file(bridge).bytes(), { mode: 0o600 });",
-    "    renameSync(aside, path);",
-    "    return path;",
-    "  },",
+    `  bridgePath: (home) => unpacked(home, ${quoted(names.bridge)}, bridge),`,
+    `  sandboxPath: (home) => unpacked(home, ${quoted(names.sandbox)}, sandbox),`,
     "  // an agent can write bunfig.toml and tsconfig.json into its folder; they must not run code in the next agent",
     "  bun: [process.execPath, '--no-env-file', '--no-install', `--config=${devNull}`, `--tsconfig-override=${devNull}`],",
     '  bunEnv: { BUN_BE_BUN: "1" },',
@@ -51,10 +60,14 @@ async function build(root: string): Promise<string> {
   const dist = join(root, "dist");
   const folder = join(dist, `.compile-${process.pid}`);
   const list: ConsoleList = await Bun.file(join(dist, "console.json")).json();
-  const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(dist, "bridge.js")).bytes()).digest("hex");
+  const hashedName = async (file: string): Promise<string> => {
+    const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(dist, file)).bytes()).digest("hex");
+    return `${hash.slice(0, 16)}.js`;
+  };
+  const names = { bridge: await hashedName("bridge.js"), sandbox: await hashedName("sandbox.js") };
   mkdirSync(folder, { recursive: true });
   try {
-    await Bun.write(join(folder, "entry.ts"), entryText(list, `${hash.slice(0, 16)}.js`));
+    await Bun.write(join(folder, "entry.ts"), entryText(list, names));
     const result = await Bun.build({
       entrypoints: [join(folder, "entry.ts")],
       target: "bun",

@@ -59,6 +59,17 @@ async function buildInto(root: string, folder: string): Promise<void> {
     naming: "bridge.js",
     sourcemap: "none",
   });
+  await bundled({
+    root,
+    target: "bun",
+    outdir: folder,
+    minify: { syntax: true, whitespace: true },
+    entrypoints: [join(root, "src/sandbox/launcher/launch.ts")],
+    naming: "sandbox.js",
+    // it runs before every agent process, and compiling takes longer than all it does
+    bytecode: true,
+    format: "cjs",
+  });
   for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
   await bundleConsole(join(root, "console"), folder);
 }

@@ -22,6 +22,7 @@ export function sourceAssets(): Assets {
     console: async () =>
       loadConsole((await Bun.file(join(dist, "console.json")).json()) as ConsoleList, (file) => join(dist, file)),
     bridgePath: async () => join(dist, "bridge.js"),
+    sandboxPath: async () => join(dist, "sandbox.js"),
     bun: [process.execPath, "--no-env-file"],
     bunEnv: {},
   };

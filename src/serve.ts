@@ -18,6 +18,7 @@ import { systemIds } from "./kit/ids.ts";
 import { type Log, silentLog } from "./kit/log.ts";
 import { isSecret, type Secret } from "./kit/secret.ts";
 import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
+import { createSandbox } from "./sandbox/index.ts";
 import { openStateDirectory } from "./store/index.ts";
 
 /** What is built beforehand and found differently from source, from a bundle and in a single executable. */
@@ -25,6 +26,8 @@ export interface Assets {
   console(): Promise<ConsoleAssets>;
   /** The bridge extension as a file that pi can read. */
   bridgePath(home: string): Promise<string>;
+  /** The launcher of confined programs, as a file that Bun can run. */
+  sandboxPath(home: string): Promise<string>;
   /** Runs Bun, for the agent processes. */
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;
@@ -81,14 +84,19 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   );
   const { log } = sink;
   const { assets, version, environment } = world;
+  const { bun, bunEnv } = assets;
+  const launcher = await assets.sandboxPath(home.path);
+  const sandbox = createSandbox({ clock }, { home: home.path, bun, bunEnv, launcher });
+  void sandbox.wall(); // tried while the rest starts, and remembered over restarts; never rejects
   const about = {
     home: home.path,
     version,
     environment,
     console: await assets.console(),
     bridgePath: await assets.bridgePath(home.path),
-    bun: assets.bun,
-    bunEnv: assets.bunEnv,
+    bun,
+    bunEnv,
+    sandbox,
   };
   const start = (from: LoadedConfig, askRestart: () => boolean): Promise<Gateway> =>
     startGateway(

@@ -16,6 +16,7 @@ import { recordingLog } from "../src/testing/recording-log.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
 import { asked, endpoint, eventually, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { testSandbox } from "../src/testing/confined-run.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -73,6 +74,7 @@ beforeAll(async () => {
       bun: assets.bun,
       bunEnv: {},
       bridgePath: await assets.bridgePath(home.path),
+      sandbox: testSandbox(home.path),
       loaded: await load(),
       askRestart: () => false,
       configSource: { expectedPath: file, load },

@@ -22,6 +22,7 @@ const ROOMS = [
   "budget",
   "plugins",
   "model-door",
+  "sandbox",
 ];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
@@ -41,7 +42,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   flow: [...FIRST, ...ROOMS],
   http: [...FIRST, ...ROOMS],
   gateway: [...FIRST, ...ROOMS, "channels/*", "flow", "http"],
-  cli: [...FIRST, "agents", "routing", "plugins", "channels/*"],
+  cli: [...FIRST, "agents", "routing", "plugins", "sandbox", "channels/*"],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
   bridge: ["contracts", "kit"],
   console: ["contracts"],
@@ -74,6 +75,7 @@ export const TYPES_ONLY: readonly { readonly from: string; readonly to: string }
 /** Where files are opened. Tools, flow and channels are not among them: a path that an agent names is opened in src/media/ and nowhere else. */
 const OPENS_FILES = [
   ...["src/store/", "src/config/", "src/observe/", "src/agents/", "src/cli/", "src/media/", "src/plugins/"],
+  "src/sandbox/",
   ...["src/assets.ts", "src/serve.ts", "bridge/", "bin/"],
 ];
 /** Where connections to the outside are made. */
@@ -83,7 +85,7 @@ const CALLS_OUT = ["src/kit/outside/"];
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
   "bun:jsc": [],
-  "bun:ffi": ["src/agents/process/"],
+  "bun:ffi": ["src/sandbox/launcher/", "src/agents/process/"],
   kysely: ["src/store/"],
   pino: ["src/observe/"],
   "pino-pretty": ["src/observe/"],
@@ -136,14 +138,14 @@ export const PLACES: readonly Place[] = [
   },
   {
     pattern: /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/g,
-    allowed: ["src/config/"],
+    allowed: ["src/config/", "src/sandbox/launcher/launch.ts"],
     onceIn: "src/main.ts",
-    because: "the environment is read in config",
+    because: "the environment is read in config, and handed on by the launcher",
   },
   {
     pattern: /\bBun\.spawn(?:Sync)?\b|\bBun\.\$|\b(?:execFile|execFileSync|spawnSync)\(/g,
-    allowed: ["src/agents/", "src/cli/", "src/media/inbound/shrink.ts"],
-    because: "processes are started in agents, and one to decode a picture in media",
+    allowed: ["src/agents/", "src/sandbox/", "src/cli/", "src/media/inbound/shrink.ts"],
+    because: "processes are started in agents, one to try a wall in sandbox, and one to decode a picture in media",
   },
   {
     pattern: /(?<![\w.$])fetch\(|\b(?:globalThis|Bun)\.fetch\b/g,

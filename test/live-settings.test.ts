@@ -17,6 +17,7 @@ import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-
 import { recordingLog } from "../src/testing/recording-log.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { asked, endpoint, eventually, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { testSandbox } from "../src/testing/confined-run.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -71,6 +72,7 @@ beforeAll(async () => {
       bun: assets.bun,
       bunEnv: {},
       bridgePath: await assets.bridgePath(home.path),
+      sandbox: testSandbox(home.path),
       loaded: await load(),
       askRestart: () => false,
       configSource: { expectedPath: file, load },

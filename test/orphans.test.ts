@@ -13,7 +13,7 @@ async function withBackgroundChild() {
   const home = await tempHome();
   const pidFile = join(home.path, "children");
   const piPath = await writePiWithChild(home.path, pidFile);
-  const config = { agent: { piPath, pool: { min: 1, max: 1 } } };
+  const config = { agent: { piPath, sandbox: "off", pool: { min: 1, max: 1 } } };
   const gateway = await startGatewayProcess({ home: home.path, config });
   await agentReady(gateway);
   return { home, config, gateway, children: () => childrenIn(pidFile), agents: agentPids(home.path) };

@@ -54,6 +54,7 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
   const process: AgentProcess = {
     pid: 1,
     identity: null,
+    memoryBytes: () => null,
     ended: new Promise(() => undefined),
     onEnded: () => nothing,
     leftRunning: () => [],

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LeaseRequest } from "../contracts/agent.ts";
 import { type AgentFixture, agentFixture, caller, collect, providers, replyOf } from "../testing/agent-fixture.ts";
+import { programPid } from "../testing/confined-pid.ts";
 import { createAgentStage, until } from "../testing/agent-stage.ts";
 import { says, startFakeProvider } from "../testing/fake-provider.ts";
 import { writePiWithChild } from "../testing/scripted-agent.ts";
@@ -196,7 +197,7 @@ describe("with reuse by profile, and within the limits of size and age", () => {
     async () => {
       const { fx } = await agents.scene();
       const first = await say(fx, { caller: ann.caller }, "hello");
-      const size = (rssBytes(first) ?? 0) / 1_048_576;
+      const size = (rssBytes(programPid(first)) ?? 0) / 1_048_576;
       expect([size > 10, size < 300]).toEqual([true, true]);
       expect(await say(fx, { caller: ann.caller }, "hello again")).toBe(first);
     },

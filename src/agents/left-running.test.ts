@@ -9,6 +9,7 @@ import { type FakeReply, inOrder, says, startFakeProvider } from "../testing/fak
 import { tempHome } from "../testing/temp-home.ts";
 import { silentLog } from "../kit/log.ts";
 import { systemClock } from "../kit/clock.ts";
+import { outsidePid } from "../testing/confined-pid.ts";
 import { killOrphans } from "./process/orphans.ts";
 import { identify, signalProcess } from "./process/proc.ts";
 
@@ -50,12 +51,15 @@ async function act(...replies: readonly FakeReply[]) {
   const { fx } = await stage.scene(inOrder(...replies));
   const left = join(fx.home, "workspace", "left");
   await rm(left, { force: true });
-  return { fx, left: () => leftIn(left), begun: () => existsSync(left) && statSync(left).size > 0 };
+  const begun = () => existsSync(left) && statSync(left).size > 0;
+  return { fx, left: (spawned: number) => leftIn(left, spawned), begun };
 }
 
-async function leftIn(file: string): Promise<number> {
-  const pid = Number(await readFile(file, "utf8"));
-  expect(pid).toBeGreaterThan(1);
+/** The number that this machine has for it; of one that is gone already, a number that no process has. */
+async function leftIn(file: string, spawned: number): Promise<number> {
+  const inside = Number(await readFile(file, "utf8"));
+  expect(inside).toBeGreaterThan(1);
+  const pid = outsidePid(spawned, inside) ?? GONE.pid;
   seen.push(pid);
   return pid;
 }
@@ -65,7 +69,7 @@ describe("a process that a pi tool left running", () => {
     const { fx, left } = await act(leaves(way), says("done"), says("again"));
     await using lease = await fx.lease();
     await collect(lease, "go");
-    const pid = await left();
+    const pid = await left(lease.pid);
     expect(identify(pid)).not.toBeNull(); // while the turn is not over it may be needed
     await lease[Symbol.asyncDispose]();
     expect(identify(pid)).toBeNull();
@@ -82,7 +86,7 @@ describe("a process that a pi tool left running", () => {
       await until("the process is there", begun);
       stop.abort();
     }
-    const pid = await left();
+    const pid = await left(lease.pid);
     await lease[Symbol.asyncDispose]();
     expect(identify(pid)).toBeNull();
   });
@@ -91,7 +95,7 @@ describe("a process that a pi tool left running", () => {
     const { fx, left } = await act(leaves(WORST), { kind: "status", status: 400, message: "no" });
     await using lease = await fx.lease();
     expect((await collect(lease, "go")).at(-1)?.type).toBe("failed");
-    const pid = await left();
+    const pid = await left(lease.pid);
     await lease[Symbol.asyncDispose]();
     expect(identify(pid)).toBeNull();
   });
@@ -100,7 +104,7 @@ describe("a process that a pi tool left running", () => {
     const { fx, left } = await act(leaves(WORST), says("done"));
     await using lease = await fx.lease();
     await collect(lease, "go");
-    const pid = await left();
+    const pid = await left(lease.pid);
     await using next = await tempHome();
     const [note = ""] = await readdir(join(fx.home, "run", "agents"));
     const written = await Bun.file(join(fx.home, "run", "agents", note)).json();
@@ -123,7 +127,7 @@ describe("a process that a pi tool left running", () => {
       await until("the process is there", begun);
       process.kill(lease.pid, "SIGKILL");
     }
-    const pid = await left();
+    const pid = await left(lease.pid);
     await lease[Symbol.asyncDispose]();
     expect(identify(pid)).toBeNull();
   });
@@ -142,8 +146,10 @@ describe("a program that an extension of the owner runs", () => {
         return { extensions: [file] };
       },
     );
-    const pidIn = (name: string) => leftIn(join(fx.home, "workspace", name));
-    await fx.turn("go");
+    const lease = await fx.lease();
+    const pidIn = (name: string) => leftIn(join(fx.home, "workspace", name), lease.pid);
+    await collect(lease, "go");
+    await lease[Symbol.asyncDispose]();
     const kept = [await pidIn("early"), await pidIn("child")];
     expect(kept.map((pid) => identify(pid) !== null)).toEqual([true, true]);
     expect(identify(await pidIn("left"))).toBeNull();

@@ -10,7 +10,6 @@ import { openLease } from "./lease.ts";
 import { alive, isShared, newWorker, type Pool, spares, statsOf, wanted, type Worker, workerOf } from "./pool-state.ts";
 import { isSpare, missingSpares } from "./spares.ts";
 import { killOrphans } from "./process/orphans.ts";
-import { rssBytes } from "./process/proc.ts";
 import { type Recycling, shouldRecycle } from "./recycle.ts";
 import { expectedModel } from "./setup/model-choice.ts";
 import { type StartDeps, startAgent } from "./setup/start.ts";
@@ -204,7 +203,7 @@ async function giveBack(pool: Pool, one: Worker, session: OpenSession | null): P
 
 function fateOf(pool: Pool, one: Worker, trusted: boolean): Recycling {
   const ageMs = pool.deps.clock.elapsed() - one.readyAt;
-  const size = one.agent ? rssBytes(one.agent.process.pid) : null;
+  const size = one.agent ? one.agent.process.memoryBytes() : null;
   return shouldRecycle({ trusted, switches: one.switches, ageMs, rssBytes: size }, pool.settings.config.pool);
 }
 

@@ -12,6 +12,7 @@ import {
   replyOf,
   toolSpec,
 } from "../testing/agent-fixture.ts";
+import { programPid } from "../testing/confined-pid.ts";
 import { createAgentStage, until } from "../testing/agent-stage.ts";
 import { type ProviderRequest, says, startFakeProvider } from "../testing/fake-provider.ts";
 import type { TempHome } from "../testing/temp-home.ts";
@@ -103,10 +104,10 @@ describe("tools", () => {
       const folder = join(fx.home, "for-guests");
       await using lease = await fx.lease(guest);
       expect(replyOf(await collect(lease, "hello"))).toBe("ok");
-      expect(readlinkSync(`/proc/${lease.pid}/cwd`)).toBe(await realpath(folder));
+      expect(readlinkSync(`/proc/${programPid(lease.pid)}/cwd`)).toBe(await realpath(folder));
       expect([lastOf(requests).tools, systemOf(lastOf(requests)).includes(folder)]).toEqual([[], true]);
       await using owner = await fx.lease();
-      expect(readlinkSync(`/proc/${owner.pid}/cwd`)).toBe(await realpath(join(fx.home, "workspace")));
+      expect(readlinkSync(`/proc/${programPid(owner.pid)}/cwd`)).toBe(await realpath(join(fx.home, "workspace")));
     },
     LIMIT_MS,
   );

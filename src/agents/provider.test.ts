@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TEST_KEY, agentFixture, collect, okResult, providers, replyOf, toolSpec } from "../testing/agent-fixture.ts";
+import { programPid } from "../testing/confined-pid.ts";
 import { createAgentStage } from "../testing/agent-stage.ts";
 import { type FakeReply, type FakeScript, inOrder, says, startFakeProvider } from "../testing/fake-provider.ts";
 import { identify } from "./process/proc.ts";
@@ -220,7 +221,7 @@ describe.concurrent("silence", () => {
       const lease = await fx.lease();
       const turn = collect(lease, "hello");
       await fake.arrived(1);
-      process.kill(lease.pid, "SIGSTOP");
+      process.kill(programPid(lease.pid), "SIGSTOP");
       expect((await turn).at(-1)).toMatchObject({ type: "failed", code: "provider_silent" });
       await lease[Symbol.asyncDispose]();
       expect(identify(lease.pid)).toBeNull();

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { AgentEvent } from "../contracts/agent.ts";
 import { agentFixture, collect, okResult, replyOf, toolSpec } from "../testing/agent-fixture.ts";
 import { createAgentStage } from "../testing/agent-stage.ts";
+import { programPid } from "../testing/confined-pid.ts";
 import { ensureSessionFile } from "./talk/session-file.ts";
 
 const LIMIT_MS = 30_000;
@@ -193,7 +194,7 @@ test(
   async () => {
     const { fx } = await agents.scene();
     await using lease = await fx.lease();
-    const names = readFileSync(`/proc/${lease.pid}/environ`, "utf8")
+    const names = readFileSync(`/proc/${programPid(lease.pid)}/environ`, "utf8")
       .split("\0")
       .filter(Boolean)
       .map((line) => line.split("=")[0]);

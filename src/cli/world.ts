@@ -35,6 +35,7 @@ export interface StartOptions {
 
 interface AgentRun {
   bridgePath(home: string): Promise<string>;
+  sandboxPath(home: string): Promise<string>;
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;
 }

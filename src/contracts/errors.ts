@@ -98,6 +98,11 @@ export const ERRORS = {
     retry: "never",
     say: "The pi agent was not found. Run `pi-gw doctor` to see where the gateway looked.",
   },
+  sandbox_unusable: {
+    status: 502,
+    retry: "never",
+    say: "Agents cannot be confined as the settings ask. Run `pi-gw doctor` to see why.",
+  },
   access_revoked: {
     status: 403,
     retry: "never",

@@ -10,6 +10,7 @@ import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
 import { createModelDoor } from "../model-door/index.ts";
+import { testSandbox } from "./confined-run.ts";
 import { bridgePath } from "./whole/bridge-path.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 import { recordingLog } from "./recording-log.ts";
@@ -66,6 +67,7 @@ interface FakeGate extends ToolGate {
 export const NOTHING_ADDED = {
   tools: "chat" as const,
   bridge: "live" as const,
+  sandbox: "auto" as const,
   providerWaitMs: 60_000,
   skills: [],
   extensions: [],
@@ -122,8 +124,9 @@ export async function agentFixture(
   const log = recordingLog();
   const happened: { event: EventName; data: unknown }[] = [];
   const modelDoor = createModelDoor({ log }, { models: () => models, environment: options.environment });
+  const sandbox = testSandbox(home.path);
   const pool = await startPool(
-    { clock: systemClock, ids: systemIds, log, events: eventsInto(happened), tools: gate, modelDoor },
+    { clock: systemClock, ids: systemIds, log, events: eventsInto(happened), tools: gate, modelDoor, sandbox },
     options,
   );
 
@@ -169,7 +172,8 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
   };
   return {
     home,
-    config: { timeoutMs: 60_000, ...NOTHING_ADDED, ...config, pool },
+    // a scripted pi is made of files that no wall lets through
+    config: { timeoutMs: 60_000, ...NOTHING_ADDED, ...(config.piPath ? { sandbox: "off" } : {}), ...config, pool },
     models,
     environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
     bridgePath: bridgePath(),

@@ -43,7 +43,18 @@ export async function openAgents(
   const { clock, ids, log, events, config, options } = core;
   const reach = { url, tokens: tools.agentTokens };
   const modelDoor = createModelDoor({ log }, { models: () => config().models, environment: options.environment });
-  const poolDeps = { clock, ids, log, events, tools: tools.gate, questions: tools.questions, reach, modelDoor };
+  const { sandbox } = options;
+  const poolDeps = {
+    clock,
+    ids,
+    log,
+    events,
+    tools: tools.gate,
+    questions: tools.questions,
+    reach,
+    modelDoor,
+    sandbox,
+  };
   const openPool = (from: Config) => startPool(poolDeps, poolOptions(core, from, tools.skills.take()));
   const pool = life.own("agents", createReplaceablePool({ log }, await openPool(config())), AGENTS_STOP_MS);
   return {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type ChannelRegistry, createChannelRegistry, maskOut, type PlatformEntry } from "../channels/index.ts";
 import type { Config, Environment, LoadedConfig } from "../config/index.ts";
 import type { Events } from "../contracts/events.ts";
+import type { Sandbox } from "../contracts/sandbox.ts";
 import type { Store } from "../contracts/store.ts";
 import type { ConsoleAssets } from "../http/index.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -39,6 +40,8 @@ export interface GatewayOptions {
   /** Runs Bun, for the agent processes. */
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;
+  /** The wall around agent processes. */
+  readonly sandbox: Sandbox;
   readonly loaded: LoadedConfig;
   readonly configSource: ConfigSource;
   /** Instead of those that ship with the gateway. */

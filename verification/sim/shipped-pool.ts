@@ -257,6 +257,7 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const process = {
     pid: one.pid,
     identity: null,
+    memoryBytes: () => null,
     ended: one.ended.promise,
     onEnded: nobody,
     onExtensionError: nobody,

@@ -12,12 +12,17 @@ export function withProcessMark(id: string): readonly ProcessIdentity[] {
   return living(all, (pid) => marked.has(pid));
 }
 
-/** What `agent` started and is no longer below it: the shell or the program that had started it has ended. */
-export function leftRunning(agent: ProcessIdentity, id: string): readonly ProcessIdentity[] {
+/** What `agent` started and is no longer below it: the shell or the program that had started it has ended. `wrappers` stand above it. */
+export function leftRunning(
+  agent: ProcessIdentity,
+  id: string,
+  wrappers: readonly ProcessIdentity[],
+): readonly ProcessIdentity[] {
   const all = allProcesses().filter(({ startTime }) => Number(startTime) >= Number(agent.startTime)); // the others cannot be its work
   const below = withDescendants(all, [agent.pid]);
   const marked = markedIn(all, id);
-  return living(all, (pid) => marked.has(pid) && !below.has(pid));
+  const above = new Set(wrappers.map(({ pid }) => pid));
+  return living(all, (pid) => marked.has(pid) && !below.has(pid) && !above.has(pid));
 }
 
 /** With what the marked ones started: that may carry the marks of another gateway, which runs inside this one's agent. */

@@ -3,13 +3,15 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
+import type { Launch } from "../../contracts/sandbox.ts";
 import type { Log } from "../../kit/log.ts";
 import { connectDescriptor } from "../../kit/mux/descriptor.ts";
 import type { MuxStream } from "../../kit/mux/mux.ts";
 import { createTail } from "../../kit/tail.ts";
 import { setLimitMark } from "./limit-mark.ts";
-import { leftRunning, PROCESS_VARIABLE } from "./marks.ts";
-import { type ProcessIdentity, identify, isAlive } from "./proc.ts";
+import { leftRunning } from "./marks.ts";
+import { type ProcessIdentity, identify, isAlive, rssBytes, signalProcess } from "./proc.ts";
+import { createProgramFinder, type FindProgram } from "./program.ts";
 import { redact } from "./redact.ts";
 import { endFound, stopTree } from "./stop.ts";
 import { type Talk, createWire } from "./wire.ts";
@@ -23,9 +25,7 @@ const OUTPUT_CLOSED_MS = 500;
 interface SpawnOptions {
   /** Marks everything that the process starts, by which all of that is found when it ends. */
   readonly id: string;
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly launch: Launch;
   /** Blanked out in everything kept of its error output. */
   readonly secrets: readonly string[];
   /** The process opens a stream on its connection to the gateway. */
@@ -33,7 +33,7 @@ interface SpawnOptions {
 }
 
 /** The place of the connection among the descriptors of the process. */
-const CONNECTION = 3;
+export const CONNECTION = 3;
 
 export interface Ended {
   readonly because: "exited" | "garbled" | "stopped";
@@ -45,6 +45,8 @@ export interface Ended {
 export interface AgentProcess extends Talk {
   readonly pid: number;
   readonly identity: ProcessIdentity | null;
+  /** How much memory pi itself holds; null: nobody knows. */
+  memoryBytes(): number | null;
   /** Never rejects. */
   readonly ended: Promise<Ended>;
   /** Calls back when it has ended. Unlike a `then`, it can be forgotten: a process outlives thousands of turns, and each would leave one. */
@@ -65,14 +67,15 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   const tail = createTail(STDERR_KEPT_CHARS * 2);
   const log = deps.log.child({ pid: child.pid });
   const identity = identify(child.pid);
+  const findProgram = createProgramFinder(identity, options.launch.wrappers);
   const connection = connect(child, options, log);
   let garbled: string | null = null;
   let stopping: Promise<void> | null = null;
 
   /** Never rejects: whoever ends a process could do nothing else with it. */
   const stop = (urgent: boolean): Promise<void> => {
-    stopping ??= stopTree(clock, stoppable(child, identity, options.id), urgent).catch((error: unknown) =>
-      log.error("agent process could not be ended", { error }),
+    stopping ??= stopTree(clock, stoppable(child, { identity, findProgram, id: options.id }), urgent).catch(
+      (error: unknown) => log.error("agent process could not be ended", { error }),
     );
     return stopping;
   };
@@ -114,6 +117,7 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   return {
     pid: child.pid,
     identity,
+    memoryBytes: () => rssBytes(findProgram()?.program.pid ?? child.pid),
     ended,
     onEnded: endListeners(ended),
     stop: stopAndEnd,
@@ -123,12 +127,15 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     onDialog,
     onNote,
     onExtensionError,
-    ...leftBy(clock, identity, options.id),
+    ...leftBy(clock, findProgram, options.id),
   };
 }
 
-function leftBy(clock: Clock, agent: ProcessIdentity | null, id: string) {
-  const find = (): readonly ProcessIdentity[] => (agent ? leftRunning(agent, id) : []); // without /proc nobody knows
+function leftBy(clock: Clock, findProgram: FindProgram, id: string) {
+  const find = (): readonly ProcessIdentity[] => {
+    const found = findProgram();
+    return found ? leftRunning(found.program, id, found.wrappers) : []; // without /proc nobody knows
+  };
   const endLeftRunning = (kept: readonly ProcessIdentity[]) => {
     const isKept = ({ pid, startTime }: ProcessIdentity) =>
       kept.some((one) => one.pid === pid && one.startTime === startTime);
@@ -189,9 +196,10 @@ function write(child: Child, line: string): void {
 /** Its own session, so that Ctrl-C in a terminal reaches the gateway alone and running turns can end in order. */
 function spawn(options: SpawnOptions): Child {
   try {
-    const child = Bun.spawn([...options.argv], {
-      cwd: options.cwd,
-      env: { ...options.env, [PROCESS_VARIABLE]: options.id },
+    const { argv, cwd, env } = options.launch;
+    const child = Bun.spawn([...argv], {
+      cwd,
+      env,
       stdio: ["pipe", "pipe", "pipe", "pipe"],
       detached: true,
     });
@@ -214,14 +222,26 @@ function connect({ stdio }: Child, { opened }: SpawnOptions, log: Log) {
   });
 }
 
-function stoppable(child: Child, identity: ProcessIdentity | null, id: string) {
+interface Known {
+  readonly identity: ProcessIdentity | null;
+  readonly findProgram: FindProgram;
+  readonly id: string;
+}
+
+function stoppable(child: Child, { identity, findProgram, id }: Known) {
+  /** By handle where possible: safe even after the pid was reused. What stands before a confined program does not pass on the asking. */
+  const kill = (signal: "SIGTERM" | "SIGKILL"): void => {
+    const found = signal === "SIGTERM" ? findProgram() : null;
+    if (found !== null && found.wrappers.length > 0) signalProcess(found.program, signal);
+    else child.kill(signal);
+  };
   return {
     pid: child.pid,
     id,
     identity,
     exited: child.exited,
     closeInput: () => void Promise.resolve(child.stdin.end()).catch(() => undefined), // already closed is as good
-    kill: (signal: "SIGTERM" | "SIGKILL") => child.kill(signal), // by handle: safe even after the pid was reused
+    kill,
   };
 }
 

@@ -1,5 +1,6 @@
 /** The folder that pi reads its settings from, written by the gateway. A folder that belongs to somebody else (agent.agentDir) is left as it is. */
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
 import type { ModelChoice } from "./model-choice.ts";
@@ -15,7 +16,10 @@ export interface AgentFolders {
   readonly home: string;
   readonly workspace: string;
   readonly sessions: string;
+  /** Code that Bun has compiled. Of this agent and role alone: whoever writes it decides what the next process runs. */
   readonly transpilerCache: string;
+  /** The same for extensions. */
+  readonly compiled: string;
   readonly promptFile: string;
   /** Empty on purpose: Bun would otherwise take settings, code to run included, from the working folder. */
   readonly bunConfig: string;
@@ -31,6 +35,8 @@ interface FolderOptions {
   readonly features?: GatewayFeatures;
 }
 
+/** Of one unit of text. */
+const MAX_UTF8_BYTES = 3;
 /** Retries of passing provider errors inside pi: quick and few, because somebody is waiting. */
 const RETRY = { enabled: true, maxRetries: 2, baseDelayMs: 1_000, maxAgentDelayMs: 8_000 };
 
@@ -44,7 +50,8 @@ export function agentFolders(options: FolderOptions): AgentFolders {
     home: join(own, "home"),
     workspace: agentWorkspace(config, { home, environment }),
     sessions: join(home, "sessions"),
-    transpilerCache: environment.transpilerCache ?? join(home, "cache", "bun"),
+    transpilerCache: environment.transpilerCache ?? join(own, "cache"),
+    compiled: join(own, "cache"),
     promptFile: join(own, "system-prompt.md"),
     bunConfig: join(own, "bunfig.toml"),
   };
@@ -56,7 +63,7 @@ export async function prepareFolders(
   choice: ModelChoice,
 ): Promise<void> {
   const made = [join(options.home, ...options.folder), folders.home, folders.workspace, folders.sessions];
-  if (options.environment.transpilerCache === null) made.push(folders.transpilerCache);
+  made.push(folders.compiled);
   for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
   await writePrivate(folders.promptFile, systemPrompt(options.config, options.features));
   await writePrivate(folders.bunConfig, "");
@@ -90,11 +97,26 @@ function models(models: Config["models"], choice: ModelChoice): Record<string, u
 }
 
 async function writePrivate(path: string, content: string): Promise<void> {
-  const before = await readFile(path, "utf8").catch(() => null); // missing: the first start
-  if (before === content) return chmod(path, 0o600);
+  if (await holds(path, content)) return;
   const fresh = `${path}.new`;
-  await writeFile(fresh, content, { mode: 0o600 });
+  await rm(fresh, { force: true });
+  await writeFile(fresh, content, { mode: 0o600, flag: "wx" }); // never through a link that an agent has put there
   await rename(fresh, path);
+}
+
+/** Looks without following a link, and closes the file to others when it is as it should be. */
+async function holds(path: string, content: string): Promise<boolean> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null); // missing: the first start
+  if (file === null) return false;
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile() || stat.size > content.length * MAX_UTF8_BYTES) return false;
+    if ((await file.readFile("utf8")) !== content) return false;
+    await file.chmod(0o600);
+    return true;
+  } finally {
+    await file.close();
+  }
 }
 
 function toJson(value: unknown): string {

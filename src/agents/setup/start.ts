@@ -5,6 +5,7 @@ import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { ModelDoor, ProcessDoor } from "../../contracts/model-door.ts";
 import type { Questions } from "../../contracts/channels/question.ts";
+import type { Launch, Sandbox, Wall } from "../../contracts/sandbox.ts";
 import type { ToolGate } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
@@ -12,13 +13,16 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
+import { confinedPlaces } from "./confined-places.ts";
 import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
 import { expectedModel, type ModelChoice } from "./model-choice.ts";
 import { watchLocks } from "../process/dead-locks.ts";
+import { limitMark } from "../process/limit-mark.ts";
+import { PROCESS_VARIABLE } from "../process/marks.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import type { PlayedAgents } from "../process/played.ts";
-import { type AgentProcess, startProcess } from "../process/process.ts";
+import { type AgentProcess, CONNECTION, startProcess } from "../process/process.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
 import { redact } from "../process/redact.ts";
 import type { AgentTokenMint } from "../tools/agent-tokens.ts";
@@ -40,6 +44,8 @@ export interface StartDeps {
   readonly reach?: AgentReach;
   /** Without it no model is called, but for the demo model and those that a process has the login of. */
   readonly modelDoor?: ModelDoor;
+  /** Without it processes are not confined. */
+  readonly sandbox?: Sandbox;
   /** Instead of processes of pi. */
   readonly played?: PlayedAgents;
 }
@@ -95,7 +101,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   using _locks = folders.ownAgentDir ? watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs }) : null;
   const id = deps.ids.next("process");
   const door = deps.modelDoor?.connect(providersOf(settings.choice)) ?? NO_DOOR;
-  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets, door });
+  const wall = await wallFor(deps, settings);
+  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets, door, wall });
   if (process.identity) settings.notes.write(process.identity, id);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
@@ -134,12 +141,24 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   }
 }
 
+/** Null: this process is not confined, because the owner wants it so, or because nothing else is possible and nothing else was required. */
+async function wallFor({ sandbox }: StartDeps, { config }: StartSettings): Promise<Wall | null> {
+  if (config.sandbox === "off" || sandbox === undefined) return null;
+  const wall = await sandbox.wall();
+  if (wall.report.tier !== "none") return wall;
+  if (config.sandbox !== "required") return null;
+  const { because, advice } = wall.report;
+  const say = `agent.sandbox is "required", so agents do not start. ${because}${advice === null ? "" : ` ${advice}`}`;
+  throw new GatewayError("sandbox_unusable", say, { say });
+}
+
 interface OwnParts {
   readonly id: string;
   readonly suffix: string;
   readonly reach: Reach | null;
   readonly secrets: readonly string[];
   readonly door: ProcessDoor;
+  readonly wall: Wall | null;
 }
 
 const NO_DOOR: ProcessDoor = {
@@ -153,13 +172,13 @@ function providersOf(choice: ModelChoice): readonly string[] {
 
 function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
   const id = own.suffix.slice(0, TEMP_NAME_CHARS);
-  const cache = settings.config.extensions.length > 0 ? settings.folders.transpilerCache : null;
+  const cache = settings.config.extensions.length > 0 ? settings.folders.compiled : null;
   const temp = settings.notes.tempFolder({ id, cache });
   const visits = settings.notes.visitFolder(id);
   try {
     const process = startProcess(deps, {
       id: own.id,
-      ...spawnOptions(settings, own, { temp: temp.path, visits: visits.path }),
+      launch: launchOf(settings, own, { temp: temp.path, visits: visits.path }),
       secrets: own.secrets,
       opened: own.door.serve,
     });
@@ -176,7 +195,8 @@ interface OwnFolders {
   readonly visits: string;
 }
 
-function spawnOptions(settings: StartSettings, { suffix, reach }: OwnParts, { temp, visits }: OwnFolders) {
+function launchOf(settings: StartSettings, own: OwnParts, { temp, visits }: OwnFolders): Launch {
+  const { id, suffix, reach, wall } = own;
   const { config, environment, folders } = settings;
   if (config.bridge === "off" && settings.choice.kind === "demo") {
     const say =
@@ -198,11 +218,23 @@ function spawnOptions(settings: StartSettings, { suffix, reach }: OwnParts, { te
     const looked = found.looked.map(({ where, result }) => `${where}: ${result}`).join("; ");
     throw new GatewayError("agent_missing", `${found.say} Looked at ${looked}`, { say: found.say });
   }
-  return {
+  const program = {
     argv: [...found.argv, ...flags(settings, visits)],
     cwd: folders.workspace,
-    env: agentEnvironment({ ...settings, reach, temp, bridgeSuffix: suffix, mark: settings.notes.mark }),
+    env: agentEnvironment({ ...settings, reach, temp, bridgeSuffix: suffix, mark: marksOf(settings, id) }),
+    mark: limitMark(id),
+    descriptors: [CONNECTION],
   };
+  if (wall === null) return { ...program, wrappers: 0 };
+  const { resources, bridgePath } = settings;
+  const bun = program.argv[0] ?? process.execPath;
+  const places = confinedPlaces({ folders, resources, temp, visits, bun, pi: found.file, bridge: bridgePath });
+  return wall.confine(places, program);
+}
+
+/** By which this process, and everything that it starts, is found. */
+function marksOf({ notes }: StartSettings, id: string): Readonly<Record<string, string>> {
+  return { [PROCESS_VARIABLE]: id, ...notes.mark };
 }
 
 function flags(settings: StartSettings, visits: string): readonly string[] {

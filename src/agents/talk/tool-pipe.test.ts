@@ -38,6 +38,7 @@ function fixture(
   const process: AgentProcess = {
     pid: 1,
     identity: null,
+    memoryBytes: () => null,
     ended: new Promise(() => undefined),
     onEnded: () => ({ [Symbol.dispose]: () => undefined }),
     stop: async () => undefined,

@@ -180,14 +180,14 @@ describe("between turns", () => {
 
 test("progress of a tool is in pi before the tool has ended", async () => {
   await using home = await tempHome();
-  const heard = join(home.path, "heard");
   const file = join(home.path, "listener.ts");
   const listener = `import { appendFileSync } from "node:fs";
     export default (pi) => pi.on("tool_execution_update", ({ toolName, partialResult }) =>
-      appendFileSync(${JSON.stringify(heard)}, toolName + ": " + partialResult.content[0].text));`;
+      appendFileSync("heard", toolName + ": " + partialResult.content[0].text));`;
   await writeFile(file, listener);
   await using listening = createAgentStage({ model: "fake/fake-1", extensions: [file] });
   const { fx, requests } = await act([calls("first"), says("done")], listening);
+  const heard = join(fx.home, "workspace", "heard");
   let early = "";
   fx.gate.answer = async ({ onUpdate }) => {
     onUpdate?.({ content: [{ type: "text", text: "half way" }] });

@@ -58,6 +58,11 @@ export const AgentSection = Type.Object(
       { default: "chat" },
       'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi tools this way; see roles.profiles.',
     ),
+    sandbox: Type.Union([Type.Literal("auto"), Type.Literal("required"), Type.Literal("off")], {
+      default: "auto",
+      description:
+        "The wall around agent processes. auto: the best one that this machine can build; where there is none, pi tools are off. required: where there is none, agents do not start. off: none; a shell of an agent can then do whatever your user can.",
+    }),
     ...resources,
     gatewayPrompts,
     agentDir: path(

@@ -1,0 +1,5 @@
+/**
+ * The sandbox door: the wall around agent processes. `createSandbox` finds out what this machine can build and starts programs behind it;
+ * `launcher/` is a program of its own that puts itself behind the wall and becomes the agent. No way of this module runs a program half confined.
+ */
+export { createSandbox } from "./sandbox.ts";

@@ -1,0 +1,57 @@
+/** Opens the files and folders of a policy, so that what is granted is exactly what was looked at, whatever is renamed or linked meanwhile. */
+import { closeSync, existsSync, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+import { relative } from "node:path";
+import type { SandboxPolicy } from "../policy.ts";
+import type { FileAccess } from "./landlock.ts";
+import type { Kernel } from "./libc.ts";
+
+const O_PATH = 0o10000000;
+const O_CLOEXEC = 0o2000000;
+const RESOLVE_NO_MAGICLINKS = 2n;
+const RESOLVE_NO_SYMLINKS = 4n;
+const RESOLVE_BENEATH = 8n;
+
+export interface OpenedPath {
+  readonly path: string;
+  /** Without any link on the way. */
+  readonly real: string;
+  readonly fd: number;
+  readonly isFolder: boolean;
+  readonly access: Exclude<FileAccess, "list">;
+}
+
+/** Throws when one that must be there is not, when a link leads out of the state directory, or when one holds the state directory. */
+export function openPaths(kernel: Kernel, policy: SandboxPolicy): readonly OpenedPath[] {
+  const { stateDirectory } = policy;
+  const realState = realpathSync(stateDirectory);
+  const opened: OpenedPath[] = [];
+  const add = (path: string, access: OpenedPath["access"], fd: number): void => {
+    const real = readlinkSync(`/proc/self/fd/${fd}`);
+    if (`${realState}/`.startsWith(real === "/" ? "/" : `${real}/`))
+      throw new Error(`${path} contains the state directory`);
+    if (opened.some((one) => one.real === real && one.path === path && one.access === access)) return;
+    opened.push({ path, real, fd, isFolder: fstatSync(fd).isDirectory(), access });
+  };
+  const open = (path: string): number => openWithin(kernel, stateDirectory, path);
+  for (const path of policy.readIfThere.filter((one) => existsSync(one))) add(path, "read", open(path));
+  for (const path of policy.devices.filter((one) => existsSync(one))) add(path, "device", open(path));
+  for (const path of policy.read) add(path, "read", open(path));
+  for (const path of policy.write) add(path, "write", open(path));
+  return opened;
+}
+
+export function openPath(path: string): number {
+  return openSync(path, O_PATH | O_CLOEXEC);
+}
+
+/** Agents write below the state directory, so no link is followed there: one of them may have put it in the place of a folder. */
+function openWithin(kernel: Kernel, stateDirectory: string, path: string): number {
+  if (path !== stateDirectory && !path.startsWith(`${stateDirectory}/`)) return openPath(path);
+  const base = openPath(stateDirectory);
+  const resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const how = new BigUint64Array([BigInt(O_PATH | O_CLOEXEC), 0n, resolve]); // flags, mode, resolve
+  const fd = kernel.call("openat2", base, relative(stateDirectory, path) || ".", how, how.byteLength);
+  closeSync(base);
+  if (fd < 0) throw new Error(`${path} cannot be opened without following a link (error ${-fd})`);
+  return fd;
+}

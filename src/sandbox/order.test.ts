@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test";
+import { launchOf, type LauncherPrograms, type LaunchOrder } from "./order.ts";
+import { sandboxPolicy } from "./policy.ts";
+
+const programs: LauncherPrograms = {
+  unshare: "/usr/bin/unshare",
+  setpriv: "/usr/bin/setpriv",
+  shell: "/bin/sh",
+  bun: ["/opt/bun", "--no-env-file"],
+  launcher: "/opt/sandbox.js",
+};
+const env = {
+  PATH: "/usr/bin",
+  ANTHROPIC_API_KEY: "sk-secret",
+  HOME: "/h",
+  TMPDIR: "/t",
+  BUN_RUNTIME_TRANSPILER_CACHE_PATH: "/c",
+  BUN_BE_BUN: "1",
+  LD_PRELOAD: "/x.so",
+};
+const program = { argv: ["/opt/bun", "pi.js"], cwd: "/ws", env };
+
+function launched(tier: "full" | "basic", network: "open" | "closed") {
+  const places = { read: [], readIfThere: [], write: ["/ws"], list: [] };
+  const made = sandboxPolicy("/state", {
+    ...places,
+    network: network === "open" ? { kind: "open" } : { kind: "closed", ports: [] },
+  });
+  if (!made.ok) throw new Error(made.say);
+  const launch = launchOf(tier, made.policy, program, programs);
+  const at = launch.argv.indexOf("/opt/sandbox.js");
+  return { launch, order: JSON.parse(launch.argv[at + 1] ?? "") as LaunchOrder, rest: launch.argv.slice(at + 2) };
+}
+
+describe("the command before a confined program", () => {
+  test("makes namespaces in the full tier, with a network of its own only where the network is closed", () => {
+    const open = launched("full", "open");
+    expect(open.launch.argv.slice(0, 4)).toEqual(["/usr/bin/setpriv", "--pdeathsig", "KILL", "/usr/bin/unshare"]);
+    expect(open.launch.argv).not.toContain("--net");
+    expect(launched("full", "closed").launch.argv).toContain("--net");
+    expect([open.launch.wrappers, open.rest]).toEqual([2, ["/opt/bun", "pi.js"]]);
+  });
+
+  test("is the launcher alone in the basic tier", () => {
+    const { launch, rest } = launched("basic", "closed");
+    expect(launch.argv[0]).toBe("/opt/bun");
+    expect([launch.wrappers, rest]).toEqual([0, ["/opt/bun", "pi.js"]]);
+  });
+
+  test("begins outside of the workspace, and keeps from the launcher whatever would change how it starts", () => {
+    const { launch, order } = launched("full", "open");
+    expect(launch.cwd).toBe("/");
+    expect(Object.keys(launch.env).sort()).toEqual(["ANTHROPIC_API_KEY", "BUN_BE_BUN", "PATH"]);
+    expect(Object.keys(order.environment).sort()).toEqual([
+      "BUN_RUNTIME_TRANSPILER_CACHE_PATH",
+      "HOME",
+      "LD_PRELOAD",
+      "TMPDIR",
+    ]);
+    expect(order.keeps).toEqual(["PATH", "ANTHROPIC_API_KEY", "BUN_BE_BUN"]);
+  });
+
+  test("holds no value of a secret variable", () => {
+    expect(launched("full", "open").launch.argv.join(" ")).not.toContain("sk-secret");
+  });
+});

@@ -1,0 +1,65 @@
+/** How a confined program is started: the command in front of it, and what the launcher is told. Pure. */
+import type { ConfinedProgram, Launch } from "../contracts/sandbox.ts";
+import type { SandboxPolicy } from "./policy.ts";
+
+/** Where the programs are that make namespaces, and how the launcher is run. Absolute paths, so that no PATH decides. */
+export interface LauncherPrograms {
+  readonly unshare: string | null;
+  /** Ends everything when the gateway is killed. */
+  readonly setpriv: string | null;
+  readonly shell: string;
+  /** Bun with its arguments. */
+  readonly bun: readonly string[];
+  readonly launcher: string;
+}
+
+/** The launcher takes it as JSON, in its first argument. Holds no secret: argument lists can be read by others. */
+export interface LaunchOrder {
+  readonly tier: "full" | "basic";
+  readonly policy: SandboxPolicy;
+  readonly cwd: string;
+  /** Variables that the program gets and the launcher must not: they would change how Bun or a shell starts. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Names of the variables that the program gets from the launcher: shells add some of their own. */
+  readonly keeps: readonly string[];
+  readonly mark: string | null;
+  readonly descriptors: readonly number[];
+}
+
+/** Reaps what was left to it, and ends with the program, which ends the pid namespace and everything in it. */
+const INIT_SCRIPT = '"$@"; exit $?';
+/** Read by Bun, by a shell or by the loader when they start. */
+const ACTS_AT_START = /^(BUN_(?!BE_BUN$)|NODE_|LD_|ENV$|BASH_ENV$|HOME$|TMPDIR$|TMP$|TEMP$)/;
+
+export function launchOf(
+  tier: LaunchOrder["tier"],
+  policy: SandboxPolicy,
+  program: ConfinedProgram,
+  programs: LauncherPrograms,
+): Launch {
+  const variables = Object.entries(program.env);
+  const order: LaunchOrder = {
+    tier,
+    policy,
+    cwd: program.cwd,
+    environment: Object.fromEntries(variables.filter(([name]) => ACTS_AT_START.test(name))),
+    keeps: variables.map(([name]) => name).filter((name) => !ACTS_AT_START.test(name)),
+    mark: program.mark ?? null,
+    descriptors: program.descriptors ?? [],
+  };
+  const launcher = [...programs.bun, programs.launcher, JSON.stringify(order), ...program.argv];
+  const inNamespaces = [...namespaces(policy, programs), programs.shell, "-c", INIT_SCRIPT, "sh", ...launcher];
+  return {
+    argv: tier === "full" ? inNamespaces : launcher,
+    cwd: "/", // outside of every folder that agents write to: Bun reads settings, code included, from where it starts
+    env: Object.fromEntries(variables.filter(([name]) => !ACTS_AT_START.test(name))),
+    wrappers: tier === "full" ? 2 : 0,
+  };
+}
+
+function namespaces({ network }: SandboxPolicy, { unshare, setpriv }: LauncherPrograms): readonly string[] {
+  const tied = setpriv === null ? [] : [setpriv, "--pdeathsig", "KILL"];
+  const own = ["--user", "--map-current-user", "--keep-caps", "--mount", "--pid", "--ipc"];
+  const more = network.kind === "closed" ? ["--net"] : [];
+  return [...tied, unshare ?? "unshare", ...own, ...more, "--fork", "--kill-child", "--"];
+}

@@ -1,0 +1,53 @@
+/** What each tier does not hold, as sentences for owners. Pure. SECURITY.md has the same as a table. */
+import type { SandboxReport } from "../contracts/sandbox.ts";
+
+/** What was found when the tiers were tried. */
+export interface Findings {
+  readonly platform: string;
+  /** Null: it works. Otherwise why it does not. */
+  readonly full: string | null;
+  readonly basic: string | null;
+}
+
+const BASIC_LEAKS: readonly string[] = [
+  "Names, sizes, times and modes of files outside of its folders can be read, and those of your own changed (stat, chmod, touch).",
+  "Command lines of other processes can be read in /proc.",
+  "Signals reach your other processes where Landlock is older than version 6.",
+  "Programs share your limits of processes, memory and file watches.",
+  "/tmp and /dev/shm are closed; temporary files go to TMPDIR.",
+];
+const MACOS_LEAKS: readonly string[] = [
+  "Command lines and names of other processes can be read.",
+  "Memory and processes are not limited.",
+];
+const NO_WALL_LEAKS: readonly string[] = ["Agent processes run as your user; pi tools are off."];
+const SHARED_MEMORY_LEAK = "Memory is limited for each process, not for all processes of an agent together.";
+
+const NETWORK_LEAK =
+  "The network is open, because pi calls its provider itself; services of this machine can be reached by TCP and UDP.";
+
+const NAMESPACE_ADVICE =
+  "Allow user namespaces for a full wall: on Ubuntu 24.04 and newer `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in a container `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`; install util-linux where unshare is missing.";
+const NO_WALL_ADVICE =
+  'Use Linux 6.7 or newer, or allow user namespaces (docs/agents.md, "The sandbox"). Set agent.sandbox to "off" to run agents without a wall, at your own risk.';
+
+export function reportOf({ platform, full, basic }: Findings): SandboxReport {
+  if (full === null)
+    return {
+      tier: "full",
+      because: "Namespaces, Landlock and the filter of kernel calls work here.",
+      leaks: [NETWORK_LEAK, SHARED_MEMORY_LEAK],
+      advice: null,
+    };
+  if (basic === null && platform === "darwin")
+    return { tier: "basic", because: "sandbox-exec works here.", leaks: [NETWORK_LEAK, ...MACOS_LEAKS], advice: null };
+  if (basic === null)
+    return {
+      tier: "basic",
+      because: `Namespaces cannot be used: ${full}.`,
+      leaks: [NETWORK_LEAK, ...BASIC_LEAKS, SHARED_MEMORY_LEAK],
+      advice: NAMESPACE_ADVICE,
+    };
+  const because = full === basic ? `No wall can be built: ${full}.` : `No wall can be built: ${full}; ${basic}.`;
+  return { tier: "none", because, leaks: NO_WALL_LEAKS, advice: NO_WALL_ADVICE };
+}

@@ -29,10 +29,8 @@ export interface BuiltinCommandDeps
   readonly queued: Pick<Queue, "session" | "choose">;
   /** Every command there is, plugins' included; absent: those of this list. */
   all?(): readonly Command[];
-  /** Without it nobody can be given access from a chat. */
-  readonly pairing?: Pick<Pairing, "approve" | "list">;
-  /** Without it nobody can call a tool from a chat. */
-  readonly tools?: ToolCommandDeps["tools"];
+  readonly pairing: Pick<Pairing, "approve" | "list">;
+  readonly tools: ToolCommandDeps["tools"];
 }
 
 const SESSIONS_SHOWN = 10;
@@ -61,14 +59,14 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     cronCommand(deps),
     remindCommand(deps),
     timezoneCommand(deps),
-    ...(deps.tools ? toolCommands({ ...deps, tools: deps.tools }) : []),
-    ...(deps.pairing ? [pairCommand(deps.pairing)] : []),
+    ...toolCommands(deps),
+    pairCommand(deps.pairing),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];
   return list;
 }
 
-function toolCommands(deps: BuiltinCommandDeps & ToolCommandDeps): readonly Command[] {
+function toolCommands(deps: BuiltinCommandDeps): readonly Command[] {
   const tool = toolCommand(deps);
   const list = (context: CommandContext, signal: AbortSignal) => tool.run("", context, signal);
   return [tool, historyCommand({ toolCalls: deps.store.toolCalls, list })];

@@ -138,11 +138,23 @@ describe("a message", () => {
 
 describe("a command", () => {
   const FOR_ALL = ["help", "start", "new", "reset", "stop", "resume", "timezone", "role", "usage"];
-  const FOR_MEMBERS = ["cron", "remind", "status", "queue", "context", "model", "think", "compact", "name"];
+  const FOR_MEMBERS = [
+    "cron",
+    "remind",
+    "status",
+    "queue",
+    "context",
+    "model",
+    "think",
+    "compact",
+    "name",
+    "tool",
+    "tools",
+  ];
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
     guest: [...FOR_ALL],
     member: [...FOR_ALL, ...FOR_MEMBERS],
-    owner: [...FOR_ALL, ...FOR_MEMBERS, "sessions"],
+    owner: [...FOR_ALL, ...FOR_MEMBERS, "sessions", "pair"],
   };
 
   test.each(["guest", "member", "owner"] as const)(

@@ -66,6 +66,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
     userHome: "/",
     version: "1.0.0",
     builtin,
+    disabledIds: [],
     config() {
       if (at.broken) throw new Error("no settings");
       return config;
@@ -79,6 +80,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
         clock: house.clock,
         log: house.log,
         events,
+        hide: () => undefined,
         ofNoPlugin: (...given) => at.stray.push(given) > 0,
       },
       options,

@@ -27,9 +27,9 @@ interface PluginsDeps extends Omit<PluginServices, "hooks"> {
   readonly events: Events;
   readonly hooks: PluginHooks;
   /** From now on this value is scrubbed from every log line. */
-  hide?(secret: Secret): Disposable | void;
-  /** An error that nobody caught and no plugin is to blame for. False, or absent: it ends the process. */
-  ofNoPlugin?(error: unknown, how: StrayKind): boolean;
+  hide(secret: Secret): Disposable | void;
+  /** An error that nobody caught and no plugin is to blame for. False: it ends the process. */
+  ofNoPlugin(error: unknown, how: StrayKind): boolean;
 }
 
 export interface PluginsOptions {
@@ -39,7 +39,7 @@ export interface PluginsOptions {
   /** What comes with the gateway: plugins like any other, only without a folder. */
   readonly builtin: readonly BuiltinPlugin[];
   /** Channels and tools that ship with the gateway: `plugins.disabled` may name them as well. */
-  readonly disabledIds?: readonly string[];
+  readonly disabledIds: readonly string[];
   config(): Config["plugins"];
   /** Where agents write. */
   agentFolders(): readonly string[];
@@ -73,7 +73,7 @@ export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): 
   const host: Host = { deps, options, slots: new Map(), locations: new Map(), loads: 0 };
   await clearPluginCopies(options.home);
   await mkdir(join(options.home, "plugins"), { recursive: true, mode: 0o700 });
-  const stray = watchStrayErrors((error, how) => blame(host, error) || (deps.ofNoPlugin?.(error, how) ?? false));
+  const stray = watchStrayErrors((error, how) => blame(host, error) || deps.ofNoPlugin(error, how));
   const troubles = deps.hooks.onTrouble((id, sentence, error) =>
     host.slots.get(id)?.note(`${sentence}${whereOf(host, id, error)}`),
   );
@@ -164,7 +164,7 @@ function wantedOf(host: Host, found: Discovered): Wanted {
 function runOf(host: Host, found: Usable): Wanted {
   const { id, folder, digest, manifest, config } = found;
   const copy = createPluginCopy(host.options.home, found, ++host.loads);
-  const given = wrapSecrets(manifest, config, (secret) => host.deps.hide?.(secret));
+  const given = wrapSecrets(manifest, config, (secret) => host.deps.hide(secret));
   const location = createSourceLocation(copy.folder, found);
   host.locations.set(id, location);
   const about = { id, version: manifest.version, config: given, folder, digest };
@@ -216,7 +216,7 @@ function noticesOf(host: Host): readonly string[] {
 
 /** A name in `plugins.disabled` that means nothing leaves running what the owner wanted to stop. */
 function unknownDisabled({ slots, options }: Host): readonly string[] {
-  const known = [...slots.keys(), ...(options.disabledIds ?? [])];
+  const known = [...slots.keys(), ...options.disabledIds];
   return options
     .config()
     .disabled.filter((id) => !known.includes(id))

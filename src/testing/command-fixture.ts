@@ -53,6 +53,12 @@ export function testCommandDeps(store: Store, given: Partial<BuiltinCommandDeps>
     people: testPersonTimes(systemClock),
     queued: { session: () => ({ waiting: 0, mode: "collect", chosen: false }), choose: async () => undefined },
     configured: () => ({ model: "fake/one", thinking: null }),
+    pairing: { approve: async () => ({ kind: "unknown" }), list: () => [] },
+    tools: {
+      specs: () => [],
+      call: async () => ({ kind: "failed", code: "tool_failed", message: "This gate has no tools." }),
+      recordRejected: () => undefined,
+    },
     ...given,
   };
 }

@@ -1,16 +1,15 @@
 /** The same stages for a tool that pi runs itself: judged and written down before, its end written down after. */
-import type { ToolAdmission, ToolRequest } from "../contracts/tools/tool.ts";
+import type { ToolAdmission, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
 import { UNCHECKED_RESULT } from "../contracts/tools/envelope.ts";
 import { background } from "../kit/background.ts";
-import { createRecord } from "./audit/record.ts";
 import {
   conflict,
   type Denial,
   denied,
+  judgeCall,
   judgeEarlier,
   keyOf,
   NOT_RECORDED,
-  passStages,
   type Parts,
   recordRejected,
 } from "./parts.ts";
@@ -22,7 +21,6 @@ import { type Finished, finishedText } from "./run/output.ts";
 import { checksKept } from "./stages/tool-hooks.ts";
 import { knownName } from "./stages/names.ts";
 import { paramsHash } from "./stages/params-hash.ts";
-import { contextNow } from "./stages/rights.ts";
 import { type Draft, refuse } from "./stages/stage.ts";
 
 /** Tools of the gateway are called over the pipe and are not for this way; they are refused here. */
@@ -56,24 +54,15 @@ async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: Ab
     await recordRejected(parts, request, hash, denial);
     return denial;
   }
-  const record = createRecord(parts, request, hash);
-  const context = await contextNow(parts, request.context);
-  const draft = "kind" in context ? context : draftOf(parts, { ...request, context }, record);
-  if (!("record" in draft)) {
-    await denied(parts, request, { record }, draft);
-    return draft;
-  }
-  const passed = await passStages(parts, draft, signal);
-  if (passed.denial) {
-    await denied(parts, request, passed.draft, passed.denial);
-    return passed.denial;
-  }
-  const { tool, params } = passed.draft;
+  const find = (now: ToolRequest, record: Draft["record"]) => draftOf(parts, now, record);
+  const judged = await judgeCall(parts, { request, hash }, find, signal);
+  if ("outcome" in judged) return judged.outcome;
+  const { tool, params, record } = judged;
   await record.begins({ tool: tool.name, params, idempotent: tool.flags.idempotent });
-  return passed.draft;
+  return judged;
 }
 
-function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): Draft | Denial {
+function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): Draft | ToolRefusal {
   const policy = parts.policy();
   const name = knownName(request.tool, (candidate) => piTool(candidate, request.context, policy) !== null);
   const tool = parts.registry.usable(name, request.context) ? null : piTool(name, request.context, policy);

@@ -5,15 +5,14 @@
 import type { Tool, ToolGate, ToolOutcome, ToolRefusal, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
 import { noSuchName } from "../kit/nearest.ts";
 import { admit } from "./admit.ts";
-import { type CallRecord, createRecord } from "./audit/record.ts";
+import type { CallRecord } from "./audit/record.ts";
 import { createRejectedCalls } from "./audit/rejected-calls.ts";
 import {
   conflict,
-  denied,
+  judgeCall,
   judgeEarlier,
   keyOf,
   NOT_RECORDED,
-  passStages,
   type Parts,
   type ToolGateDeps,
   recordRejected,
@@ -26,10 +25,9 @@ import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
 import { knownName, otherToolNames } from "./stages/names.ts";
 import { createOnce, type Ended, type Shared } from "./stages/once.ts";
-import { contextNow } from "./stages/rights.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { createRateLimits } from "./stages/rate.ts";
-import { type Draft, isRefusal, refuse } from "./stages/stage.ts";
+import { type Draft, refuse } from "./stages/stage.ts";
 
 /** Disposing cancels what runs and waits until its end is written. */
 export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
@@ -134,13 +132,9 @@ async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal:
   const before = await judgeEarlier(parts, request, hash);
   if (before?.kind === "refused") return recordRejected(parts, request, hash, before);
   if (before) return { outcome: before, written: Promise.resolve() };
-  const record = createRecord(parts, request, hash);
-  const context = await contextNow(parts, request.context);
-  const draft = "kind" in context ? context : draftOf(parts, { ...request, context }, record, shared);
-  if (isRefusal(draft)) return denied(parts, request, { record }, draft);
-  const passed = await passStages(parts, draft, signal);
-  if (passed.denial) return denied(parts, request, passed.draft, passed.denial);
-  return runCall(parts, passed.draft, shared, signal);
+  const find = (now: ToolRequest, record: CallRecord) => draftOf(parts, now, record, shared);
+  const judged = await judgeCall(parts, { request, hash }, find, signal);
+  return "outcome" in judged ? judged : runCall(parts, judged, shared, signal);
 }
 
 function draftOf(parts: Parts, request: ToolRequest, record: CallRecord, shared: Shared): Draft | ToolRefusal {

@@ -1,7 +1,7 @@
 /** What the files of the gate share: its dependencies, and the ways in which a call ends before anything runs. */
 import type { Caller } from "../contracts/agent.ts";
 import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
-import { createRecord, type RecordDeps, refusedStatus, replayOf, scopeOf } from "./audit/record.ts";
+import { type CallRecord, createRecord, type RecordDeps, refusedStatus, replayOf, scopeOf } from "./audit/record.ts";
 import type { RejectedCalls } from "./audit/rejected-calls.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import type { RunLimits } from "./run/execute.ts";
@@ -9,6 +9,7 @@ import type { ImageCheck } from "./run/images.ts";
 import type { Finished } from "./run/output.ts";
 import { executionOf, tellEnded } from "./run/tell-execution.ts";
 import type { Ended, Once } from "./stages/once.ts";
+import { contextNow } from "./stages/rights.ts";
 import { type Draft, isRefusal, refuse, type StageDeps } from "./stages/stage.ts";
 import { STAGES } from "./stages/stages.ts";
 
@@ -38,6 +39,8 @@ export interface Parts extends ToolGateDeps, StageDeps {
 /** Why nothing ran. */
 export type Denial = ToolRefusal | Extract<ToolOutcome, { kind: "failed" }>;
 type Passed = { readonly draft: Draft; readonly denial: Denial | null };
+/** A call that did not run, after its row was written. */
+type DeniedCall = Ended & { readonly outcome: Denial };
 
 export const NOT_RECORDED: Extract<ToolOutcome, { kind: "failed" }> = {
   kind: "failed",
@@ -53,7 +56,7 @@ export function conflict(): ToolRefusal {
   return refuse("call_conflict", "This call id was used before for a different call. Use another one.");
 }
 
-export async function passStages(parts: Parts, first: Draft, signal: AbortSignal): Promise<Passed> {
+async function passStages(parts: Parts, first: Draft, signal: AbortSignal): Promise<Passed> {
   let draft = first;
   for (const stage of STAGES) {
     try {
@@ -67,6 +70,21 @@ export async function passStages(parts: Parts, first: Draft, signal: AbortSignal
     }
   }
   return { draft, denial: null };
+}
+
+/** The caller as of now, then every stage. `draftOf` finds the tool that is meant. */
+export async function judgeCall(
+  parts: Parts,
+  { request, hash }: { readonly request: ToolRequest; readonly hash: string },
+  draftOf: (request: ToolRequest, record: CallRecord) => Draft | ToolRefusal,
+  signal: AbortSignal,
+): Promise<Draft | DeniedCall> {
+  const record = createRecord(parts, request, hash);
+  const context = await contextNow(parts, request.context);
+  const draft = "kind" in context ? context : draftOf({ ...request, context }, record);
+  if (isRefusal(draft)) return denied(parts, request, { record }, draft);
+  const passed = await passStages(parts, draft, signal);
+  return passed.denial ? denied(parts, request, passed.draft, passed.denial) : passed.draft;
 }
 
 /** An earlier call with this id decides: told again, refused, or null when this one may run. */
@@ -89,7 +107,7 @@ export async function denied(
   request: ToolRequest,
   { record, tool, params = request.params }: Pick<Draft, "record"> & Partial<Draft>,
   denial: Denial,
-): Promise<Ended> {
+): Promise<DeniedCall> {
   const idempotent = tool?.flags.idempotent ?? true;
   const name = tool?.name ?? request.tool;
   await record.refused({ tool: name, params, idempotent }, denial);
@@ -100,6 +118,6 @@ export async function denied(
   return { outcome: denial, written: Promise.resolve() };
 }
 
-export function recordRejected(parts: Parts, request: ToolRequest, hash: string, denial: Denial): Promise<Ended> {
+export function recordRejected(parts: Parts, request: ToolRequest, hash: string, denial: Denial): Promise<DeniedCall> {
   return denied(parts, request, { record: createRecord(parts, request, hash) }, denial);
 }

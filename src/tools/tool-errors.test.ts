@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../contracts/errors.ts";
-import { ENVELOPE_STATUS, envelopeOf, TURNED_AWAY_CODE } from "../contracts/tools/envelope.ts";
+import { ENVELOPE_STATUS, envelopeOf, REJECTED_CALL_CODE } from "../contracts/tools/envelope.ts";
 import type { ToolErrorCode, ToolOutcome } from "../contracts/tools/tool.ts";
 import { MEMBER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { STAGES } from "./stages/stages.ts";
@@ -164,7 +164,7 @@ describe("an error that a model can meet", () => {
     expect(sentenceOf(outcome)).toMatch(TELLS);
   });
 
-  test.each(Object.values(TURNED_AWAY_CODE))(
+  test.each(Object.values(REJECTED_CALL_CODE))(
     "for a call that was rejected at the pipe has the code %s of a refusal",
     (code) => {
       expect(ENVELOPE_STATUS[code]).not.toBe("pending");

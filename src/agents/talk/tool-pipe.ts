@@ -1,7 +1,7 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
 import type { Caller, RealText } from "../../contracts/agent.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
-import { envelopeOf, TURNED_AWAY_CODE } from "../../contracts/tools/envelope.ts";
+import { envelopeOf, REJECTED_CALL_CODE } from "../../contracts/tools/envelope.ts";
 import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
@@ -197,9 +197,9 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   const { running, caller } = serving;
   const call = parseCall(body);
   const asked = call && serving.unasked.take(call.callId);
-  const reject = (reason: keyof typeof TURNED_AWAY_CODE, because: string): Fields => {
+  const reject = (reason: keyof typeof REJECTED_CALL_CODE, because: string): Fields => {
     deps.tools.recordRejected({ ...(call ?? { params: beginningOf(body) }), path, context: caller, reason, because });
-    const outcome = { kind: "refused", code: TURNED_AWAY_CODE[reason], message: because } as const;
+    const outcome = { kind: "refused", code: REJECTED_CALL_CODE[reason], message: because } as const;
     return refuse(JSON.stringify(envelopeOf(call?.tool ?? "unknown", outcome)));
   };
   if (!call) return reject("unreadable", "The call could not be read. Write it again, with all its parameters.");

@@ -21,7 +21,7 @@ export const ENVELOPE_STATUS = {
 export const UNCHECKED_RESULT = "[withheld: the gateway could not check what to keep of this result]";
 
 /** What never became a call, by the same codes. */
-export const TURNED_AWAY_CODE = {
+export const REJECTED_CALL_CODE = {
   unreadable: "invalid_params",
   outside_turn: "not_allowed",
   id_taken: "call_conflict",

@@ -30,7 +30,7 @@ export interface PluginServices {
   readonly commands: { register(command: Command): Disposable };
   readonly skills: Pick<SkillRegistry, "add">;
   readonly platforms: { add(channel: PluginChannel): AsyncDisposable };
-  tellMain?: TellMain;
+  readonly tellMain: TellMain;
 }
 
 export interface PluginIdentity {
@@ -145,8 +145,8 @@ function createApi(
     async wake(text, mode = "now") {
       signal.throwIfAborted();
       checkWakeMode(mode);
-      const told = await services.tellMain?.(`plugin ${id}`, { text, mode });
-      if (told?.kind !== "ok") throw invalid(told?.say ?? "There is no conversation to tell it to.");
+      const told = await services.tellMain(`plugin ${id}`, { text, mode });
+      if (told.kind !== "ok") throw invalid(told.say);
     },
   };
   return api;

@@ -23,6 +23,7 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | 
   const hooks = createHooks({ clock, log });
   const skills = new Map<string, { readonly path: string; readonly digest: string | null }>();
   const services = {
+    tellMain: async () => ({ kind: "refused", say: "There is no conversation to tell it to." }) as const,
     log,
     hooks,
     registry: registry ?? {

@@ -5,7 +5,7 @@
 import type { AgentId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { NO_TURN, type ToolContext, type RejectedCall } from "../../contracts/tools/tool.ts";
 import { paramsHash } from "../stages/params-hash.ts";
-import { TURNED_AWAY_CODE } from "../../contracts/tools/envelope.ts";
+import { REJECTED_CALL_CODE } from "../../contracts/tools/envelope.ts";
 import { createRecord, type RecordDeps, type RefusedCode, refusedStatus } from "./record.ts";
 
 export interface RejectedCalls extends AsyncDisposable {
@@ -98,7 +98,7 @@ export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
 
 /** What an agent refused itself is an error in its own words. */
 function codeOf({ reason }: RejectedCall): RefusedCode {
-  return reason === "refused_by_agent" ? "tool_failed" : TURNED_AWAY_CODE[reason];
+  return reason === "refused_by_agent" ? "tool_failed" : REJECTED_CALL_CODE[reason];
 }
 
 /** For those who count calls. Who shows no credential is not counted: anybody can call. */

@@ -1,4 +1,4 @@
-/** What the gateway tells the bridge, checked before use. Anything else is an error, which pi reports back to the gateway. */
+/** Orders of the gateway to the bridge, checked before use. Anything else is an error, which pi reports back to the gateway. */
 import type { RealText } from "../src/contracts/agent.ts";
 import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 

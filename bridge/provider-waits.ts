@@ -1,5 +1,5 @@
 /**
- * What the model's provider asks for when it refuses: pi tells nobody how long to wait, so the answers to its own requests are looked at here.
+ * Waiting times that a model's provider asks for when it refuses: pi tells nobody how long to wait, so the responses to its requests are read here.
  * A wait within the limit is kept before the next request; a longer one is only told. Requests to others are left alone.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";

@@ -1,4 +1,4 @@
-/** What has to outlive an extension instance: pi makes a new one for every session, the process and its tools stay. */
+/** State that outlives an extension instance: pi makes a new one for every session, the process and its tools stay. */
 import type { RealText } from "../src/contracts/agent.ts";
 import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 import type { Order } from "./orders.ts";

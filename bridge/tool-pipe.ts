@@ -21,7 +21,7 @@ interface ToolApplier {
   apply(): void;
 }
 
-/** What is no longer in the list is switched off: pi cannot forget a tool. */
+/** Tools that are no longer in the list are switched off: pi cannot forget a tool. */
 export function toolApplier(pi: ExtensionAPI, state: BridgeState): ToolApplier {
   const registered = new Map<string, ToolSpec>(); // by this instance
   const refused = new Map<string, ToolSpec>();

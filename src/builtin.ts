@@ -138,7 +138,7 @@ interface NamedFactory {
   readonly make: ToolFactory;
 }
 
-/** What ships, by name, without what `plugins.disabled` names. */
+/** The shipped tools, without those that `plugins.disabled` names. */
 export function enabledTools(
   tools: readonly (Tool | NamedFactory)[],
   disabled: readonly string[],

@@ -37,7 +37,7 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
   });
 }
 
-/** Whoever read along may have seen enough (`pi-gw logs -f | head`): a command ends then, without a word; a gateway goes on. */
+/** The reader of the output may be gone (`pi-gw logs -f | head`): a command then ends silently, a gateway goes on. */
 function createOutput(goOn: boolean): (text: string) => void {
   let heard = false; // the stream is opened by who writes
   return (text) => {

@@ -14,7 +14,7 @@ import type { Log } from "./kit/log.ts";
 
 export interface ReloadTargets {
   readonly events: Events;
-  /** Who may sign in, and under which host names. */
+  /** Settings for sign-in and host names. */
   readonly port: { reload(config: Config): void };
   readonly pool: { replace(next: AgentPool): void };
   readonly skills: Pick<SkillRegistry, "hasChanged" | "onChange">;
@@ -54,73 +54,97 @@ export interface Reloader {
 const SKILLS_SETTLE_MS = 100;
 const WEAKER = "The new configuration would weaken how people sign in. Restart the gateway to put it into effect.";
 
+interface ReloadWorld {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly source: ConfigSource;
+  /** The configuration of the start: what needs a restart is compared with it. */
+  readonly first: LoadedConfig;
+  current: LoadedConfig;
+  notices: readonly string[];
+  problems: readonly string[];
+  /** Null before `start`. */
+  targets: ReloadTargets | null;
+  /** Reloads and changes of agents, one at a time and in order. Never rejects. */
+  queue: Promise<unknown>;
+}
+
 export function createReloader(
-  deps: { readonly clock: Clock; readonly log: Log },
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   first: LoadedConfig,
   source: ConfigSource,
 ): Reloader {
-  let current = first;
-  let told = { notices: noticesOf(first), problems: first.source === "last-good" ? noticesOf(first) : [] };
-  let targets: ReloadTargets | null = null;
-  /** Never rejects. */
-  let queue: Promise<unknown> = Promise.resolve();
-
-  const say = (notices: readonly string[], problems: readonly string[] = []): void => {
-    told = { notices, problems };
-    targets?.events.emit("status", { what: "config" });
+  const notices = noticesOf(first);
+  const problems = first.source === "last-good" ? notices : [];
+  const queue = Promise.resolve();
+  const world: ReloadWorld = { clock, log, source, first, current: first, notices, problems, targets: null, queue };
+  return {
+    config: () => world.current.config,
+    status: () => ({ file: world.current.path, applied: world.problems.length === 0, problems: world.problems }),
+    notices: () => world.notices,
+    reload: () => reload(world),
+    start: (targets) => start(world, targets),
   };
+}
 
-  const reloadNow = async (): Promise<ReloadReport> => {
-    const next = await source.load();
-    const verdict = judge(current, next);
-    if (verdict.kind === "keep") {
-      say(verdict.notices, verdict.notices);
-      deps.log.warn("configuration not applied; the running one stays", { because: verdict.notices });
-      await noteReload(deps, targets, { kind: "config.rejected", changed: [], needsRestart: verdict.needsRestart });
-      return { changed: [], needsRestart: verdict.needsRestart, problems: verdict.notices };
-    }
-    const { changed, needsRestart } = verdict;
-    if (targets && changed.length > 0) await apply(targets, next.config, changed);
-    current = next;
-    if (targets && changed.length > 0) await follow(targets, changed);
-    say([...noticesOf(next), ...restartNotices(first.config, next.config)]);
-    if (changed.length > 0) {
-      deps.log.info("configuration reloaded", { changed, needsRestart });
-      await noteReload(deps, targets, { kind: "config.reloaded", changed, needsRestart });
-    }
-    return { changed, needsRestart, problems: [] };
-  };
-
-  /** One at a time, in order: a save during a reload is read after it. Never rejects. */
-  const reload = (): Promise<ReloadReport> => {
-    const report = queue.then(reloadNow).catch((error: unknown) => {
-      deps.log.error("configuration could not be reloaded", { error });
+/** In order: a save during a reload is read after it. Never rejects. */
+function reload(world: ReloadWorld): Promise<ReloadReport> {
+  const report = world.queue
+    .then(() => reloadNow(world))
+    .catch((error: unknown) => {
+      world.log.error("configuration could not be reloaded", { error });
       const problems = [sentenceOf(error)];
-      say(problems, problems);
+      tell(world, problems, problems);
       return { changed: [], needsRestart: [], problems };
     });
-    queue = report;
-    return report;
-  };
+  world.queue = report;
+  return report;
+}
 
+async function reloadNow(world: ReloadWorld): Promise<ReloadReport> {
+  const { log, first } = world;
+  const next = await world.source.load();
+  const { targets } = world;
+  const verdict = judge(world.current, next);
+  if (verdict.kind === "keep") {
+    const { notices, needsRestart } = verdict;
+    tell(world, notices, notices);
+    log.warn("configuration not applied; the running one stays", { because: notices });
+    await noteReload(world, { kind: "config.rejected", changed: [], needsRestart });
+    return { changed: [], needsRestart, problems: notices };
+  }
+  const { changed, needsRestart } = verdict;
+  if (targets && changed.length > 0) await apply(targets, next.config, changed);
+  world.current = next;
+  if (targets && changed.length > 0) await follow(targets, changed);
+  tell(world, [...noticesOf(next), ...restartNotices(first.config, next.config)], []);
+  if (changed.length > 0) {
+    log.info("configuration reloaded", { changed, needsRestart });
+    await noteReload(world, { kind: "config.reloaded", changed, needsRestart });
+  }
+  return { changed, needsRestart, problems: [] };
+}
+
+function tell(world: ReloadWorld, notices: readonly string[], problems: readonly string[]): void {
+  world.notices = notices;
+  world.problems = problems;
+  world.targets?.events.emit("status", { what: "config" });
+}
+
+function start(world: ReloadWorld, targets: ReloadTargets): AsyncDisposable {
+  world.targets = targets;
+  const path = world.current.path ?? world.source.expectedPath;
+  const watch = watchConfig(world, path, () => void reload(world));
+  // in the same queue as reloads, so that no older configuration takes the place of a newer one
+  const renew = (): void => {
+    world.queue = world.queue.then(() => renewAgents(world, targets, world.current.config));
+  };
+  const skills = followSkills(world, targets.skills, renew);
   return {
-    config: () => current.config,
-    status: () => ({ file: current.path, applied: told.problems.length === 0, problems: told.problems }),
-    notices: () => told.notices,
-    reload,
-    start(given) {
-      targets = given;
-      const watch = watchConfig(deps, current.path ?? source.expectedPath, () => void reload());
-      // in the same line as reloads, so that no older configuration takes the place of a newer one
-      const renew = (): void => void (queue = queue.then(() => renewAgents(deps, given, current.config)));
-      const skills = followSkills(deps, given.skills, renew);
-      return {
-        async [Symbol.asyncDispose]() {
-          await watch[Symbol.asyncDispose]();
-          skills[Symbol.dispose]();
-          await queue;
-        },
-      };
+    async [Symbol.asyncDispose]() {
+      await watch[Symbol.asyncDispose]();
+      skills[Symbol.dispose]();
+      await world.queue;
     },
   };
 }
@@ -132,11 +156,7 @@ interface NotedReload {
 }
 
 /** Names of settings, never their values. A reload that cannot be written down holds all the same: it may take a right away. */
-async function noteReload(
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-  targets: ReloadTargets | null,
-  { kind, ...detail }: NotedReload,
-): Promise<void> {
+async function noteReload({ clock, log, targets }: ReloadWorld, { kind, ...detail }: NotedReload): Promise<void> {
   try {
     await targets?.audit.note({ kind, at: clock.now(), actor: "gateway", subject: "", detail: { ...detail } });
   } catch (error) {

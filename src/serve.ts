@@ -21,7 +21,7 @@ import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import { openStateDirectory } from "./store/index.ts";
 
-/** What is built beforehand and found differently from source, from a bundle and in a single executable. */
+/** Built files, which are found differently from source, from a bundle and in a single executable. */
 export interface Assets {
   console(): Promise<ConsoleAssets>;
   /** The bridge extension as a file that pi can read. */

@@ -1,4 +1,4 @@
-/** What GET /api/status, the console and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
+/** The status that GET /api/status, the console and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
 import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Budget } from "./contracts/budget.ts";
@@ -94,7 +94,7 @@ function pluginCounts(plugins: Pick<PluginHost, "list">): GatewayStatus["plugins
   return { running: count("running"), failed: count("failed") };
 }
 
-/** What the metrics ask for when somebody looks. */
+/** Gauges that the metrics read at the moment of a request. */
 export function gaugesOf(status: GatewayStatus, http: Pick<HttpServer, "stats">): MetricsGauges {
   const { uptimeMs, pool, queue, outbox } = status;
   const { sockets, requests } = http.stats();

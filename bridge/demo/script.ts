@@ -1,4 +1,4 @@
-/** What the demo model says: a pure function from the newest message to words or a tool call. It never pretends to be a real model. */
+/** The script of the demo model: a pure function from the newest message to a text or a tool call. It never pretends to be a real model. */
 import { demoRequest } from "./requests.ts";
 
 export type DemoTurn =
@@ -74,7 +74,7 @@ export function greet(name: string): string {
 ${FOOTNOTE}`;
 
 const NEWS = "A scheduled job reports: ";
-/** What the gateway says before people's words is for models that can read. */
+/** The gateway's blocks before a message are for models that can read. */
 const FACTS = /^<gateway-facts ([\w-]+)>\n([^]*?)\n<\/gateway-facts \1>\n\n/;
 const NEWS_BLOCK = /<untrusted-text ([\w-]+)[^>\n]*>\n([^]*?)\n<\/untrusted-text \1>\n\n/g;
 const WAKE = /^\(A scheduled job has something/;

@@ -1,4 +1,4 @@
-/** What follows the end of a run: another try, an alert, a job that is switched off. A pure decision. */
+/** The consequences of the end of a run: another attempt, an alert, a job that is switched off. Pure. */
 import type { AlertKind, Job, JobRun, JobState } from "../contracts/automation/job.ts";
 import type { RunOutcome } from "./runs/run-start.ts";
 

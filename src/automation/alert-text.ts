@@ -1,4 +1,4 @@
-/** What an owner reads when a job fails, is switched off, or works again. */
+/** Notices for an owner about a job that fails, is switched off, or works again. */
 import type { JobAlert } from "../contracts/automation/job.ts";
 
 export function alertText({ jobId, kind, failures, because }: JobAlert): string {

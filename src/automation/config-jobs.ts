@@ -85,7 +85,7 @@ function isOver({ state }: Job): boolean {
   return state === "done" || state === "disabled";
 }
 
-/** What a person did with it (paused it, say) holds until the file says something else about it. */
+/** A change by a person, such as a pause, holds until the file says something else about the job. */
 function sameJob(known: Job, wanted: Job): boolean {
   const spec = ({ task, agentId, mode, delivery, webhook, needs, deleteAfterRun, catchUp, overlap, timeoutMs }: Job) =>
     JSON.stringify([

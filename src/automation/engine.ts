@@ -243,7 +243,7 @@ async function finish(world: World, runId: string, outcome: RunOutcome, turnId: 
 
 const GONE: AfterRun = { failures: 0, retryAt: null, state: "done", because: null, remove: false, alert: null };
 
-/** One of each job, the oldest slot first: the others wait for its end. */
+/** Begins one waiting run of each job, the oldest slot first; the others wait for its end. */
 async function beginFreed(world: World): Promise<void> {
   const jobs = new Set<string>();
   for (const run of (await world.store.freed()).toSorted((one, other) => one.slot - other.slot)) {

@@ -1,5 +1,5 @@
 /**
- * What begins by itself: jobs with schedules, each slot of which gets exactly one row, and the heartbeat. It decides when and whether; the
+ * Work that no person begins: jobs with schedules, each slot of which gets exactly one row, and the heartbeat. It decides when and whether; the
  * work itself is put into the same inbox as everything else (`runs/starter.ts`), and its reply comes back through a channel of its own
  * (`runs/cron-channel.ts`). `webhooks/` lets other programs begin something, and posts answers to them.
  */

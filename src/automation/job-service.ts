@@ -23,9 +23,9 @@ interface JobServiceDeps {
   readonly store: JobStore;
   readonly times: Times;
   readonly config: () => Pick<Config, "cron">;
-  /** What is asked about a job when it is made or changed. */
+  /** Checks of a job that is made or changed. */
   readonly rules: Pick<JobsDeps, "changed" | "isAgent" | "limits" | "missing" | "people">;
-  /** Who hears how runs go. */
+  /** Receivers of the results of runs. */
   readonly reports: Pick<EngineDeps, "told" | "tellOwner" | "pruneSessions">;
   /** Opens what puts runs into the inbox; `ended` is called when one is over. */
   openStarter(ended: (runId: string, outcome: RunOutcome, turnId: TurnId | null) => Promise<void>): Starter;

@@ -18,7 +18,7 @@ export interface JobsDeps {
   readonly store: JobStore;
   readonly times: Times;
   readonly engine: Pick<Engine, "poke" | "runNow">;
-  /** Somebody may be looking at the list. */
+  /** The list of jobs has changed: clients show it. */
   changed(): void;
   /** False: nothing would begin. */
   isOn(): boolean;
@@ -30,7 +30,7 @@ export interface JobsDeps {
   missing(job: Job): Promise<string | null>;
 }
 
-/** What a new job is made with. Jobs of the file are no person's: their schedules are read as they are written. */
+/** Without `people` for jobs of the file: their schedules are read as they are written. */
 type NewJobDeps = Pick<JobsDeps, "clock" | "ids" | "times"> & Partial<Pick<JobsDeps, "people">>;
 
 /** An agent that was talked into making jobs is stopped early. */
@@ -153,7 +153,7 @@ function refused(code: JobRefusal, say: string): JobAnswer & { readonly kind: "r
   return { kind: "refused", code, say };
 }
 
-/** Nobody is told that something is planned which will not happen. */
+/** A job is refused while jobs are off: it would be planned and never run. */
 const SWITCHED_OFF = refused("bad_job", "Jobs are switched off: cron.enabled is false.");
 
 function unknown(id: string): JobAnswer & { readonly kind: "refused" } {

@@ -13,7 +13,7 @@ interface WakeDeps {
 
 const MAX_WAKE_CHARS = 8_000;
 
-/** What a person or program says is a task, and works with their own rights. */
+/** Text of a person or program is a task, with their own rights. */
 export function createWake({ ids, sessionChats, systemEvents }: WakeDeps): JobsApi["wake"] {
   return async ({ text, mode }, { principal, role, sessionKey }) => {
     const refusal = refusalOf(text);
@@ -25,7 +25,7 @@ export function createWake({ ids, sessionChats, systemEvents }: WakeDeps): JobsA
   };
 }
 
-/** What a part of the gateway says is news, never a task, and works with the operator's rights in the operator's session. */
+/** Text of a part of the gateway is news, never a task, in the operator's session and with the operator's rights. */
 export function createTellMain({ ids, sessionChats, systemEvents }: WakeDeps): TellMain {
   return async (source: string, { text, mode }: WakeText) => {
     const refusal = refusalOf(text);

@@ -157,7 +157,7 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
   };
 }
 
-/** What other agents did for this attempt becomes part of it. */
+/** Cost and spans of other agents that worked for this attempt become part of it. */
 async function adoptDelegated({ spans, cost }: AttemptWorld, delegating: OpenDelegations): Promise<void> {
   const delegated = await delegating.settle();
   spans.adopt(delegated.spans);

@@ -9,7 +9,7 @@ export interface BackgroundEndDeps {
   readonly log: Log;
   readonly sessionChats: Pick<SessionChats, "at">;
   readonly systemEvents: SystemEvents;
-  /** What this person may do in this chat now; null: access is lost. */
+  /** The role of this person in this chat now; null: access is lost. */
   roleOf(
     holder: { readonly createdBy: Principal; readonly role: Role; readonly agentId: AgentId },
     chat: SessionChat,

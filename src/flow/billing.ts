@@ -8,7 +8,7 @@ import { type EndWithoutSize, failure, NOTHING_USED } from "./ending/turn-ending
 
 type Paid = Pick<Batch, "agentId" | "entries">;
 
-/** What people say and what begins by itself are never in one turn, so the first message speaks for all. */
+/** Messages of people and internal messages are never in one turn, so the first message speaks for all. */
 function workOf({ agentId, entries }: Paid): BudgetWork | null {
   const message = entries[0]?.message;
   return message ? { agentId, principal: message.sender.principal, origin: originOf(message) } : null;
@@ -32,13 +32,13 @@ export function refusedEnd(budget: Pick<Budget, "ask">, batch: Paid & Pick<Batch
   return verdict.may ? null : spentEnd(verdict, work);
 }
 
-/** Nobody waits for what began by itself: it leaves a record and says nothing, and the owner is told once. */
+/** A turn that no person began leaves a record and says nothing; the owner is told once. */
 function spentEnd(verdict: Extract<BudgetVerdict, { may: false }>, { origin }: BudgetWork): EndWithoutSize {
   const end = failure("budget_spent", verdict.because, { say: verdict.say });
   return UNATTENDED.includes(origin) ? { ...end, reply: [] } : end;
 }
 
-/** What the last attempt itself has used. Everything else was written down when it became known. */
+/** Usage of the last attempt alone. All other usage was recorded when it became known. */
 export function billOf(
   budget: Pick<Budget, "bill">,
   batch: Paid & Pick<Batch, "turnId">,
@@ -53,7 +53,7 @@ function isNothing({ inputTokens, outputTokens, costUsd }: Usage): boolean {
   return inputTokens + outputTokens <= 0 && costUsd <= 0;
 }
 
-/** What an interrupted attempt had cost is known only now, and its traces are gone: written down at once. */
+/** The cost of an interrupted attempt is known only now, and its traces are gone from the session file: recorded at once. */
 export async function recordLost(
   budget: Pick<Budget, "bill" | "record">,
   batch: Paid & Pick<Batch, "turnId" | "attempt">,

@@ -26,7 +26,7 @@ interface Conversation {
   readonly batch: Batch;
   readonly writer: LiveTurnWriter;
   readonly signal: AbortSignal;
-  /** What the gateway has to tell the model besides. */
+  /** System events that the model is told with this prompt. */
   readonly told: ClaimedEvents;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is being said right now, so that a page that opens in the middle of a turn sees the same as one that watched from the start. Every
- * word of a running turn that people see passes here, without the secrets the gateway knows.
+ * Running turns as people see them, so that a console that opens in the middle of a turn shows the same as one that watched from the start.
+ * All text of a running turn passes here, and leaves without the secrets the gateway knows.
  */
 import type { ToolStatus } from "../contracts/chat.ts";
 import type { Events, GatewayEvents } from "../contracts/events.ts";

@@ -4,7 +4,7 @@ import type { DelegatedSpan } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
 
 export interface SpanRecorder {
-  /** One stage follows the other; the one before ends here. */
+  /** Begins the next stage; the one before ends here. */
   enter(stage: "lease" | "first_token"): void;
   /** The model said something: a word, or a tool call. The first time ends the wait for it. */
   spoke(): void;
@@ -14,7 +14,7 @@ export interface SpanRecorder {
   approvalAsked(callId: string): void;
   /** `runs`: it was allowed, and the tool begins now. */
   approvalEnded(callId: string, runs: boolean): void;
-  /** What other agents did for this attempt. */
+  /** Takes over the spans of other agents that worked for this attempt. */
   adopt(delegated: readonly DelegatedSpan[]): void;
   /** Closes what is open and tells all, in the order in which it began. */
   close(): readonly Span[];
@@ -98,7 +98,7 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
   };
 }
 
-/** What was counted from the beginning of a delegated turn, counted from the acceptance of the message. */
+/** Times of a delegated turn count from its own beginning; here they count from the acceptance of the message. */
 function later({ children, ...span }: Span, byMs: number): Span {
   const startMs = tenths(span.startMs + byMs);
   return { ...span, startMs, ...(children ? { children: children.map((child) => later(child, byMs)) } : {}) };

@@ -8,7 +8,7 @@ export interface AskedCommand {
   readonly commands: Commands;
   readonly found: FoundCommand;
   readonly context: CommandContext;
-  /** It needs the agent, and may be used by who asks. */
+  /** The command needs the agent, and its sender may use it. */
   readonly errand: boolean;
 }
 
@@ -23,7 +23,7 @@ export function commandIn({ commands }: { readonly commands: Commands }, batch: 
   return { commands, found, context, errand };
 }
 
-/** What it asks of a model counts as what its turn has cost. */
+/** Usage of the model counts as the cost of the turn. */
 export async function runErrand({ commands, found, context }: AskedCommand, lease: AgentLease, signal: AbortSignal) {
   let usage = NOTHING_USED;
   let model = "";

@@ -1,4 +1,4 @@
-/** What turns are given, and what one attempt at a turn has besides. */
+/** Dependencies of turns, and of one attempt at a turn. Types alone. */
 import type { AgentPool } from "../contracts/agent.ts";
 import type { Budget } from "../contracts/budget.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
@@ -31,7 +31,7 @@ export interface TurnsDeps {
   readonly replies: ReplySteps;
 }
 
-/** Who answers, and what is known about that. */
+/** The agents that answer, and what is known about them. */
 export interface TurnAgents {
   readonly pool: AgentPool;
   readonly delegations: TurnDelegations;
@@ -39,7 +39,7 @@ export interface TurnAgents {
   readonly lastStats: LastStats;
 }
 
-/** What a reply passes on its way out, in this order. */
+/** Steps of a reply on its way out, in this order. */
 export interface ReplySteps {
   /** Files that the reply names are sent by the tool. */
   readonly tools: MediaLineDeps["tools"];
@@ -57,20 +57,20 @@ export interface TurnsOptions {
   readonly ackMaxChars?: number;
 }
 
-/** What every turn has. */
+/** Shared by all turns. */
 export interface TurnWorld extends TurnsDeps {
   /** Aborted when the gateway will not wait any longer. */
   readonly leaving: AbortSignal;
-  /** What earlier attempts at a turn had cost, as far as their traces are gone. */
+  /** Cost of earlier attempts at a turn, as far as their traces are gone from the session file. */
   readonly lost: Map<TurnId, Usage>;
 }
 
-/** What one attempt has besides. */
+/** Made for one attempt. */
 export interface AttemptWorld extends TurnWorld {
   readonly spans: SpanRecorder;
   /** How often tools have sent something to the chat so far. */
   readonly said: { posts: number };
-  /** What earlier attempts and other agents have cost; grows while this attempt runs. */
+  /** Cost of earlier attempts and of other agents; grows while this attempt runs. */
   readonly cost: { besides: Usage };
   /** Aborted when the caller of the turn loses access. */
   readonly revoked: AbortSignal;

@@ -133,7 +133,7 @@ async function storeEnd(world: AttemptWorld, batch: Batch, end: TurnEnd, log: Lo
   }
 }
 
-/** Somebody waits for the reply, and nobody for what follows here: the record of the turn and the tidying up of its process. */
+/** The outbox sends first: a person waits for the reply, and nobody for the record of the turn and the tidying up of its process. */
 function outboxHasStarted(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -70,7 +70,7 @@ interface AutomationParts {
   readonly messages: Pick<Messages, "receiver" | "queue" | "outbox">;
 }
 
-/** What the functions of this file share. */
+/** Shared by the functions of this file. */
 interface Shared extends AutomationParts {
   readonly core: Core;
   readonly times: Times;

@@ -16,7 +16,7 @@ import type { Messages } from "./messages.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 
-/** What an operator can do to the running gateway. */
+/** Operations of an operator on the running gateway. */
 export interface Operations {
   reloadConfig(): Promise<ReloadReport>;
   /** Begins a restart; false when that is not allowed. */

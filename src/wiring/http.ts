@@ -33,7 +33,7 @@ interface PortParts {
 
 interface Port {
   readonly server: HttpServer;
-  /** Who may sign in, and under which host names, becomes what this configuration says. */
+  /** Puts the settings for sign-in and host names of this configuration into effect. */
   reload(config: Config): void;
 }
 

@@ -26,7 +26,7 @@ export interface People {
   /** Roles that owners gave from a chat. */
   readonly grants: RoleGrants;
   readonly pairing: Pairing;
-  /** What each channel says about who may write to it. */
+  /** Access policies of all channels. */
   readonly policies: AccessPolicies;
   readonly rights: Rights;
   readonly sessionChats: SessionChats;

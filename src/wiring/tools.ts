@@ -39,7 +39,7 @@ export interface Tools {
   /** Why this caller could not use a tool; null: nothing is known against it. */
   unusable(tool: string, caller: Caller): string | null;
   readonly approvals: Approvals;
-  /** What extensions of pi ask people. */
+  /** Questions of extensions of pi to people. */
   readonly questions: Questions;
   readonly poster: ChatPoster;
   readonly agentTokens: AgentTokenMint;

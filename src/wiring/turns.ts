@@ -17,7 +17,7 @@ interface TurnParts {
   readonly messages: Messages;
 }
 
-/** What a turn may need on top of its grace time to be left behind in good order. */
+/** Time on top of the grace time in which a turn is left behind in good order. */
 const TURNS_MARGIN_MS = 10_000;
 
 export function beginTurns(life: Lifetime, core: Core, { people, tools, agents, messages }: TurnParts): void {

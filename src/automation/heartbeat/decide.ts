@@ -9,7 +9,7 @@ export interface HeartbeatFacts {
   readonly busy: boolean;
   /** Null: there is no such file. */
   readonly checklist: string | null;
-  /** What waits to be told in the main session. */
+  /** System events that wait in the main session. */
   readonly events: number;
   /** Since somebody last said something; null: nobody ever has. */
   readonly idleMs: number | null;
@@ -24,7 +24,7 @@ export type HeartbeatDecision =
   | { readonly run: true; readonly in: "main" | "isolated" }
   | { readonly run: false; readonly because: "off" | "hours" | "refused" | "idle" | "busy" | "empty" | "budget" };
 
-/** Nobody is there to read it. */
+/** After this long without a message nobody is there to read it. */
 export const IDLE_LIMIT_MS = 3 * 86_400_000;
 /** A wrong key, an unpaid bill: asking again every half hour helps nobody. */
 export const MAX_REFUSALS = 3;

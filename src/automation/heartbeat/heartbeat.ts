@@ -40,7 +40,7 @@ interface HeartbeatRights {
   readonly role: Role;
 }
 
-/** What a heartbeat has to know of the agent that it wakes. */
+/** Facts about the agent that a heartbeat wakes. */
 interface HeartbeatAgents {
   /** The agent's HEARTBEAT.md; null: there is none. */
   checklist(agentId: AgentId): Promise<string | null>;
@@ -79,7 +79,7 @@ const PRIORITY = 1;
 const RETRY_MS = 60_000;
 /** The wall clock may jump, and settings may change. */
 const MAX_SLEEP_MS = 60_000;
-/** What trying again does not mend. */
+/** Errors that a retry does not mend. */
 const REFUSALS: readonly (string | null)[] = [
   ...["provider_auth", "provider_unpaid", "provider_refused", "model_missing", "agent_missing"],
 ];
@@ -97,7 +97,7 @@ interface HeartbeatState {
   refusals: number;
   /** When a failed one is tried once more. */
   againAt: number;
-  /** What the owner was told last; null: nothing since the start. */
+  /** The last report to the owner; null: none since the start. */
   news: string | null;
 }
 

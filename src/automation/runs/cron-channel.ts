@@ -22,7 +22,7 @@ interface CronChannelDeps {
   readonly clock: Clock;
   readonly sessionChatStore: Pick<SessionChatStore, "speakerOf" | "hasPosted" | "say">;
   readonly sessionChats: Pick<SessionChats, "at">;
-  /** What was said in a session lately, newest last: a heartbeat does not say the same again. */
+  /** Recent replies of a session, newest last: a heartbeat does not say the same again. */
   recent(sessionKey: SessionKey): Promise<readonly { readonly text: string; readonly at: number }[]>;
   readonly systemEvents: SystemEvents;
   readonly outbox: Pick<Outbox, "wake">;

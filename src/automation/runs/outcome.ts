@@ -1,4 +1,4 @@
-/** What the end of a turn means for the run it was: a pure decision. */
+/** The outcome of a run, from the end of its turn. Pure. */
 import type { RunOutcome } from "./run-start.ts";
 import { ERRORS } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";

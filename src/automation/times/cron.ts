@@ -13,7 +13,7 @@ export interface CronReader {
 
 /** Reading costs more than asking, so what was read is kept. */
 const MAX_KEPT = 512;
-/** What croner calls the fields, by their place among six. */
+/** Names of the six fields, in the order in which croner counts them. */
 const FIELDS = ["second", "minute", "hour", "day of month", "month", "day of week"];
 
 export function createCronReader(): CronReader {

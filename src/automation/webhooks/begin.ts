@@ -18,7 +18,7 @@ export interface BeginDeps {
   readonly names: WebhookNames;
 }
 
-/** What names in a request mean. */
+/** Looks up the names that a request uses. */
 export interface WebhookNames {
   isAgent(id: string): boolean;
   isTarget(name: string): boolean;

@@ -1,4 +1,4 @@
-/** What the configuration says about one hook, whichever it is. Pure. */
+/** Settings of one incoming webhook, whether it is a mapping, `wake` or `agent`. Pure. */
 import type { Config } from "../../config/index.ts";
 import type { Role } from "../../contracts/ids.ts";
 import type { Secret } from "../../kit/secret.ts";

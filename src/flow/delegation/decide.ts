@@ -18,7 +18,7 @@ export interface DelegationFacts {
   /** Delegations of the asking turn that run now. */
   readonly inTurn: number;
   readonly inAll: number;
-  /** What is left of the asking turn's own time. */
+  /** Time that is left to the asking turn. */
   readonly restMs: number;
   readonly askedMs: number | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Who works for whom right now. A delegated turn is no turn of the queue: it has no message, no chat and no row of its own, so nothing of it
+ * Agents that work for other agents right now. A delegated turn is no turn of the queue: it has no message, no chat and no row of its own, so nothing of it
  * can be repeated or shown after a crash. What it used and where its time went is handed to the turn that asked, once, when that one ends.
  */
 import type { Config } from "../../config/index.ts";
@@ -38,7 +38,7 @@ type DelegationConfig = Pick<Config, "agent" | "agents">;
 
 /** Before every request of a person: the asking agent holds a process while it waits. */
 const PRIORITY = 100;
-/** What a stopped child gets to say what it used. */
+/** Time in which a stopped child may still report its usage. */
 const SETTLE_MS = 1_000;
 /** A turn may ask for hours; its waterfall stays something one can look at. */
 const MAX_DELEGATE_SPANS = 50;
@@ -100,7 +100,7 @@ function delegatesOf({ agent, agents }: DelegationConfig, from: AgentId): readon
   return agents.find(({ id }) => id === from)?.delegates ?? (from === "default" ? agent.delegates : []);
 }
 
-/** Somebody who is in no turn yet is told of all there could be. */
+/** A caller that is in no turn yet is shown every agent that any agent may ask. */
 function choicesOf({ config, turns }: World, { agentId, turnId }: Caller): readonly DelegateChoice[] {
   const { agent, agents } = config();
   const depth = turns.get(turnId)?.depth ?? 0;

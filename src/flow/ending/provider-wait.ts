@@ -1,4 +1,4 @@
-/** What people read about a provider that asks to wait: while the turn waits, and when it has given up. Pure but for the zone of who asks. */
+/** Sentences about a provider that asks to wait: while the turn waits, and when it has given up. Pure but for the time zone of the person. */
 import type { Batch } from "../../contracts/queue.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { createCalendar, type TurnContext } from "../prompt/turn-context.ts";

@@ -4,7 +4,7 @@ import type { Batch } from "../../contracts/queue.ts";
 import { type AgentEnding, type EndWithoutSize, NOTHING_USED } from "./turn-ending.ts";
 
 const ACK_MAX_CHARS = 300;
-/** What arrives by these has words of its own. */
+/** Messages of these channels have a text of their own, unlike a wake. */
 const OWN_CHANNELS: readonly string[] = ["cron", "heartbeat", "hook"];
 
 /** A wake in somebody's chat, whose events an earlier turn has shown already: no model is asked. */

@@ -8,7 +8,7 @@ import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../../contracts/qu
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
 export interface EndWithoutSize extends Omit<TurnEnd, "settledBytes" | "spent"> {
-  /** What the last attempt itself has used: not what earlier ones had, or other agents that it asked. Absent: nothing. */
+  /** Usage of the last attempt alone, without earlier attempts and without other agents. Absent: nothing. */
   readonly own?: Usage;
 }
 
@@ -119,7 +119,7 @@ export function failure(
 
 const MAX_QUOTED_CHARS = 300;
 
-/** What the provider said, in its own words, and what to do. One line. Null: the failure is not the provider's. */
+/** The error of the provider in its own words, and what to do, on one line. Null: the failure is not the provider's. */
 export function providerSentence(
   { code, detail, model, tryAt }: Pick<Extract<AgentEnding, { type: "failed" }>, "code" | "detail" | "model" | "tryAt">,
   time?: TimeText,

@@ -1,5 +1,5 @@
 /**
- * What a group said without mentioning the gateway, as context for the next message that does. Only where the settings allow it, only from
+ * Messages of a group that do not mention the gateway, as context for the next message that does. Only where the settings allow it, only from
  * people who may speak there, in memory only, and no longer than configured.
  */
 import type { GroupContextSettings } from "../../contracts/channels/access.ts";

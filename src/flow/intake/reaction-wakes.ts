@@ -15,7 +15,7 @@ interface ReactionWakeDeps {
   readonly log: Log;
   readonly receiver: InternalReceiver;
   readonly sessionChats: Pick<SessionChats, "at">;
-  /** What the settings of this account say now. */
+  /** Whether the settings of this account let reactions begin turns. */
   mayWake(address: ChatAddress): boolean;
   readonly stopping: AbortSignal;
 }

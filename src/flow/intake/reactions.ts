@@ -14,7 +14,7 @@ export interface ReactionDeps {
 /** Names of custom emoji are chosen by people. */
 const MAX_EMOJI_CHARS = 64;
 
-/** Whoever reacted has access. Null: it is no message of ours, and nothing is kept. */
+/** For a reaction of a person with access. Null: the message is not ours, and nothing is stored. */
 export async function keepReaction(deps: ReactionDeps, reaction: ArrivedReaction): Promise<ReactedMessage | null> {
   const { address, messageId, sender, how } = reaction;
   const id = await deps.messages.idOf(address, messageId);

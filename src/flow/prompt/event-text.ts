@@ -1,4 +1,4 @@
-/** What waits for a session as a model reads it: what to do goes into the facts, text of others into blocks that cannot be mistaken for them. */
+/** System events as a model reads them: tasks go into the block of facts, text of others into blocks of its own that cannot pass for facts. */
 import type { RealText } from "../../contracts/agent.ts";
 import type { ClaimedEvents, SystemEvent } from "../../contracts/automation/system-event.ts";
 import type { Ids } from "../../kit/ids.ts";

@@ -31,9 +31,9 @@ export interface PromptSources {
   readonly reactions: Pick<ReactionStore, "tell">;
   readonly messageIds: Pick<MessageStore, "idOf">;
   readonly groupTalk: Pick<GroupTalk, "tell">;
-  /** What was said before, for an agent whose session file was lost. */
+  /** The transcript, for an agent whose session file was lost. */
   readonly history: Pick<SessionStore, "transcript">;
-  /** What the gateway has to tell besides what people say. */
+  /** Text that the gateway puts into the session besides messages of people. */
   readonly systemEvents: Pick<SystemEventStore, "claim">;
 }
 
@@ -65,7 +65,7 @@ export async function promptFor(
   };
 }
 
-/** What is steered into a running turn: the words, and a note for each file; the rest is known there. */
+/** Text that is steered into a running turn: the messages, and a note for each file; all other facts are known there. */
 export async function steeringFor(
   sources: PromptSources,
   batch: Batch,
@@ -113,7 +113,7 @@ async function reactionsFor(
   return [wrapUntrusted(ids, { source: "reactions to your messages", text: lines.join("\n") })];
 }
 
-/** What one message brings: its sender's words, and before them those of others. */
+/** Text of one message: its sender's, and before it text of others that the message quotes. */
 interface Piece {
   readonly text: string;
   readonly quoted: readonly QuotedText[];

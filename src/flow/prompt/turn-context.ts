@@ -1,5 +1,5 @@
 /**
- * What changes from turn to turn and the model should know: time, channel, who speaks in a group, what is attached, the ids of the messages. A
+ * Facts that change from turn to turn: time, channel, who speaks in a group, what is attached, the ids of the messages. A
  * short block in front of the words, because instructions that change would cost the provider's cache. All but the ids is told only when it is
  * new, because every line is paid for.
  */
@@ -17,7 +17,7 @@ export interface TurnContext {
   zoneOf(batch: Batch): string;
 }
 
-/** What a conversation was told last. */
+/** The facts that a conversation was told last. */
 interface Told {
   readonly at: number;
   readonly day: string;

@@ -1,4 +1,4 @@
-/** Who may be asked, who may answer, and whether words are an answer. Pure: each decision is a function of what it is given. */
+/** Rules of questions: who may be asked, who may answer, and whether a text is an answer. Pure. */
 import type { Caller } from "../../contracts/agent.ts";
 import type { ChatAnswer, Answerer, ChatQuestion, GivenAnswer } from "../../contracts/channels/question.ts";
 import type { AnsweringText, ChatAddress, InboundMessage, MessageOrigin } from "../../contracts/chat.ts";
@@ -86,7 +86,7 @@ export function textFor(one: Listening, message: InboundMessage, role: Role): st
   return message.scope === "dm" || (one.plain && message.mentioned) ? said.text : null;
 }
 
-/** What comes with files is a message, and so is a forward, and what nobody said just now. */
+/** Messages with files, forwards and internal messages are no answers. */
 function answerIn(message: InboundMessage, plain: boolean): AnsweringText | null {
   if ((message.origin ?? "chat") !== "chat" || message.attachments.length > 0 || passesOn(message.quoted)) return null;
   return message.answering ?? (plain ? { to: null, text: message.text } : null);

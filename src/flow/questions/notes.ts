@@ -1,4 +1,4 @@
-/** What an extension tells a chat without asking: short messages, few in each turn, and none where nobody is there to read them. */
+/** Notes of an extension to the chat, which want no answer: short, few in each turn, and none where nobody is there to read them. */
 import type { Questions } from "../../contracts/channels/question.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { ChatPoster } from "../../contracts/store/posts.ts";

@@ -126,7 +126,7 @@ export function cancelled(because: string): QuestionEnd {
   return { how: "cancelled", by: null, because };
 }
 
-/** What may be said about it in a log: nothing of what it asks. */
+/** Fields of a question for the log, without its text. */
 export function factsOf({ id: questionId, sessionKey, turnId, question: { kind } }: OpenQuestion) {
   return { questionId, sessionKey, turnId, kind };
 }

@@ -34,7 +34,7 @@ export const FRESH_CONFIG_BUGS: readonly SeededBug[] = [
     what: "A reload that failed half way is shown as applied.",
     file: "src/reload.ts",
     in: "reload",
-    find: "say(problems, problems);",
+    find: "tell(world, problems, problems);",
     replace: "",
     tests: reload,
   },

@@ -6,8 +6,8 @@ import { join, resolve } from "node:path";
 const root = resolve(import.meta.dir, "..");
 const text = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
 const PATH = /^[\w.-]+(?:\/[\w.-]+)*\/?$/;
-/** Of the state directory, not of the project. */
-const STATE: readonly string[] = ["run/agents/", "sessions/"];
+/** Of the state directory, or made by the build. */
+const NOT_SOURCE = /^(?:run\/agents\/|sessions\/|dist\/)/;
 /** Files that are read from top to bottom: their functions stand in the order in which the story of a message names them. */
 const READ_IN_ORDER: readonly string[] = ["flow/receive.ts", "flow/turn.ts", "flow/attempt.ts"];
 
@@ -17,7 +17,7 @@ function mentioned(): readonly (readonly [path: string, from: string])[] {
     const [, from = ""] = /^\| `([\w/]+\/)`/.exec(line) ?? [];
     const names = [...line.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
     const paths = names.filter((name) => PATH.test(name) && name.includes("/") && /\/$|\.\w+$/.test(name));
-    return paths.filter((path) => !STATE.includes(path)).map((path) => [path, from] as const);
+    return paths.filter((path) => !NOT_SOURCE.test(path)).map((path) => [path, from] as const);
   });
 }
 

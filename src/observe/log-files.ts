@@ -1,6 +1,7 @@
 /** The names of log files and how the folder is kept: which file to write, which are too old. Touches nothing that is not named like a log of ours. */
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { namesIn } from "./private-files.ts";
 
 interface LogFileName {
   readonly name: string;
@@ -45,12 +46,4 @@ export function expiredLogFiles(
   const firstKeptDay = dayOf(now - retentionDays * DAY_MS);
   const surplus = files.length - MAX_LOG_FILES;
   return files.filter((file, at) => at < files.length - 1 && (file.day < firstKeptDay || at < surplus));
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // not there, or not readable: nothing to list either way
-  }
 }

@@ -2,31 +2,10 @@
  * Writes finished lines to `gateway-DAY.N.log`: a new file every UTC day and every 10 MiB, old ones deleted. Lines wait in a small buffer.
  * A disk that refuses costs lines, never an exception and never a wait: what was lost is counted and said once it works again.
  */
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
 import { join } from "node:path";
-import { GatewayError } from "../contracts/errors.ts";
 import type { Clock } from "../kit/clock.ts";
 import { dayOf, expiredLogFiles, listLogFiles, logFileName } from "./log-files.ts";
-
-/** What the writer needs from a file system; the real one is `systemDisk`. */
-export interface LogDisk {
-  /** Opens for appending, made private, never through a link. Gives the current size. */
-  open(path: string): { readonly fd: number; readonly bytes: number };
-  /** Returns how many bytes were taken; may be fewer than given. */
-  write(fd: number, data: Uint8Array): number;
-  close(fd: number): void;
-  remove(path: string): void;
-}
+import { type FileDisk, makeFolder } from "./private-files.ts";
 
 interface LogWriterOptions {
   readonly folder: string;
@@ -50,35 +29,9 @@ const FLUSH_AFTER_MS = 250;
 const RETRY_AFTER_MS = 1_000;
 const LF = "\n";
 
-export const systemDisk: LogDisk = {
-  open(path) {
-    const before = lstatSync(path, { throwIfNoEntry: false });
-    if (before && !before.isFile()) throw notAFile(path);
-    const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-    const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0), 0o600);
-    const opened = fstatSync(fd);
-    if (!opened.isFile() || opened.nlink > 1) {
-      closeSync(fd);
-      throw notAFile(path);
-    }
-    if ((opened.mode & 0o077) !== 0) chmodSync(path, 0o600);
-    return { fd, bytes: opened.size };
-  },
-  write: (fd, data) => writeSync(fd, data),
-  close: (fd) => closeSync(fd),
-  remove: (path) => unlinkSync(path),
-};
-
-function notAFile(path: string): GatewayError {
-  return new GatewayError("home_unusable", "a log file is not a plain file", {
-    fields: { path },
-    say: `${path} is a link or not a plain file, so the log is not written there. Move it away and start again.`,
-  });
-}
-
 /** Makes the folder and opens today's file; throws when that is not possible, because at a start someone is there to read it. */
 export function openLogWriter(
-  deps: { readonly clock: Clock; readonly disk: LogDisk },
+  deps: { readonly clock: Clock; readonly disk: FileDisk },
   options: LogWriterOptions,
 ): LogWriter {
   makeFolder(options.folder);
@@ -146,7 +99,7 @@ interface CurrentFile {
 }
 
 function openCurrentFile(
-  deps: { readonly clock: Clock; readonly disk: LogDisk },
+  deps: { readonly clock: Clock; readonly disk: FileDisk },
   options: LogWriterOptions,
 ): CurrentFile {
   const { clock, disk } = deps;
@@ -203,16 +156,7 @@ function openCurrentFile(
   };
 }
 
-function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (lstatSync(folder).isDirectory()) return;
-  throw new GatewayError("home_unusable", "the log folder is not a folder", {
-    fields: { folder },
-    say: `${folder} is a link or not a folder, so the log is not written there. Move it away and start again.`,
-  });
-}
-
-function removeExpired(deps: { readonly clock: Clock; readonly disk: LogDisk }, options: LogWriterOptions): void {
+function removeExpired(deps: { readonly clock: Clock; readonly disk: FileDisk }, options: LogWriterOptions): void {
   for (const { name } of expiredLogFiles(listLogFiles(options.folder), deps.clock.now(), options.retentionDays)) {
     try {
       deps.disk.remove(join(options.folder, name));

@@ -9,13 +9,13 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { type LogOptions, openLog } from "./log.ts";
 import { MAX_LINE_BYTES } from "./log-line.ts";
-import { type LogDisk, systemDisk } from "./log-writer.ts";
+import { type FileDisk, systemDisk } from "./private-files.ts";
 import { createRedactor } from "./redaction/redact.ts";
 
 const START = Date.parse("2026-01-31T23:59:00.000Z");
 const DAY_MS = 86_400_000;
 
-async function world(options: Partial<LogOptions> = {}, disk: LogDisk = systemDisk) {
+async function world(options: Partial<LogOptions> = {}, disk: FileDisk = systemDisk) {
   const clock = createFakeClock(START);
   const redactor = createRedactor();
   const printed: string[] = [];

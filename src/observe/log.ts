@@ -9,7 +9,8 @@ import { tidyFields, tidyText } from "./fields.ts";
 import { type ConsoleStyle, consoleFormatter, type LineFormatter } from "./log-console.ts";
 import { finishLine } from "./log-line.ts";
 import type { LogLevel } from "./log-text.ts";
-import { type LogDisk, type LogWriter, openLogWriter, systemDisk } from "./log-writer.ts";
+import { type LogWriter, openLogWriter } from "./log-writer.ts";
+import { type FileDisk, systemDisk } from "./private-files.ts";
 import type { Redactor } from "./redaction/redact.ts";
 import { createRepeats, type Repeats } from "./repeats.ts";
 
@@ -19,7 +20,7 @@ interface LogDeps {
   /** Where console lines go; a process gives its stderr. */
   stderr(text: string): void;
   /** Only tests give another one. */
-  readonly disk?: LogDisk;
+  readonly disk?: FileDisk;
 }
 
 export interface LogOptions {

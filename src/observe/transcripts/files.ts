@@ -1,11 +1,10 @@
 /** The files of transcripts: their names, how they make room for new ones, and which are too old. Touches nothing that is not named like one. */
-import { lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { GatewayError } from "../../contracts/errors.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
-import { type LogDisk, systemDisk } from "../log-writer.ts";
+import { type FileDisk, namesIn, systemDisk } from "../private-files.ts";
 
-export interface TranscriptDisk extends LogDisk {
+export interface TranscriptDisk extends FileDisk {
   rename(from: string, to: string): void;
 }
 
@@ -44,12 +43,6 @@ export function makeRoom(disk: TranscriptDisk, folder: string, names: readonly s
   }
 }
 
-export function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (lstatSync(folder).isDirectory()) return;
-  throw new GatewayError("home_unusable", "the transcripts folder is a link or not a folder", { fields: { folder } });
-}
-
 /** Not written to for longer than the retention, or more than the folder may hold. */
 export function removeExpired(disk: TranscriptDisk, folder: string, now: number, retentionDays: number): void {
   const files = filesIn(folder).sort((a, b) => b.changedAt - a.changedAt);
@@ -71,12 +64,4 @@ function filesIn(folder: string): { readonly name: string; readonly changedAt: n
       const info = lstatSync(join(folder, name), { throwIfNoEntry: false });
       return info?.isFile() ? [{ name, changedAt: info.mtimeMs }] : [];
     });
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // not there yet, or not readable: nothing to list either way
-  }
 }

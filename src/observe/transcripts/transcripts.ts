@@ -8,17 +8,10 @@ import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import { dayOf } from "../log-files.ts";
+import { makeFolder } from "../private-files.ts";
 import { visible } from "../visible.ts";
 import { type TurnLine, turnEntry } from "./entry.ts";
-import {
-  fileNames,
-  makeFolder,
-  makeRoom,
-  removeExpired,
-  type TranscriptDisk,
-  transcriptDisk,
-  transcriptName,
-} from "./files.ts";
+import { fileNames, makeRoom, removeExpired, type TranscriptDisk, transcriptDisk, transcriptName } from "./files.ts";
 
 export interface TranscriptDeps {
   readonly clock: Clock;

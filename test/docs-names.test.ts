@@ -147,3 +147,14 @@ test("every dependency has its reason in CONTRIBUTING.md", () => {
   );
   expect(unnamed).toEqual([]);
 });
+
+test("docs/http.md names every method of the event socket, and docs/cli.md every command", () => {
+  const methods = ["src/http/ws/ws-methods.ts", "src/http/ws/cron-methods.ts"].flatMap((file) =>
+    [...readFileSync(join(PROJECT, file), "utf8").matchAll(/ethod<"([\w.]+)">\(/g)].map(([, name = ""]) => name),
+  );
+  const http = readFileSync(join(PROJECT, "docs/http.md"), "utf8");
+  const cli = readFileSync(join(PROJECT, "docs/cli.md"), "utf8");
+  expect(methods.length).toBeGreaterThan(20);
+  expect(methods.filter((name) => !http.includes(`\`${name}\``))).toEqual([]);
+  expect(COMMANDS.filter((name) => !new RegExp(`^\\| \`${name}[ \`]`, "m").test(cli))).toEqual([]);
+});

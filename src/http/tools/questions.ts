@@ -2,12 +2,7 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Principal } from "../../contracts/ids.ts";
-import type { WireMethods } from "../../contracts/wire.ts";
-import { checkedObject } from "../checked.ts";
 import type { HttpDeps } from "../types.ts";
-
-type QuestionMethod = Extract<keyof WireMethods, `questions.${string}`>;
-type Method<S> = (params: unknown, socket: S) => Promise<unknown>;
 
 const MAX_ANSWER_CHARS = 32_000;
 
@@ -26,20 +21,4 @@ export function answerQuestion(
   throw new GatewayError("not_found", "no such open question", {
     say: "This question is over: somebody has answered it, it ran out of time, or its turn has ended.",
   });
-}
-
-/** For the event socket. */
-export function questionMethods<S>(
-  deps: Pick<HttpDeps, "tools">,
-  principalOf: (socket: S) => Principal,
-): Record<QuestionMethod, Method<S>> {
-  const nothing = checkedObject({});
-  const answered = checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }), answer: ANSWER });
-  return {
-    async "questions.list"(given) {
-      await nothing.parse(given);
-      return { items: deps.tools.questions.pending() };
-    },
-    "questions.answer": async (given, socket) => answerQuestion(deps, await answered.parse(given), principalOf(socket)),
-  };
 }

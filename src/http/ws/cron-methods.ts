@@ -5,6 +5,7 @@ import type { WireMethods } from "../../contracts/wire.ts";
 import { checked } from "../checked.ts";
 import { PAGE_FIELDS, pageOf } from "../paging.ts";
 import type { HttpDeps } from "../types.ts";
+import { type Method, method, type Params, principalOf, type Result } from "./method.ts";
 import {
   addJob,
   askerOf,
@@ -21,42 +22,40 @@ import {
 } from "../cron-actions.ts";
 
 type CronMethod = Extract<keyof WireMethods, `cron.${string}`>;
-type Method<S> = (params: unknown, socket: S) => Promise<unknown>;
 
 const closed = { additionalProperties: false } as const;
 
-export function cronMethods<S>(
-  { automation: { jobs } }: Pick<HttpDeps, "automation">,
-  principalOf: (socket: S) => Principal,
-): Record<CronMethod, Method<S>> {
-  const method = <M extends CronMethod>(
-    fields: Parameters<typeof Type.Object>[0],
-    run: (params: WireMethods[M]["params"], who: Principal) => Promise<WireMethods[M]["result"]>,
-  ): Method<S> => {
-    const schema = checked(Type.Unsafe<WireMethods[M]["params"]>(Type.Object(fields, closed)));
-    return async (given, socket) => run(await schema.parse(given), principalOf(socket));
-  };
+/** As `method`, for functions that ask who calls and nothing else of the socket. */
+function jobMethod<M extends CronMethod>(
+  fields: Parameters<typeof Type.Object>[0],
+  run: (params: Params<M>, who: Principal) => Promise<Result<M>>,
+): Method {
+  const schema = checked(Type.Unsafe<Params<M>>(Type.Object(fields, closed)));
+  return method<M>(schema, (params, socket) => run(params, principalOf(socket)));
+}
+
+export function cronMethods({ automation: { jobs } }: Pick<HttpDeps, "automation">): Record<CronMethod, Method> {
   const id = { id: JOB_ID };
   return {
-    "cron.list": method<"cron.list">(PAGE_FIELDS, (page, who) => listJobs(jobs, pageOf(page), who)),
-    "cron.add": method<"cron.add">(NEW_JOB, (input, who) => addJob(jobs, input, who)),
-    "cron.update": method<"cron.update">({ ...JOB_CHANGE, id: JOB_ID }, ({ id: job, ...change }, who) =>
+    "cron.list": jobMethod<"cron.list">(PAGE_FIELDS, (page, who) => listJobs(jobs, pageOf(page), who)),
+    "cron.add": jobMethod<"cron.add">(NEW_JOB, (input, who) => addJob(jobs, input, who)),
+    "cron.update": jobMethod<"cron.update">({ ...JOB_CHANGE, id: JOB_ID }, ({ id: job, ...change }, who) =>
       updateJob(jobs, job, change, who),
     ),
-    "cron.remove": method<"cron.remove">(id, async (asked, who) => ({
+    "cron.remove": jobMethod<"cron.remove">(id, async (asked, who) => ({
       job: jobOf(await jobs.remove(asked.id, askerOf(who))),
     })),
-    "cron.pause": method<"cron.pause">(id, async (asked, who) => ({
+    "cron.pause": jobMethod<"cron.pause">(id, async (asked, who) => ({
       job: jobOf(await jobs.pause(asked.id, askerOf(who))),
     })),
-    "cron.resume": method<"cron.resume">(id, async (asked, who) => ({
+    "cron.resume": jobMethod<"cron.resume">(id, async (asked, who) => ({
       job: jobOf(await jobs.resume(asked.id, askerOf(who))),
     })),
-    "cron.run": method<"cron.run">(id, (asked, who) => runJob(jobs, asked.id, who)),
-    "cron.runs": method<"cron.runs">({ ...PAGE_FIELDS, id: JOB_ID }, ({ id: job, ...page }, who) =>
+    "cron.run": jobMethod<"cron.run">(id, (asked, who) => runJob(jobs, asked.id, who)),
+    "cron.runs": jobMethod<"cron.runs">({ ...PAGE_FIELDS, id: JOB_ID }, ({ id: job, ...page }, who) =>
       listRuns(jobs, job, pageOf(page), who),
     ),
-    "cron.wake": method<"cron.wake">(WAKE, (asked, who) => wake(jobs, asked, who)),
-    "cron.status": method<"cron.status">({}, () => jobs.status()),
+    "cron.wake": jobMethod<"cron.wake">(WAKE, (asked, who) => wake(jobs, asked, who)),
+    "cron.status": jobMethod<"cron.status">({}, () => jobs.status()),
   };
 }

@@ -2,19 +2,19 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
-import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "./cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
-import { type Checked, checked, checkedObject } from "../checked.ts";
+import { checked, checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf } from "../paging.ts";
 import { keyToRead, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
-import { questionMethods } from "../tools/questions.ts";
+import { ANSWER, answerQuestion } from "../tools/questions.ts";
 import { callTool, createCallReader, readOrReject } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
+import { type Method, method, type Params, principalOf, type Result } from "./method.ts";
 import { type Socket, subscribe } from "./sockets.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
 
@@ -23,7 +23,6 @@ export interface MethodTable {
 }
 
 type Said = Params<"chat.send"> & { readonly steer?: boolean };
-type Method = (params: unknown, socket: Socket) => Promise<unknown>;
 
 const MAX_EVENT_NAMES = 32;
 const session = Type.String({ minLength: 1, maxLength: 512 });
@@ -34,82 +33,77 @@ const emoji = Type.Union([
   Type.Null(),
 ]);
 
-const PARAMS = () => ({
-  send: checkedObject({
+const search = Type.Optional(Type.String({ maxLength: 200 }));
+const eventNames = Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_EVENT_NAMES });
+const sinceSeq = Type.Optional(Type.Integer({ minimum: 0 }));
+const replyId = Type.String({ minLength: 1, maxLength: MAX_MESSAGE_ID_CHARS });
+/** The id of a waiting message, an approval or a question. */
+const id = Type.String({ minLength: 1, maxLength: 128 });
+const text = Type.String();
+const UPLOADED = Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, { additionalProperties: false });
+
+const noParams = () => checked(Type.Unsafe<Record<string, never>>({ type: "object", additionalProperties: false }));
+
+type Named<Prefix extends string> = Record<Extract<keyof WireMethods, `${Prefix}.${string}`>, Method>;
+
+const sendParams = () =>
+  checkedObject({
     session,
-    text: Type.String(),
+    text,
     clientId,
-    replyTo: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_MESSAGE_ID_CHARS })),
-    attachments: Type.Optional(
-      Type.Array(Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, { additionalProperties: false }), {
-        maxItems: MAX_ATTACHMENTS,
-      }),
-    ),
-  }),
-  steer: checkedObject({ session, text: Type.String(), clientId }),
-  cancel: checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
-  edit: checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }), text: Type.String() }),
-  react: checkedObject({ id: Type.String({ minLength: 1, maxLength: 200 }), emoji }),
-  session: checkedObject({ session }),
-  list: checkedObject({ ...PAGE_FIELDS, search: Type.Optional(Type.String({ maxLength: 200 })) }),
-  view: checkedObject({ ...PAGE_FIELDS, session }),
-  decide: checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }), decision: DECISION }),
-  subscribe: checkedObject({
-    events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_EVENT_NAMES }),
-    sinceSeq: Type.Optional(Type.Integer({ minimum: 0 })),
-  }),
-  nothing: checked(Type.Unsafe<Record<string, never>>({ type: "object", additionalProperties: false })),
-});
+    replyTo: Type.Optional(replyId),
+    attachments: Type.Optional(Type.Array(UPLOADED, { maxItems: MAX_ATTACHMENTS })),
+  });
 
-async function abort(deps: HttpDeps, session: string): Promise<Result<"chat.abort">> {
-  return { aborted: deps.messages.live.abort(await keyToRead(deps, session)) };
-}
-
-const principalOf = (socket: Socket): Principal => socket.data.identity.principal;
-
-/** Those with a file of their own. */
-const furtherMethods = (deps: HttpDeps) => ({
-  ...cronMethods(deps, principalOf),
-  ...questionMethods(deps, principalOf),
-});
-
-export function createMethods(deps: HttpDeps, { links, limits, stopping }: ServerParts): MethodTable {
-  const params = PARAMS();
-  const readCall = createCallReader();
-  const keyOf = (name: string) => keyToRead(deps, name);
+function chatMethods(deps: HttpDeps, { limits, stopping }: ServerParts): Named<"chat"> {
   const send = async ({ clientId: given, ...said }: Said, socket: Socket): Promise<Result<"chat.send">> => {
-    const { principal } = socket.data.identity;
-    const draft = { attachments: [], ...said, eventId: `web:${given}`, principal } as const;
+    const draft = { attachments: [], ...said, eventId: `web:${given}`, principal: principalOf(socket) } as const;
     // One after the other: a picture that takes a moment to find is not overtaken by the words sent after it.
     const sending = socket.data.sending.then(() => acceptMessage(deps, limits(), draft, stopping));
     socket.data.sending = sending.catch(() => undefined); // told to whoever sent it, right below
     const taken = await sending;
     return { accepted: taken.id, sessionKey: taken.sessionKey, duplicate: taken.duplicate };
   };
-  const methods: Record<keyof WireMethods, Method> = {
-    "chat.send": method<"chat.send">(params.send, send),
-    "chat.steer": method<"chat.steer">(params.steer, (said, socket) => send({ ...said, steer: true }, socket)),
-    "chat.cancel": method<"chat.cancel">(params.cancel, (it, socket) =>
-      cancelMessage(deps, it.id, principalOf(socket)),
+  return {
+    "chat.send": method<"chat.send">(sendParams(), send),
+    "chat.steer": method<"chat.steer">(checkedObject({ session, text, clientId }), (said, socket) =>
+      send({ ...said, steer: true }, socket),
     ),
-    "chat.edit": method<"chat.edit">(params.edit, ({ id, text }, socket) =>
-      editMessage(deps, { id, text, maxChars: limits().maxMessageChars }, socket.data.identity.principal),
+    "chat.cancel": method<"chat.cancel">(checkedObject({ id }), (asked, socket) =>
+      cancelMessage(deps, asked.id, principalOf(socket)),
     ),
-    "chat.react": method<"chat.react">(params.react, async ({ id, emoji }, socket) => {
-      if (await deps.messages.webchat.takeReaction(id, emoji, principalOf(socket))) return { reacted: true };
+    "chat.edit": method<"chat.edit">(checkedObject({ id, text }), (asked, socket) =>
+      editMessage(deps, { ...asked, maxChars: limits().maxMessageChars }, principalOf(socket)),
+    ),
+    "chat.react": method<"chat.react">(checkedObject({ id: replyId, emoji }), async (asked, socket) => {
+      if (await deps.messages.webchat.takeReaction(asked.id, asked.emoji, principalOf(socket)))
+        return { reacted: true };
       throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
     }),
-    "chat.abort": method<"chat.abort">(params.session, ({ session }) => abort(deps, session)),
-    "sessions.list": method<"sessions.list">(params.list, ({ search, ...page }) =>
-      deps.store.sessions.list(search === undefined ? {} : { search }, pageOf(page)),
-    ),
-    "sessions.get": method<"sessions.get">(params.view, async (asked) =>
-      readSessionView(deps, links, await keyOf(asked.session), pageOf(asked)),
-    ),
-    "sessions.reset": method<"sessions.reset">(params.session, async (asked) => ({
-      reset: await resetSession(deps, await keyOf(asked.session)),
+    "chat.abort": method<"chat.abort">(checkedObject({ session }), async (asked) => ({
+      aborted: deps.messages.live.abort(await keyToRead(deps, asked.session)),
     })),
-    "tools.list": method<"tools.list">(params.nothing, () => deps.tools.list()),
+  };
+}
+
+function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions"> {
+  return {
+    "sessions.list": method<"sessions.list">(checkedObject({ ...PAGE_FIELDS, search }), ({ search: wanted, ...page }) =>
+      deps.store.sessions.list(wanted === undefined ? {} : { search: wanted }, pageOf(page)),
+    ),
+    "sessions.get": method<"sessions.get">(checkedObject({ ...PAGE_FIELDS, session }), async (asked) =>
+      readSessionView(deps, links, await keyToRead(deps, asked.session), pageOf(asked)),
+    ),
+    "sessions.reset": method<"sessions.reset">(checkedObject({ session }), async (asked) => ({
+      reset: await resetSession(deps, await keyToRead(deps, asked.session)),
+    })),
+  };
+}
+
+function toolMethods(deps: HttpDeps, { stopping }: ServerParts): Named<"tools" | "approvals" | "questions"> {
+  const readCall = createCallReader();
+  return {
+    "tools.list": method<"tools.list">(noParams(), () => deps.tools.list()),
     "tools.call": async (given, socket) => {
       const context = callerOf(socket.data.identity);
       const asked = await readOrReject(() => readCall(given), deps, { body: given, path: "socket", context });
@@ -119,17 +113,29 @@ export function createMethods(deps: HttpDeps, { links, limits, stopping }: Serve
       const fields = "retryAfterMs" in outcome ? { retryAfterMs: outcome.retryAfterMs } : {};
       throw new GatewayError(outcome.code, "a tool call did not end well", { say: outcome.message, fields });
     },
-    "approvals.list": method<"approvals.list">(params.nothing, () => ({ items: deps.tools.approvals.pending() })),
-    "approvals.decide": method<"approvals.decide">(params.decide, (asked, socket) =>
-      decideApproval(deps, asked, socket.data.identity.principal),
+    "approvals.list": method<"approvals.list">(noParams(), () => ({ items: deps.tools.approvals.pending() })),
+    "approvals.decide": method<"approvals.decide">(checkedObject({ id, decision: DECISION }), (asked, socket) =>
+      decideApproval(deps, asked, principalOf(socket)),
     ),
-    subscribe: method<"subscribe">(params.subscribe, ({ events, sinceSeq }, socket) => {
-      const names = CLIENT_EVENTS.filter((name) => events.includes(name));
-      if (names.length !== new Set(events).size) throw unknownEvent();
-      return { seq: subscribe(deps.stream, socket, names, sinceSeq) };
+    "questions.list": method<"questions.list">(noParams(), () => ({ items: deps.tools.questions.pending() })),
+    "questions.answer": method<"questions.answer">(checkedObject({ id, answer: ANSWER }), (asked, socket) =>
+      answerQuestion(deps, asked, principalOf(socket)),
+    ),
+  };
+}
+
+export function createMethods(deps: HttpDeps, server: ServerParts): MethodTable {
+  const methods: Record<keyof WireMethods, Method> = {
+    ...chatMethods(deps, server),
+    ...sessionMethods(deps, server),
+    ...toolMethods(deps, server),
+    ...cronMethods(deps),
+    subscribe: method<"subscribe">(checkedObject({ events: eventNames, sinceSeq }), (asked, socket) => {
+      const names = CLIENT_EVENTS.filter((name) => asked.events.includes(name));
+      if (names.length !== new Set(asked.events).size) throw unknownEvent();
+      return { seq: subscribe(deps.stream, socket, names, asked.sinceSeq) };
     }),
-    status: method<"status">(params.nothing, () => deps.operations.status()),
-    ...furtherMethods(deps),
+    status: method<"status">(noParams(), () => deps.operations.status()),
   };
   const byName = new Map<string, Method>(Object.entries(methods));
   return {
@@ -139,17 +145,6 @@ export function createMethods(deps: HttpDeps, { links, limits, stopping }: Serve
       throw new GatewayError("not_found", "unknown method", { say: "There is no such method." });
     },
   };
-}
-
-type Params<M extends keyof WireMethods> = WireMethods[M]["params"];
-type Result<M extends keyof WireMethods> = WireMethods[M]["result"];
-
-/** Ties the schema of a method to its function. */
-function method<M extends keyof WireMethods>(
-  params: Checked<Params<M>>,
-  run: (params: Params<M>, socket: Socket) => Promise<Result<M>> | Result<M>,
-): Method {
-  return async (given, socket) => run(await params.parse(given), socket);
 }
 
 function unknownEvent(): GatewayError {

@@ -1,5 +1,5 @@
 /**
- * Channels: translation between a platform and the gateway, one folder per platform. This door holds what is common to all of them:
+ * Channels: translation between a platform and the gateway, one folder per platform. This module holds what is common to all of them:
  * the set of channels that are open, by id, and the opening and closing of platforms. No routing, no policy, no queueing here.
  */
 export { type ChannelRegistry, createChannelRegistry } from "./channel-registry.ts";

@@ -79,7 +79,7 @@ function recording(): { readonly channel: Channel; readonly seen: unknown[] } {
 }
 
 test.each(Object.entries(SHOWN).flatMap(([name, show]) => (show ? [[name, show] as const] : [])))(
-  "what a channel is given by %s has no secret in it",
+  "a channel that is given something by %s gets no secret with it",
   async (_name, show) => {
     const { channel, seen } = recording();
     await show(maskOut({ mask }, channel));

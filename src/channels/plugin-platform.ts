@@ -1,5 +1,5 @@
 /**
- * A platform that a plugin brings: the same contract and the same door as those that ship with the gateway, and a fence around it. It speaks
+ * A platform that a plugin brings: the same contract and the same intake as those that ship with the gateway, and a fence around it. It speaks
  * under its own name only, what it hears ends with it, and what it does wrong is turned into something the rest of the house understands.
  */
 import { SendError, type SendErrorKind } from "../contracts/channel.ts";

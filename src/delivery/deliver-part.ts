@@ -7,6 +7,7 @@ import type { OutboxRow, PartEnd, PendingPart } from "../contracts/delivery.ts";
 import type { GivenUpPart } from "./undelivered.ts";
 import type { Events } from "../contracts/events.ts";
 import type { OutboxStore } from "../contracts/store.ts";
+import { chanceOf } from "../kit/chance.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -279,10 +280,4 @@ export async function stored<T>(
     );
     if (!goOn) return null;
   }
-}
-
-const CHANCE_BYTES = 4;
-
-function chanceOf(ids: Ids): number {
-  return Buffer.from(ids.secret(CHANCE_BYTES), "base64url").readUInt32BE() / 2 ** (8 * CHANCE_BYTES);
 }

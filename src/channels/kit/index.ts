@@ -5,6 +5,7 @@
 export { type AccountState, accountState } from "./account-state.ts";
 export { POST_AGAIN_MS, startApprovalMessages } from "./approval-messages.ts";
 export { keepFiles, type KeptFiles, type MessageFile } from "./keep-files.ts";
+export { createLanes } from "./lanes.ts";
 export { markdownTokens } from "./markdown/lexer.ts";
 export { createPartSender, type PartPlatform, type SendingPiece } from "./part-sender.ts";
 export { tableText } from "./markdown/plain-text.ts";

@@ -8,10 +8,10 @@ const platforms = ["src/channels/open-platforms.test.ts", "src/channels/plugin-p
 export const THIRD_CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "A Telegram chat in which much is said at once is taken in out of order.",
-    file: "src/channels/telegram/inbound/poller.ts",
-    in: "createLanes",
-    find: "if (lanes.get(lane) === work) lanes.delete(lane);",
-    replace: "lanes.delete(lane);",
+    file: "src/channels/kit/lanes.ts",
+    in: "run",
+    find: "if (--lane.waiting > 0) return;",
+    replace: "lane.waiting--;",
     tests: telegram,
   },
   {

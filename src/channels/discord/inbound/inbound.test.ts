@@ -258,7 +258,7 @@ describe("a message", () => {
   );
 });
 
-describe("what was said while away", () => {
+describe("a message that was sent while the gateway was away", () => {
   test(
     "is taken in after the next start, in order, and once",
     async () => {

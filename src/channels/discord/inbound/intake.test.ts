@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, InboundFiles } from "../../../contracts/channels/platform.ts";
-import type { AccountState } from "../../kit/index.ts";
+import { type AccountState, createLanes } from "../../kit/index.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { keptPerRound } from "../../../testing/memory-growth.ts";
@@ -10,7 +10,6 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import { snowflakeAt } from "../settings.ts";
 import { type IntakeDeps, startIntake } from "./intake.ts";
-import { createLanes } from "./lanes.ts";
 import { createPlaces } from "./threads.ts";
 import { reactionOf } from "./reactions.ts";
 import { createSeen } from "./seen.ts";

@@ -1,5 +1,5 @@
 /**
- * Takes in what is said: the door is asked first, then files are fetched, then the message is stored, then it counts as read. What cannot be
+ * Takes in messages: first the access check, then files are fetched, then the message is stored, then it counts as read. One that cannot be
  * stored is tried again, in its place. After a new sign-in, what was said while the gateway was away is read from where it stopped.
  */
 import type { API } from "@discordjs/core";
@@ -8,12 +8,11 @@ import type { AnswerReceipt, Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import { untilDone } from "../../../kit/until-done.ts";
 import { appendText } from "../../../kit/marks/quoted.ts";
-import { keepFiles, type KeptFiles, type MessageFile, type Previews, remember } from "../../kit/index.ts";
+import { createLanes, keepFiles, type KeptFiles, type MessageFile, type Previews, remember } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
 import { snowflakeTime } from "../settings.ts";
 import { catchUp } from "./catch-up.ts";
-import { createLanes } from "./lanes.ts";
 import type { Places } from "./threads.ts";
 import type { KnownChannel, Seen } from "./seen.ts";
 import { type SaidMessage, translate, type Translated } from "./translate.ts";

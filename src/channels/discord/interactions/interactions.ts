@@ -1,6 +1,6 @@
 /**
- * Slash commands and buttons, whichever way they come. A command is a message; a button is an answer to a question. Both pass the
- * door under the name of whoever used them, and each counts once.
+ * Slash commands and buttons, over the connection or the webhook. A command is a message; a button answers a question or decides an approval.
+ * Both pass the access check as the person who used them, and each counts once.
  */
 import type { APIInteraction } from "discord-api-types/v10";
 import type { InboundMessage } from "../../../contracts/chat.ts";
@@ -58,7 +58,7 @@ export function createInteractions(deps: InteractionDeps): Interactions {
       if (!isPress && interaction.type !== TYPE.command) return NOTHING;
       const seen = await deps.door.look({ ...from, kind: isPress ? "action" : "message" });
       if (seen.kind === "stay") return seen.say === null ? NOTHING : { kind: "whisper", text: seen.say };
-      const taken = await deps.replays.take(interaction.id); // after the door: a stranger leaves no trace
+      const taken = await deps.replays.take(interaction.id); // after the access check: a stranger leaves no trace
       if (taken !== "first") return taken === "full" ? { kind: "busy" } : NOTHING;
       if (isPress) return press(deps, { interaction, from }, seen.role);
       return command(deps, { interaction, from }, signal);

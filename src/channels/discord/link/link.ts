@@ -5,6 +5,7 @@
 import type { API } from "@discordjs/core";
 import type { SessionInfo } from "@discordjs/ws";
 import type { APIGatewayBotInfo, GatewayDispatchPayload, GatewayReadyDispatchData } from "discord-api-types/v10";
+import { chanceOf } from "../../../kit/chance.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import type { Ids } from "../../../kit/ids.ts";
@@ -38,7 +39,6 @@ interface Link extends AsyncDisposable {
 const SILENT_MS = 100_000;
 const WATCH_MS = 5_000;
 const INFO_MS = 15_000;
-const CHANCE_BYTES = 4;
 
 interface LinkNow {
   up: boolean;
@@ -165,7 +165,3 @@ async function findGateway(deps: LinkDeps, signal: AbortSignal): Promise<APIGate
 
 /** What the gateway itself would say. */
 const TOKEN_REFUSED = 4004;
-
-function chanceOf(ids: Ids): number {
-  return Buffer.from(ids.secret(CHANCE_BYTES), "base64url").readUInt32BE() / 2 ** (8 * CHANCE_BYTES);
-}

@@ -63,7 +63,7 @@ test.each(WRITES)("%s pings nobody", async (_what, write) => {
   expect(body.data ?? body).toMatchObject({ content: PING, allowed_mentions: { parse: [] } });
 });
 
-test("what has no words goes out as it is", async () => {
+test("a request without text goes out as it is", async () => {
   await rest.api.channels.showTyping(CHANNEL);
   await rest.api.applicationCommands.bulkOverwriteGlobalCommands("1", [{ name: "status", description: "x" }]);
   expect(sent).toEqual([null, [{ name: "status", description: "x" }]]);

@@ -188,7 +188,7 @@ test("a telegram question of a turn is shown with the signal of who asks and clo
   expect(calls.map(([, signal]) => (signal === life ? "life" : "asks"))).toEqual(["asks", "life", "asks", "life"]);
 });
 
-test("what is said to a telegram bot in private is meant for it, and a long name is cut", async () => {
+test("a private message to a telegram bot is meant for it, and a long name is cut", async () => {
   const looked: { mentioned: boolean; sender: { name: string } }[] = [];
   const door = {
     look: async (arrival: (typeof looked)[number]) => (looked.push(arrival), { kind: "stay", say: null }),

@@ -3,7 +3,7 @@
  * answered with a growing pause; a conflict also with a look at who holds the bot now.
  */
 import type { Update } from "grammy/types";
-import { background } from "../../../kit/background.ts";
+import { chanceOf } from "../../../kit/chance.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import type { Ids } from "../../../kit/ids.ts";
@@ -11,7 +11,7 @@ import type { Log } from "../../../kit/log.ts";
 import { untilDone } from "../../../kit/until-done.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, faultOf } from "../api/faults.ts";
-import type { AccountState } from "../../kit/index.ts";
+import { type AccountState, createLanes } from "../../kit/index.ts";
 import type { Link } from "../link.ts";
 import { createUpdateWindow, type UpdateWindow } from "./window.ts";
 
@@ -39,7 +39,6 @@ const CONFLICT_PAUSE_MS = 5_000;
 const STOOD_DOWN_MS = 60_000;
 const GOODBYE_MS = 2_000;
 const JITTER_SHARE = 0.3;
-const CHANCE_BYTES = 4;
 const OFFSET = "offset";
 const HOLDER = "poller";
 
@@ -50,7 +49,7 @@ export async function pollUpdates(deps: PollerDeps, signal: AbortSignal): Promis
   const begun = await untilDone({ clock, failed: cannotBegin(deps) }, () => begin(deps, holder), signal);
   if (!begun) return;
   const { confirmed } = begun;
-  const lanes = createLanes(deps, createUpdateWindow(confirmed), signal);
+  const lanes = createIntakeLanes(deps, createUpdateWindow(confirmed), signal);
   let failures = 0;
   let asked = false;
   let noted = confirmed;
@@ -139,8 +138,7 @@ function pauseOf(error: unknown, failures: number, ids: Ids): number {
   if (info.kind === "unauthorized") return MAX_PAUSE_MS;
   const first = info.kind === "conflict" ? CONFLICT_PAUSE_MS : FIRST_PAUSE_MS;
   const pauseMs = Math.min(first * 2 ** Math.min(failures - 1, 10), MAX_PAUSE_MS);
-  const chance = Buffer.from(ids.secret(CHANCE_BYTES), "base64url").readUInt32BE() / 2 ** (8 * CHANCE_BYTES);
-  return Math.round(pauseMs * (1 - JITTER_SHARE * chance));
+  return Math.round(pauseMs * (1 - JITTER_SHARE * chanceOf(ids)));
 }
 
 /** Tells Telegram what was stored last, so that it need not bring it again. */
@@ -159,7 +157,7 @@ async function goodbye(
   }
 }
 
-interface Lanes {
+interface IntakeLanes {
   readonly open: number;
   offset(): number | null;
   add(updates: readonly Update[]): void;
@@ -168,8 +166,8 @@ interface Lanes {
   settled(): Promise<void>;
 }
 
-function createLanes(deps: PollerDeps, window: UpdateWindow, signal: AbortSignal): Lanes {
-  const lanes = new Map<string, Promise<void>>();
+function createIntakeLanes(deps: PollerDeps, window: UpdateWindow, signal: AbortSignal): IntakeLanes {
+  const chats = createLanes({ onFailed: (error) => deps.log.error("chat of Telegram stopped", { error }) });
   let movement = deferred<void>();
 
   const untilStored = async (update: Update): Promise<void> => {
@@ -196,14 +194,7 @@ function createLanes(deps: PollerDeps, window: UpdateWindow, signal: AbortSignal
     offset: () => window.offset(),
     add(updates) {
       for (const update of updates.toSorted((a, b) => a.update_id - b.update_id)) {
-        if (!window.begin(update.update_id)) continue;
-        const lane = laneOf(update);
-        const work = (lanes.get(lane) ?? Promise.resolve()).then(() => untilStored(update));
-        lanes.set(lane, work);
-        background(deps.log, "chat of Telegram stays in memory", async () => {
-          await work;
-          if (lanes.get(lane) === work) lanes.delete(lane);
-        });
+        if (window.begin(update.update_id)) chats.add(laneOf(update), () => untilStored(update));
       }
     },
     async moved(ms) {
@@ -214,9 +205,7 @@ function createLanes(deps: PollerDeps, window: UpdateWindow, signal: AbortSignal
       ]);
       over.abort();
     },
-    async settled() {
-      await Promise.all(lanes.values());
-    },
+    settled: chats.settled,
   };
 }
 

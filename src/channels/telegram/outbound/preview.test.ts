@@ -297,7 +297,7 @@ test("typing is shown while nothing else is, and stops with the turn", async () 
   expect(world.room.actions).toHaveLength(typed);
 });
 
-test("what a tool said that arrives after the end of its turn does not begin the typing again", async () => {
+test("a message of a tool that arrives after the end of its turn does not begin the typing again", async () => {
   await using world = await telegramWorld();
   await begun(world);
   await halfShown(world);
@@ -426,7 +426,7 @@ test("a turn that is not of this account is not shown", async () => {
   expect(world.platform.calls()).toEqual([]);
 });
 
-describe("what a preview shows", () => {
+describe("the text of a preview", () => {
   const toolsWith = (progress?: string) => {
     const tools = noTools();
     noteTool(tools, { callId: "c1", tool: "web_search", status: "success" });

@@ -124,7 +124,7 @@ describe("a long reply", () => {
   });
 });
 
-describe("what is known after a failed send", () => {
+describe("a failed send on telegram", () => {
   test.each([
     [{ kind: "limited", retryAfter: 7 }, "limited"],
     [{ kind: "refused", code: 403, description: "Forbidden: bot was blocked by the user" }, "permanent"],
@@ -311,7 +311,7 @@ test("a reaction, a pin and their removal reach the message", async () => {
   expect(world.room.messages[0]?.pinned).toBe(false);
 });
 
-test("what people wrote is not deleted, although the bot would be allowed to", async () => {
+test("a message of a person is not deleted, although the bot would be allowed to", async () => {
   await using world = await telegramWorld();
   world.room.theirs.add(500);
   const { to, sessionKey } = rowOf({});

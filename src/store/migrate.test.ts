@@ -24,7 +24,7 @@ const ADD_A = { name: "add-a", sql: "create table a (x integer) strict" };
 const ADD_B = { name: "add-b", sql: "create table b (x integer) strict" };
 const ADD_C = { name: "add-c", sql: "create table c (x integer) strict" };
 
-test("sessions of a database from before earlier conversations know who alone speaks in them, and begin without any", () => {
+test("sessions of the first version know the one person who speaks in them, and have no earlier conversations", () => {
   using db = firstVersion();
   const said = (key: string, sender: string, scope: string, event: string) =>
     db.exec(`insert into inbox (id, session_key, agent_id, role, priority, channel, account, chat, event_id, fingerprint, scope, sender,
@@ -48,7 +48,7 @@ test("sessions of a database from before earlier conversations know who alone sp
   expect(db.query("select count(*) as count from conversations").get()).toEqual({ count: 0 });
 });
 
-test("what the turns of an earlier version have cost is in the usage ledger, each on the account of who asked first", () => {
+test("costs of turns of an earlier version are in the usage ledger, each on the account of its first sender", () => {
   using db = firstVersion();
   db.exec(`insert into sessions (key, channel, agent_id, title, search_text, created_at, last_activity_at, messages, file)
     values ('k', 'webchat', 'default', 't', 't', 1, 1, 1, 'f')`);
@@ -80,7 +80,7 @@ test("what the turns of an earlier version have cost is in the usage ledger, eac
   expect(db.query("select distinct substr(day, 1, 8) as month from usage").all()).toEqual([{ month: "2026-01-" }]);
 });
 
-test("turns of a database from before waterfalls are kept, each without one", () => {
+test("turns of the first version are kept, each without spans", () => {
   using db = firstVersion();
   db.exec(`insert into sessions (key, channel, agent_id, title, search_text, created_at, last_activity_at, messages, file)
     values ('k', 'webchat', 'default', 't', 't', 1, 1, 1, 'f')`);

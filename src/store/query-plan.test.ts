@@ -246,7 +246,7 @@ test("every statement finds its rows by an index, and none sorts more than the m
   expect(costly).toEqual([]);
 });
 
-test("what was used is found by day, however many days there are", async () => {
+test("usage is found by day, however many days there are", async () => {
   using db = new Database(":memory:");
   migrate(db, 0);
   const about = (await statementsUsed(db)).filter((text) => /from "usage/.test(text));

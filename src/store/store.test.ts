@@ -189,7 +189,7 @@ notesContract("the notes and tasks of a SQLite store", openWorld);
 usageContract("the usage ledger of a SQLite store", openWorld);
 approvalContract("the approvals of a SQLite store", openWorld);
 
-test("whatever is put into the outbox is stored without secrets, by whichever way it comes", async () => {
+test("a message in the outbox is stored without secrets, whichever method put it there", async () => {
   await using home = await tempHome();
   const mask = { ...NO_MASK, text: (text: string) => text.replaceAll("operator-token-42", "[redacted]") };
   await using store = await openStore({ ...deps(), mask }, { home: home.path });

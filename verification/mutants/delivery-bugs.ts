@@ -246,10 +246,46 @@ const ROW_BUGS: readonly SeededBug[] = [
   },
 ];
 
+const CLAIM_BUGS: readonly SeededBug[] = [
+  {
+    what: "A gateway claims a part that another one is sending.",
+    file: "src/store/rows/outbox.ts",
+    in: "marking",
+    find: 'eb("claimed_until", "<=", p("at"))',
+    replace: 'eb("claimed_until", ">", p("at"))',
+    tests: rows,
+  },
+  {
+    what: "A gateway that has lost its claim records the end of the part.",
+    file: "src/store/rows/outbox.ts",
+    in: "marking",
+    find: 'eb("claimed_by", "is", null)',
+    replace: 'eb("claimed_by", "is not", null)',
+    tests: rows,
+  },
+  {
+    what: "A start leaves the claims of the gateway before it.",
+    file: "src/store/rows/outbox.ts",
+    in: "createClaimTakeover",
+    find: '.where("claimed_by", "is not", null)',
+    replace: '.where("claimed_by", "is", null)',
+    tests: rows,
+  },
+  {
+    what: "A part is sent although another gateway has claimed it.",
+    file: "src/delivery/deliver-part.ts",
+    in: "recorded",
+    find: "if (written.value) return null;",
+    replace: "return null;",
+    tests: ["src/delivery/outbox-claims.test.ts"],
+  },
+];
+
 export const DELIVERY_BUGS: readonly SeededBug[] = [
   ...OUTBOX_BUGS,
   ...RULE_BUGS,
   ...ROW_BUGS,
+  ...CLAIM_BUGS,
   {
     what: "An answer that is finished while the gateway stops is thrown away and paid for again.",
     file: "src/flow/attempt.ts",

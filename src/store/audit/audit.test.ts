@@ -75,7 +75,7 @@ describe("the record of tool calls", () => {
     expect((await verifyAudit(home.path)).kind).toBe("intact");
   });
 
-  test("of an older version is taken into the chain at the next start", async () => {
+  test("tool calls of an older version are taken into the chain at the next start", async () => {
     await using home = await tempHome();
     {
       using db = new Database(database(home));
@@ -274,7 +274,7 @@ describe("the record of tool calls", () => {
     expect((await verifyAudit(home.path)).kind).toBe("unverifiable");
   });
 
-  test("is judged without a database in a sentence", async () => {
+  test("a missing database is reported in a sentence", async () => {
     await using home = await tempHome();
     expect(await verifyAudit(home.path)).toMatchObject({
       kind: "unverifiable",

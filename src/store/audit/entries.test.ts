@@ -101,7 +101,7 @@ describe("the audit log", () => {
     expect(JSON.stringify(items)).not.toContain(SECRET);
   });
 
-  test("is listed page by page and by kind", async () => {
+  test("entries are listed page by page and by kind", async () => {
     await using home = await filled();
     await using store = await openStore(DEPS, { home: home.path });
     const first = await store.audit.list({ limit: 10 });

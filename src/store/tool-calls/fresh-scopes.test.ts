@@ -21,7 +21,7 @@ test("nothing is said about a scope that has rows already, or was used before it
   expect(fresh.isNew("turn:2", "b", nothing)).toBe(false);
 });
 
-test("what is forgotten is asked for again, and too many ids are not kept", () => {
+test("a forgotten scope is looked up again, and too many ids are not kept", () => {
   const fresh = createFreshScopes();
   let asked = 0;
   const look = () => ++asked > MAX_SCOPES + 1; // by then the first scope has its row

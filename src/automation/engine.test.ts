@@ -152,8 +152,10 @@ test.each<Job["overlap"]>(["skip", "queue"])(
       await waitFor(
         `run ${count}`,
         () => world.started.length,
-        (seen) => seen === count,
+        (seen) => seen >= count,
       );
+      await world.fake.advance(0);
+      expect([world.started.length, (await world.jobs.busy("water")).running]).toEqual([count, 1]);
       await engine.ended(world.started.at(-1)?.id ?? "", { kind: "ran" }, null);
     }
     const newest = 55 * MINUTE;

@@ -60,8 +60,8 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
       const { reached } = decision;
       tell(reached, levelOf(reached), today);
       const world = { today, timezone: timezone() };
-      const words = { say: refusalText(reached, work, world), because: recordText(reached, work, world) };
-      return { may: false, reached, ...words };
+      const say = refusalText(reached, work, world);
+      return { may: false, reached, say, because: recordText(reached, work, world) };
     },
     bill: ({ agentId, principal, origin }, what) => ({ ...what, day: now().day, agentId, principal, origin }),
     count,
@@ -103,7 +103,7 @@ async function loadSums(store: BudgetDeps["store"], today: Today): Promise<Sums>
 }
 
 /** Once for each limit, level and period; what could not be said is said at the next look. */
-function createTelling({ log, tell }: BudgetDeps, words: (limit: Limit, level: Level) => string) {
+function createTelling({ log, tell }: BudgetDeps, textOf: (limit: Limit, level: Level) => string) {
   let told: { readonly day: string; readonly ids: Set<string> } = { day: "", ids: new Set() };
   return (limit: Limit, level: Level | null, { day, month }: Today): void => {
     if (level === null) return;
@@ -113,7 +113,7 @@ function createTelling({ log, tell }: BudgetDeps, words: (limit: Limit, level: L
     if (ids.has(id)) return;
     ids.add(id);
     log.warn("budget reached", { limit: limit.limit, level, spent: limit.spent, max: limit.max });
-    void tell(id, words(limit, level)).catch((error: unknown) => {
+    void tell(id, textOf(limit, level)).catch((error: unknown) => {
       ids.delete(id);
       log.error("owner could not be told about a budget", { limit: limit.limit, error });
     });

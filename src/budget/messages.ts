@@ -3,7 +3,7 @@ import type { BudgetWork } from "../contracts/budget.ts";
 import { type Limit, reaches } from "./decide.ts";
 import { freeAgain, type Today } from "./periods.ts";
 
-interface WordsWorld {
+interface MessageTime {
   readonly today: Today;
   readonly timezone: string;
 }
@@ -12,19 +12,19 @@ interface WordsWorld {
 export type Level = "paused" | "used_up";
 
 /** One sentence without numbers: what a gateway spends is its owner's business. */
-export function refusalText(reached: Limit, work: BudgetWork, world: WordsWorld): string {
+export function refusalText(reached: Limit, work: BudgetWork, world: MessageTime): string {
   const whose = reached.whose === "person" ? `Your ${adjective(reached)} budget` : whoseText(reached, work);
   return `${whose} is used up; it is free again ${again(reached, world)}.`;
 }
 
-export function recordText(reached: Limit, work: BudgetWork, world: WordsWorld): string {
+export function recordText(reached: Limit, work: BudgetWork, world: MessageTime): string {
   if (reaches(reached.spent, reached.max))
     return `${whoseText(reached, work)} is used up (${amounts(reached)}); it is free again ${again(reached, world)}.`;
   const whose = whoseText(reached, work).replace(/^The/, "the");
   return `The rest of ${whose} is for people (${amounts(reached)} spent); what begins by itself goes on ${again(reached, world)}.`;
 }
 
-export function ownerText(limit: Limit, level: Level, world: WordsWorld): string {
+export function ownerText(limit: Limit, level: Level, world: MessageTime): string {
   const key = `\`budget.${limit.limit}\``;
   const when = again(limit, world);
   const spent = `${amounts(limit)}, ${key}`;
@@ -63,6 +63,6 @@ function amounts({ unit, spent, max }: Pick<Limit, "unit" | "spent" | "max">): s
   return `${spent.toLocaleString("en-US")} of ${max.toLocaleString("en-US")} tokens`;
 }
 
-function again({ period }: Pick<Limit, "period">, { today, timezone }: WordsWorld): string {
+function again({ period }: Pick<Limit, "period">, { today, timezone }: MessageTime): string {
   return freeAgain(period, today, timezone);
 }

@@ -77,11 +77,11 @@ type Picked =
   | { readonly kind: "several"; readonly numbers: readonly number[] }
   | { readonly kind: "none" };
 
-function pickConversation(list: readonly Conversation[], words: string): Picked {
-  const number = /^\d{1,3}$/.test(words) ? Number(words) : null;
+function pickConversation(list: readonly Conversation[], query: string): Picked {
+  const number = /^\d{1,3}$/.test(query) ? Number(query) : null;
   const byNumber = number === null ? undefined : list[number - 1];
   if (byNumber) return { kind: "one", conversation: byNumber };
-  const asked = words.toLowerCase();
+  const asked = query.toLowerCase();
   const numbers = list.flatMap(({ title }, at) => (title.toLowerCase().includes(asked) ? [at + 1] : []));
   const [first, ...more] = numbers;
   if (first === undefined) return { kind: "none" };

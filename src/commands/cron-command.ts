@@ -151,8 +151,8 @@ export function readMoment(people: CronCommandDeps["people"], text: string, who:
   return problem !== null && BEGINS.test(text) ? { problem } : null;
 }
 
-function answerText(answered: JobAnswer, words: (job: Job) => string): string {
-  return answered.kind === "ok" ? words(answered.job) : answered.say;
+function answerText(answered: JobAnswer, describe: (job: Job) => string): string {
+  return answered.kind === "ok" ? describe(answered.job) : answered.say;
 }
 
 function listText(jobs: readonly Job[]): string {

@@ -52,6 +52,6 @@ export function compactionText(result: Compaction): string {
 
 const MAX_QUOTED_CHARS = 100;
 
-function quoted(words: string): string {
-  return JSON.stringify(words.slice(0, MAX_QUOTED_CHARS).toWellFormed());
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, MAX_QUOTED_CHARS).toWellFormed());
 }

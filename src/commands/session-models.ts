@@ -32,17 +32,17 @@ export function createSessionModels(deps: SessionModelsDeps): SessionModels {
     return [...own, ...others.filter(({ name }) => !names.has(name))];
   };
 
-  const find = async (caller: Caller, words: string, signal: AbortSignal): Promise<FoundModel> => {
+  const find = async (caller: Caller, query: string, signal: AbortSignal): Promise<FoundModel> => {
     const models = await offered(caller, signal);
-    const here = pickModel(models, words);
-    const provider = words.slice(0, Math.max(0, words.indexOf("/"))).toLowerCase();
+    const here = pickModel(models, query);
+    const provider = query.slice(0, Math.max(0, query.indexOf("/"))).toLowerCase();
     const ours = models.some(({ name }) => name.startsWith(`${provider}/`));
     if (here.kind !== "unknown" || provider === "" || ours) return here;
     const known = deps.providers().known;
-    const facts = Object.hasOwn(known, provider) ? known[provider] : undefined;
-    if (!facts) return { kind: "unknown", near: nearProviders(provider, Object.keys(known), here.near) };
-    if (!facts.hasKey) return { kind: "no_key", provider, variables: facts.variables };
-    return pickModel(await ask(caller, provider, signal), words);
+    const provided = Object.hasOwn(known, provider) ? known[provider] : undefined;
+    if (!provided) return { kind: "unknown", near: nearProviders(provider, Object.keys(known), here.near) };
+    if (!provided.hasKey) return { kind: "no_key", provider, variables: provided.variables };
+    return pickModel(await ask(caller, provider, signal), query);
   };
 
   return {
@@ -67,8 +67,8 @@ export function createSessionModels(deps: SessionModelsDeps): SessionModels {
 }
 
 /** A whole name, a whole id, or a part that only one name has. */
-export function pickModel(models: readonly AgentModel[], words: string): FoundModel {
-  const asked = words.toLowerCase();
+export function pickModel(models: readonly AgentModel[], query: string): FoundModel {
+  const asked = query.toLowerCase();
   const idOf = (name: string) => name.slice(name.indexOf("/") + 1);
   const whole = models.find(({ name }) => name.toLowerCase() === asked);
   if (whole) return { kind: "found", model: whole };

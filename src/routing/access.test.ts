@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Principal } from "../contracts/ids.ts";
-import { type AccessFacts, type AccessPolicy, type AccessRules, CLOSED_POLICY, decideAccess } from "./access.ts";
+import { type AccessRequest, type AccessPolicy, type AccessRules, CLOSED_POLICY, decideAccess } from "./access.ts";
 
 const OWNER = "telegram:user:1";
 const MEMBER = "telegram:user:2";
@@ -20,7 +20,7 @@ interface Row {
 
 function outcome({ who = OTHER, in: scope = "dm", paired = false, mentioned = true, ...row }: Row): string {
   const { chat = "-100", roles, policy } = row;
-  const facts: AccessFacts = { principal: who as Principal, scope, chat, mentioned, paired };
+  const facts: AccessRequest = { principal: who as Principal, scope, chat, mentioned, paired };
   const access = decideAccess(facts, {
     roles: { owners: [OWNER], members: [MEMBER], ...roles },
     policy: { ...CLOSED_POLICY, ...policy },

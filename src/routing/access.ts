@@ -3,7 +3,7 @@ import type { GroupContextSettings } from "../contracts/channels/access.ts";
 import { OPERATOR, type Principal, type Role } from "../contracts/ids.ts";
 import { isPerson } from "./identity.ts";
 
-export interface AccessFacts {
+export interface AccessRequest {
   readonly principal: Principal;
   readonly scope: "dm" | "group";
   /** The chat it was said in; in a group, what `policy.groups` is looked up with. */
@@ -69,14 +69,14 @@ export const CLOSED_POLICY: AccessPolicy = {
 
 const EVERYBODY = "*";
 
-export function decideAccess(facts: AccessFacts, rules: AccessRules): Access {
-  if (facts.principal === OPERATOR) return allow("owner", "the operator is always an owner");
+export function decideAccess(request: AccessRequest, rules: AccessRules): Access {
+  if (request.principal === OPERATOR) return allow("owner", "the operator is always an owner");
   // A group's id, a display name or an empty id never stands for a sender, wherever it may be listed.
-  if (!isPerson(facts.principal)) return deny("not_a_person", "nothing");
-  return facts.scope === "dm" ? decideDirect(facts, rules) : decideGroup(facts, rules);
+  if (!isPerson(request.principal)) return deny("not_a_person", "nothing");
+  return request.scope === "dm" ? decideDirect(request, rules) : decideGroup(request, rules);
 }
 
-function decideDirect({ principal, paired }: AccessFacts, rules: AccessRules): Access {
+function decideDirect({ principal, paired }: AccessRequest, rules: AccessRules): Access {
   const { policy } = rules;
   if (policy.dm === "disabled") return deny("closed", "nothing");
   const known = knownRole(rules, principal);
@@ -88,7 +88,7 @@ function decideDirect({ principal, paired }: AccessFacts, rules: AccessRules): A
 }
 
 /** Being let into direct messages opens no group: `paired` and the channel's own `allowFrom` are not looked at. */
-function decideGroup({ principal, chat, place, mentioned }: AccessFacts, rules: AccessRules): Access {
+function decideGroup({ principal, chat, place, mentioned }: AccessRequest, rules: AccessRules): Access {
   const { policy } = rules;
   if (policy.group === "disabled") return deny("closed", "nothing");
   const group = groupRules(policy, { chat, place });
@@ -100,14 +100,17 @@ function decideGroup({ principal, chat, place, mentioned }: AccessFacts, rules: 
 }
 
 /** What of the talk in this group may be kept as context. */
-export function groupContextOf(policy: AccessPolicy, where: Pick<AccessFacts, "chat" | "place">): GroupContextSettings {
+export function groupContextOf(
+  policy: AccessPolicy,
+  where: Pick<AccessRequest, "chat" | "place">,
+): GroupContextSettings {
   const { contextMessages = policy.groupContext.messages } = groupRules(policy, where) ?? {};
   return { ...policy.groupContext, messages: contextMessages };
 }
 
 function groupRules(
   { groups }: AccessPolicy,
-  { chat, place }: Pick<AccessFacts, "chat" | "place">,
+  { chat, place }: Pick<AccessRequest, "chat" | "place">,
 ): GroupPolicy | undefined {
   const listed = [chat, place].find((id) => id !== undefined && Object.hasOwn(groups, id));
   return listed === undefined ? undefined : groups[listed];

@@ -1,8 +1,8 @@
 /** Which binding decides, as a table; the agent of each binding is its own description. */
 import { describe, expect, test } from "bun:test";
-import { type Binding, type BindingFacts, considerBindings, pickBinding } from "./bindings.ts";
+import { type Binding, type BindingRequest, considerBindings, pickBinding } from "./bindings.ts";
 
-const facts: BindingFacts = {
+const facts: BindingRequest = {
   channel: "telegram",
   account: "work",
   chat: "7",

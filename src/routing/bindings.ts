@@ -4,7 +4,7 @@ import type { Role } from "../contracts/ids.ts";
 
 export type Binding = Config["bindings"][number];
 
-export interface BindingFacts {
+export interface BindingRequest {
   readonly channel: string;
   readonly account: string;
   readonly chat: string;
@@ -29,28 +29,28 @@ interface PickedBinding {
 const KEYS = ["peer", "chat", "account", "channel", "role"] as const;
 
 /** The binding that decides, with its place in the list; null when none fits and the default agent answers. */
-export function pickBinding(bindings: readonly Binding[], facts: BindingFacts): PickedBinding | null {
+export function pickBinding(bindings: readonly Binding[], request: BindingRequest): PickedBinding | null {
   let best: PickedBinding | null = null;
   for (const [index, binding] of bindings.entries()) {
-    if (!fits(binding, facts)) continue;
+    if (!fits(binding, request)) continue;
     if (!best || weight(binding) > weight(best.binding)) best = { binding, index };
   }
   return best;
 }
 
 /** Every binding with the reason why it won or lost. */
-export function considerBindings(bindings: readonly Binding[], facts: BindingFacts): readonly Considered[] {
-  const winner = pickBinding(bindings, facts);
+export function considerBindings(bindings: readonly Binding[], request: BindingRequest): readonly Considered[] {
+  const winner = pickBinding(bindings, request);
   return bindings.map((binding, index) => {
     const wins = index === winner?.index;
-    const because = misfit(binding, facts) ?? (wins || !winner ? winning(binding) : losing(binding, winner));
+    const because = misfit(binding, request) ?? (wins || !winner ? winning(binding) : losing(binding, winner));
     return { index, agent: binding.agent, wins, because };
   });
 }
 
-function misfit(binding: Binding, facts: BindingFacts): string | null {
-  const other = KEYS.find((key) => binding[key] !== undefined && binding[key] !== facts[key]);
-  return other ? `${other} is ${JSON.stringify(facts[other])}, not ${JSON.stringify(binding[other])}` : null;
+function misfit(binding: Binding, request: BindingRequest): string | null {
+  const other = KEYS.find((key) => binding[key] !== undefined && binding[key] !== request[key]);
+  return other ? `${other} is ${JSON.stringify(request[other])}, not ${JSON.stringify(binding[other])}` : null;
 }
 
 export const winning = (binding: Binding): string => `fits by ${keyNames(binding)}, and nothing fits more exactly`;
@@ -61,8 +61,8 @@ function losing(binding: Binding, winner: PickedBinding): string {
   return `fits by ${keyNames(binding)}, but bindings[${winner.index}] fits by ${keyNames(winner.binding)}`;
 }
 
-function fits(binding: Binding, facts: BindingFacts): boolean {
-  return KEYS.every((key) => binding[key] === undefined || binding[key] === facts[key]);
+function fits(binding: Binding, request: BindingRequest): boolean {
+  return KEYS.every((key) => binding[key] === undefined || binding[key] === request[key]);
 }
 
 function weight(binding: Binding): number {

@@ -3,7 +3,7 @@ import type { Config } from "../config/index.ts";
 import { DEFAULT_AGENT, type AgentId, type Principal, type Role } from "../contracts/ids.ts";
 import type { RouteFacts, Router, Verdict } from "../contracts/routing.ts";
 import { type Access, type AccessPolicy, CLOSED_POLICY, decideAccess, type DeniedBecause } from "./access.ts";
-import { type BindingFacts, type Considered, considerBindings, pickBinding, winning } from "./bindings.ts";
+import { type BindingRequest, type Considered, considerBindings, pickBinding, winning } from "./bindings.ts";
 import { type GrantedRoles, NO_GRANTS } from "./grants.ts";
 import { lesserRole, linkedName } from "./identity.ts";
 import { buildSessionKey, type Peer, type SessionName } from "./session-key.ts";
@@ -59,12 +59,12 @@ export function explainRoute(
 ): Explanation {
   const access = accessOf(config, facts, policies, grants);
   const undecided = access.allow && facts.agentId === undefined;
-  const considered = undecided ? considerBindings(config.bindings, bindingFacts(facts, access.role)) : [];
+  const considered = undecided ? considerBindings(config.bindings, bindingRequest(facts, access.role)) : [];
   return { verdict: decide(config, facts, access), access, considered };
 }
 
 /** The agent that answers in a conversation whose name does not say so. */
-export function boundAgent(config: Pick<RoutingConfig, "bindings">, facts: BindingFacts): AgentId {
+export function boundAgent(config: Pick<RoutingConfig, "bindings">, facts: BindingRequest): AgentId {
   return (pickBinding(config.bindings, facts)?.binding.agent ?? DEFAULT_AGENT) as AgentId;
 }
 
@@ -107,13 +107,13 @@ function decide(config: RoutingConfig, facts: RouteFacts, access: Access): Verdi
 
 function chooseAgent(config: RoutingConfig, facts: RouteFacts, role: Role) {
   if (facts.agentId !== undefined) return { agentId: facts.agentId, because: "the sender asked for it" };
-  const picked = pickBinding(config.bindings, bindingFacts(facts, role));
+  const picked = pickBinding(config.bindings, bindingRequest(facts, role));
   if (!picked) return { agentId: DEFAULT_AGENT, because: "no binding fits" };
   const because = `bindings[${picked.index}] ${winning(picked.binding)}`;
   return { agentId: picked.binding.agent as AgentId, because };
 }
 
-function bindingFacts({ address, sender }: RouteFacts, role: Role): BindingFacts {
+function bindingRequest({ address, sender }: RouteFacts, role: Role): BindingRequest {
   const { channel, account, chat } = address;
   return { channel, account, chat, peer: sender.principal, role };
 }

@@ -2,11 +2,11 @@
 import { type RuleProblem, problem, type RuleInput } from "./rule.ts";
 
 export function* zoneRules({ config: { heartbeat, agents } }: RuleInput): Generator<RuleProblem> {
-  const places = [
+  const settings = [
     { path: "heartbeat", hours: heartbeat.activeHours },
     ...agents.map((agent, index) => ({ path: `agents[${index}].heartbeat`, hours: agent.heartbeat?.activeHours })),
   ];
-  for (const { path, hours } of places) {
+  for (const { path, hours } of settings) {
     const zone = hours?.timezone;
     if (zone === undefined || isZone(zone)) continue;
     const at = `${path}.activeHours.timezone`;

@@ -37,7 +37,7 @@ const ConfigJob = Type.Object(
       { of: ["announce", "direct", "silent"], default: "announce" },
       "announce: the result is retold in the main session. direct: it is sent as it is. silent: only the run is noted.",
     ),
-    webhook: Type.Optional(targetName("A place of hooks.targets that the result is posted to as well.")),
+    webhook: Type.Optional(targetName("A webhook target (hooks.targets) that the result is posted to as well.")),
     needs: list(
       Type.String({ minLength: 1, maxLength: MAX_TOOL_NAME_CHARS }),
       MAX_NEEDS,

@@ -1,4 +1,4 @@
-/** Requests of other programs that begin something, and places that words are posted to. */
+/** Incoming webhooks (requests of other programs that begin something) and webhook targets (addresses that results are posted to). */
 import { Type } from "typebox";
 import { choice, closed, flag, named, namedSecrets, secretText, text, webAddress, wholeNumber } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
@@ -33,10 +33,10 @@ const Mapping = Type.Object(
     to: Type.Optional(
       text(
         { minLength: 1, maxLength: 512 },
-        "The conversation the words go to, by its key. Default: where an owner was active last.",
+        "The session the answer goes to, by its key. Default: where an owner was active last.",
       ),
     ),
-    webhook: Type.Optional(targetName("A place of hooks.targets that the answer is posted to as well.")),
+    webhook: Type.Optional(targetName("A webhook target (hooks.targets) that the answer is posted to as well.")),
     role: role("With whose rights the agent works. Default: hooks.role."),
     signed: flag(
       { default: true },
@@ -54,11 +54,11 @@ const Mapping = Type.Object(
 
 const Target = Type.Object(
   {
-    url: webAddress({}, "Where the words are posted to."),
+    url: webAddress({}, "The address that results are posted to."),
     secret: secretText("Signs what is posted, in the way requests to hooks are signed. At least 22 characters."),
     privateNetwork: flag(
       { default: false },
-      "The place is on this machine or in a private network, or has an unusual port, and that is right.",
+      "The target is on this machine or in a private network, or has an unusual port, and that is right.",
     ),
   },
   { additionalProperties: false },
@@ -87,11 +87,16 @@ export const HooksSection = Type.Object(
       "Requests that one hook takes in a minute. What is more is told to come back later.",
     ),
     mappings: named(NAME.pattern, Mapping, "Hooks of your own, by name: POST /hooks/{name}."),
-    targets: named(NAME.pattern, Target, "Places that jobs and hooks can post their words to, by name."),
+    targets: named(
+      NAME.pattern,
+      Target,
+      "Webhook targets: addresses that jobs and hooks can post their results to, by name.",
+    ),
   },
   {
     ...closed,
     security: true,
-    description: "Requests of other programs that begin something, and places that words are posted to.",
+    description:
+      "Incoming webhooks: requests of other programs that begin something. Webhook targets: addresses that results are posted to.",
   },
 );

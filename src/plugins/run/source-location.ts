@@ -8,11 +8,12 @@ export interface SourceLocation {
   of(error: unknown): string | null;
   /** The same with the author's files in its stack, for logs. */
   shown(error: unknown): unknown;
-  text(words: string): string;
+  /** The same text with the author's files in it. */
+  text(message: string): string;
 }
 
 /** For plugins without a folder, which are part of the gateway. */
-export const NO_LOCATION: SourceLocation = { of: () => null, shown: (error) => error, text: (words) => words };
+export const NO_LOCATION: SourceLocation = { of: () => null, shown: (error) => error, text: (message) => message };
 
 const COPIES = "/run/plugins/";
 const PLACE = /^([^\s():]+:\d+:\d+)/;
@@ -29,7 +30,7 @@ export function createSourceLocation(copy: string, { folder, files }: Copied): S
   // from here on: a state directory that is reached over a link has another beginning in stacks
   const end = `${copy.slice(copy.lastIndexOf(COPIES))}/`;
   const copies = new RegExp(`(?:file://)?/[^\\s()'"]*?${RegExp.escape(end)}`, "g");
-  const text = (words: string): string => words.replaceAll(copies, `${folder}/`);
+  const text = (message: string): string => message.replaceAll(copies, `${folder}/`);
   return {
     of(error) {
       const spot = text(missingImport(error, (path) => contentOf(files, text(path), folder)) ?? spotOf(error) ?? "");

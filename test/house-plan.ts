@@ -196,7 +196,6 @@ export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
 };
 /** Tests whose names do not say what they are about, by folder. Numbers may only fall. */
 export const SUBJECTLESS_TESTS: Readonly<Record<string, number>> = {
-  console: 3,
   "src/tools": 3,
 };
 

@@ -8,7 +8,7 @@ test("files of any kind, up to 25 MB and eight at a time, can be attached", () =
   expect([png, { ...png, name: "a.pdf" }].map((file) => refuseFile(file, 7))).toEqual([null, null]);
 });
 
-test("what is too large, empty or too much is refused by name and reason", () => {
+test("a file that is too large, empty or one too many is refused by name and reason", () => {
   expect([
     refuseFile({ ...png, size: 25 * MB + 1 }, 0),
     refuseFile({ ...png, size: 0 }, 0),

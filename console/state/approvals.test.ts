@@ -24,7 +24,7 @@ const ended = ({ input: _input, shown: _shown, ...one }: PendingApproval, decisi
 });
 const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
 
-test("a question is open until its end is heard, and keeps what was asked", () => {
+test("an approval is open until its end is heard, and keeps what was asked", () => {
   const open = hearApproval([], asked(approval("1")));
   expect(open).toMatchObject([{ id: "1", decision: null }]);
   expect(hearApproval(open, asked(approval("1")))).toBe(open);
@@ -33,7 +33,7 @@ test("a question is open until its end is heard, and keeps what was asked", () =
   ]);
 });
 
-test("a list that is older than the news does not open a question again", () => {
+test("a list that is older than the news does not open an approval again", () => {
   const heard = hearApproval([], ended(approval("1")));
   expect(addOpen(heard, [approval("1"), approval("2")])).toMatchObject([
     { id: "1", decision: "once" },
@@ -41,13 +41,13 @@ test("a list that is older than the news does not open a question again", () => 
   ]);
 });
 
-test("what the gateway does not name after a restart is open no more; what was asked meanwhile is", () => {
+test("an approval that the gateway does not name after a restart is open no more; one that was asked for meanwhile is", () => {
   const before = hearApproval(hearApproval([], asked(approval("old"))), ended(approval("done")));
   const asking = hearApproval(forgetOpen(before), asked(approval("new")));
   expect(ids(addOpen(asking, []))).toEqual(["done", "new"]);
 });
 
-test("each question is shown in its own conversation, with its end while its turn lasts", () => {
+test("each approval is shown in its own conversation, with its end while its turn lasts", () => {
   const all = [approval("1"), approval("2", "b"), approval("3", "a", "t0"), approval("4", "a", "")]
     .map(asked)
     .reduce(hearApproval, []);
@@ -57,7 +57,7 @@ test("each question is shown in its own conversation, with its end while its tur
   expect(ids(shownIn(later, "a", null))).toEqual(["4"]);
 });
 
-test("ended questions do not pile up", () => {
+test("ended approvals do not pile up", () => {
   const many = Array.from({ length: 200 }, (_, n) => approval(String(n)));
   const all = many.reduce(
     (now, one) => hearApproval(hearApproval(now, asked(one)), ended(one)),

@@ -35,7 +35,7 @@ test("the tools, their calls and the jobs have addresses of their own; everythin
   expect(hashes.map(viewOf)).toEqual(["tools", "calls", "jobs", "chat", "chat", "chat", "chat"]);
 });
 
-test("what was begun by itself or belongs to another channel is read here and not written", () => {
+test("a session of a job, a heartbeat or another channel is read in the web console and not written to", () => {
   const keys = ["agent:default:webchat:dm:1", "agent:cook:api:dm:x"];
   expect(keys.map(readOnlyBecause)).toEqual([null, null]);
   expect(readOnlyBecause("agent:default:telegram:dm:5")).toContain("is on telegram");

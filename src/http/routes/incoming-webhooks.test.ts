@@ -1,4 +1,4 @@
-/** The port of hooks: their own token, guesses that lock, a flood that costs nothing, and what reaches the door behind it. */
+/** Incoming webhooks at the port: their own token, guesses that lock, a flood that costs nothing, and what automation gets of it. */
 import { describe, expect, test } from "bun:test";
 import type { HookAnswer, WebhookCall } from "../../contracts/automation/webhook.ts";
 import { secret } from "../../kit/secret.ts";
@@ -36,7 +36,7 @@ function world(answer: (request: WebhookCall) => HookAnswer = () => ({ kind: "st
 
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
-test("the bytes of a request reach the door as they came, and 202 tells its id", async () => {
+test("the bytes of a webhook reach automation as they came, and 202 tells its id", async () => {
   await using w = world();
   const body = new Uint8Array([0x7b, 0xff, 0x00, 0x7d]);
   const response = await w.send(HOOKS, body);
@@ -71,7 +71,7 @@ describe("the token", () => {
   });
 });
 
-test("a body that is too large is refused before the door sees anything of it", async () => {
+test("the body of a webhook that is too large is refused before automation sees anything of it", async () => {
   await using w = world();
   const response = await w.send(HOOKS, "x".repeat(MAX_HOOK_BYTES + 1));
   expect([response.status, await codeOf(response), w.asked.length]).toEqual([413, "too_large", 0]);
@@ -102,7 +102,7 @@ describe("a flood", () => {
     expect([(await w.send("wrong")).status, (await w.send(HOOKS)).status]).toEqual([401, 202]);
   });
 
-  test("of wrong tokens never reaches the door, is counted apart from guesses at other secrets, and locks nobody out", async () => {
+  test("of wrong tokens never reaches automation, is counted apart from guesses at other secrets, and locks nobody out", async () => {
     await using w = world();
     const status = (token: string) =>
       fetch(w.http.url("/api/status"), { headers: { authorization: `Bearer ${token}` } });

@@ -19,6 +19,7 @@ import { registerBuiltInCommands } from "./wiring/built-in-commands.ts";
 import { createBuiltInTools, type Operations } from "./wiring/built-in-tools.ts";
 import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wiring/core.ts";
 import { openAgentFiles } from "./wiring/files.ts";
+import type { Groups } from "./wiring/groups.ts";
 import { openPort } from "./wiring/http.ts";
 import { openMessages } from "./wiring/messages.ts";
 import { openPeople } from "./wiring/people.ts";
@@ -64,7 +65,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // Commands, tools and plugins, which use all groups.
   const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core) };
-  const groups = { people, tools, agents, messages, automation };
+  const groups: Groups = { people, tools, agents, messages, automation };
   const status = openStatus(core, reloader, groups);
   registerBuiltInCommands(core, { ...groups, status: status.read });
   const builtInTools = () => createBuiltInTools(core, { ...groups, files, operations });

@@ -3,18 +3,10 @@ import { type BuiltinCommandDeps, builtinCommands } from "../commands/index.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { createRoleDirectory } from "../routing/index.ts";
 import type { Agents } from "./agents.ts";
-import type { Automation } from "./automation.ts";
 import type { Core } from "./core.ts";
-import type { Messages } from "./messages.ts";
-import type { People } from "./people.ts";
-import type { Tools } from "./tools.ts";
+import type { Groups } from "./groups.ts";
 
-interface CommandParts {
-  readonly people: People;
-  readonly tools: Tools;
-  readonly agents: Agents;
-  readonly messages: Messages;
-  readonly automation: Automation;
+interface CommandParts extends Groups {
   status(): GatewayStatus;
 }
 

@@ -9,12 +9,9 @@ import type { ReloadReport } from "../http/index.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import { idsOfPerson, namedSession } from "../routing/index.ts";
 import { notesOfPeople, type SessionReport, tasksOfPeople } from "../tools/index.ts";
-import type { Agents } from "./agents.ts";
-import type { Automation } from "./automation.ts";
 import type { Core } from "./core.ts";
+import type { Groups } from "./groups.ts";
 import type { Messages } from "./messages.ts";
-import type { People } from "./people.ts";
-import type { Tools } from "./tools.ts";
 
 /** Operations of an operator on the running gateway. */
 export interface Operations {
@@ -23,12 +20,7 @@ export interface Operations {
   restart(): boolean;
 }
 
-interface BuiltInToolParts {
-  readonly people: People;
-  readonly tools: Tools;
-  readonly agents: Agents;
-  readonly messages: Messages;
-  readonly automation: Automation;
+interface BuiltInToolParts extends Groups {
   readonly files: OutgoingFiles;
   readonly operations: Operations;
 }

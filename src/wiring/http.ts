@@ -10,20 +10,11 @@ import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, explainRoute } from "../routing/index.ts";
 import { gaugesOf } from "../status.ts";
 import { openSecretFiles } from "../store/index.ts";
-import type { Agents } from "./agents.ts";
-import type { Automation } from "./automation.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
-import type { Messages } from "./messages.ts";
-import type { People } from "./people.ts";
-import type { Tools } from "./tools.ts";
+import type { Groups } from "./groups.ts";
 
-interface PortParts {
-  readonly people: People;
-  readonly tools: Tools;
-  readonly agents: Agents;
-  readonly messages: Messages;
-  readonly automation: Automation;
+interface PortParts extends Groups {
   readonly plugins: PluginHost;
   readonly operations: Operations;
   readonly metrics: LiveMetrics;

@@ -1,20 +1,10 @@
 /** Status: what people are shown about the running gateway, from every group that has something to say. */
 import type { Reloader } from "../reload.ts";
 import { createStatus, type Status } from "../status.ts";
-import type { Agents } from "./agents.ts";
-import type { Automation } from "./automation.ts";
 import type { Core } from "./core.ts";
-import type { Messages } from "./messages.ts";
-import type { People } from "./people.ts";
+import type { Groups } from "./groups.ts";
 
-interface StatusParts {
-  readonly people: People;
-  readonly agents: Agents;
-  readonly messages: Messages;
-  readonly automation: Automation;
-}
-
-export function openStatus(core: Core, reloader: Reloader, parts: StatusParts): Status {
+export function openStatus(core: Core, reloader: Reloader, parts: Groups): Status {
   const { clock, store, channels, secrets, options, stray } = core;
   const { people, agents, messages, automation } = parts;
   return createStatus(

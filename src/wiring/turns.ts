@@ -3,24 +3,14 @@ import type { Config } from "../config/index.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import { createTurnContext, startTurns, type TurnsOptions } from "../flow/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
-import type { Agents } from "./agents.ts";
 import type { Core } from "./core.ts";
+import type { Groups } from "./groups.ts";
 import { createWorkspaceFiles } from "./files.ts";
-import type { Messages } from "./messages.ts";
-import type { People } from "./people.ts";
-import type { Tools } from "./tools.ts";
-
-interface TurnParts {
-  readonly people: People;
-  readonly tools: Tools;
-  readonly agents: Agents;
-  readonly messages: Messages;
-}
 
 /** Time on top of the grace time in which a turn is left behind in good order. */
 const TURNS_MARGIN_MS = 10_000;
 
-export function beginTurns(life: Lifetime, core: Core, { people, tools, agents, messages }: TurnParts): void {
+export function beginTurns(life: Lifetime, core: Core, { people, tools, agents, messages }: Groups): void {
   const { clock, ids, log, events, hooks, store, config } = core;
   // how a turn ends cannot be stored any more once the database has failed, so nobody waits for it
   const graceMs = (): number => (store.health.hasFailed() ? 0 : config().gateway.stopGraceMs);

@@ -257,7 +257,7 @@ const DISCORD: readonly Case[] = [
 // ── the others ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const webchat = (id: "webchat" | "api") =>
-  createWebChat({ events: {} as never }, id).toInbound({
+  createWebChat({} as never, id).toInbound({
     chat: "1",
     eventId: "1",
     fingerprint: "1",

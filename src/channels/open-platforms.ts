@@ -136,7 +136,7 @@ function createPluginPlatforms(isTaken: (id: string) => boolean) {
       checkPlugin(platform, (wanted) => isTaken(wanted) || plugins.has(wanted));
       const number = ++count; // as its settings: one that comes back is opened anew
       const entry: PlatformEntry = { id, settings: () => number, load: async () => fenced(platform) };
-      plugins.set(id, { entry, access: accessOf(platform) });
+      plugins.set(id, { entry, access: accessOf(id, platform.access) });
       return {
         [Symbol.dispose]() {
           if (plugins.get(id)?.entry === entry) plugins.delete(id);

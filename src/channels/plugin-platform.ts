@@ -35,7 +35,7 @@ export function checkPlugin({ id, open }: Platform, isTaken: (id: string) => boo
 }
 
 /** Fails closed: settings that cannot be read open nothing. */
-export function accessOf({ id, access = {} }: PluginPlatform): ChannelAccessSettings {
+export function accessOf(id: string, access: ChannelAccessSettings = {}): ChannelAccessSettings {
   const all: ChannelAccessSettings = { ...USUAL, ...access };
   const { groups = {}, allowFrom = [], requireMention = true } = all;
   const rules = [{ allowFrom, requireMention }, ...Object.values({ ...groups, ...all.guilds })];
@@ -46,11 +46,10 @@ export function accessOf({ id, access = {} }: PluginPlatform): ChannelAccessSett
     isFlag(all.wakeOnReaction) &&
     rules.every((rule) => isList(rule.allowFrom) && isFlag(rule.requireMention) && ROLES.includes(roleIn(rule)));
   if (!readable) throw invalid(`What the channel ${id} says about who may write to it cannot be read.`);
-  for (const own of Object.values(all.accounts ?? {})) accessOf({ id, access: own, open: never });
+  for (const own of Object.values(all.accounts ?? {})) accessOf(id, own);
   return all;
 }
 
-const never: Platform["open"] = async () => [];
 const isList = (value: unknown): boolean =>
   value === undefined || (Array.isArray(value) && value.every((one) => typeof one === "string"));
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;

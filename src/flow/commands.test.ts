@@ -68,7 +68,7 @@ async function life(
   const receiver = quietReceiver({ log, events, queue, router });
   const live = createLiveTurns({ clock, events, queue });
   const pool = createFakePool(agent, options.agents ?? 2);
-  const channels = new Map([["webchat", createWebChat({ events }, "webchat")]]);
+  const channels = new Map([["webchat", createWebChat({ events, clock, store }, "webchat")]]);
   const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels, ...QUIET_OUTBOX });
   await queue.recover();
   const shown: string[] = [];

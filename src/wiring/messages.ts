@@ -47,7 +47,7 @@ export interface Messages {
 export function openMessages(core: Core, people: People, tools: Tools): Messages {
   const { clock, ids, log, events, store, config, channels, hooks, secrets } = core;
   const stopping = new AbortController();
-  const webchat = builtinChannels({ events, record: { clock, store } });
+  const webchat = builtinChannels({ events, clock, store });
   for (const channel of Object.values(webchat)) channels.register(channel);
 
   const commands = createCommandRegistry([], promptTemplates(core));

@@ -3,7 +3,6 @@ import type { Channel } from "../../contracts/channel.ts";
 import type { ShownQuestion } from "../../contracts/channels/question.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Principal } from "../../contracts/ids.ts";
-import type { Events } from "../../contracts/events.ts";
 import { type AbilityDeps, takeReaction, webChatAbilities } from "./abilities.ts";
 import { SENDER_NAME, toInbound, type WebChatInput } from "./inbound.ts";
 import { toTranscriptItem } from "./outbound.ts";
@@ -14,28 +13,21 @@ export interface WebChat extends Channel {
   takeReaction(messageId: string, emoji: string | null, by: Principal): Promise<boolean>;
 }
 
-export interface WebChatDeps {
-  readonly events: Events;
-  /** Without it the channel only speaks: there is nothing to read back or change. */
-  readonly record?: Omit<AbilityDeps, "events">;
-}
-
 /** The web console shows questions by itself, from events, and programs ask for them: there is nothing to send, and nothing to withdraw. */
 const NO_LIMITS = { maxButtons: Number.MAX_SAFE_INTEGER, maxLabelChars: Number.MAX_SAFE_INTEGER };
 const SHOWN: ShownQuestion = { messageId: null, close: async () => undefined };
 
-export function createWebChat(deps: WebChatDeps, id: "webchat" | "api"): WebChat {
+export function createWebChat(deps: AbilityDeps, id: "webchat" | "api"): WebChat {
   return {
-    ...(deps.record ? webChatAbilities({ ...deps.record, events: deps.events }) : {}),
+    ...webChatAbilities(deps),
     id,
     ownIds: true,
     canRefuse: true,
     toInbound: (input) => toInbound(id, input),
     async takeReaction(messageId, emoji, principal) {
-      if (!deps.record) return false;
       const by = { principal, name: SENDER_NAME };
       const change = { by, how: "set", emoji: emoji === null ? [] : [emoji] } as const;
-      return takeReaction({ ...deps.record, events: deps.events }, messageId, change);
+      return takeReaction(deps, messageId, change);
     },
     repeat: "safe",
     async send(part) {

@@ -19,7 +19,7 @@ const SERVER_ERRORS = 500;
 export async function webChatWorld(): Promise<ChannelWorld> {
   const bench = await channelBench();
   const { events } = bench.deps;
-  const channel = createWebChat({ events, record: { clock: bench.clock, store: bench.store } }, "webchat");
+  const channel = createWebChat({ events, clock: bench.clock, store: bench.store }, "webchat");
   const base = startHttpWorld();
   const stream = createClientStream({ events }, { epoch: 1 });
   const receiver = bench.deps.door as Receiver; // nothing answers questions on this bench

@@ -57,7 +57,7 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
     ...options,
   }));
   const channels = new Map([
-    ["webchat", { ...createWebChat({ events }, "webchat"), canRefuse: options.canRefuse ?? true }],
+    ["webchat", { ...createWebChat({ events, clock, store }, "webchat"), canRefuse: options.canRefuse ?? true }],
   ]);
   const receiver = quietReceiver({ log, events, queue, channels, router: createRouter(() => routingConfig()) });
   const live = createLiveTurns({ clock, events, queue });

@@ -26,7 +26,7 @@ export const FRESH_CHANNELS_BUGS: readonly SeededBug[] = [
     what: "The access settings of a plugin channel's accounts are not checked.",
     file: "src/channels/plugin-platform.ts",
     in: "accessOf",
-    find: "for (const own of Object.values(all.accounts ?? {})) accessOf({ id, access: own, open: never });",
+    find: "for (const own of Object.values(all.accounts ?? {})) accessOf(id, own);",
     replace: "",
     tests: guest,
   },

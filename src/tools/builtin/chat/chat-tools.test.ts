@@ -53,7 +53,7 @@ beforeAll(async () => {
     );
     events.on("message", ({ item }) => void marked.push([item.id, item.ownReactions ?? [], item.pinned ?? false]));
     const poster = createPoster({ ...deps, store: deps.store.outbox, outbox: { wake: () => void wakes++ } });
-    const webchat = createWebChat({ events, record: deps }, "webchat");
+    const webchat = createWebChat({ ...deps, events }, "webchat");
     const channels = new Map<string, Channel>([
       ["webchat", webchat],
       ["app", app],

@@ -9,6 +9,8 @@ const real = { ...fs };
 let steps: string[] = [];
 let beforeOpen: (path: string) => Promise<void> = async () => undefined;
 let diskIsFull = false;
+let beforeSync: () => Promise<void> = async () => undefined;
+let beforeRename: (from: string) => Promise<void> = async () => undefined;
 
 /** Notes what happens to each file, by its name; a temporary file is `temp`, and a folder `folder`. */
 async function open(path: string, ...rest: unknown[]) {
@@ -20,7 +22,8 @@ async function open(path: string, ...rest: unknown[]) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
-        if (key === "sync" && diskIsFull) return Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
+        const full = Object.assign(new Error("full"), { code: "ENOSPC" });
+        if (key === "sync" && diskIsFull) return beforeSync().then(() => Promise.reject(full));
         const run = (): unknown => (value as (...given: unknown[]) => unknown).apply(target, args);
         if (!["writeFile", "sync", "close"].includes(String(key)) || name === "read") return run();
         const begun = key === "writeFile" ? slowly().then(run) : Promise.resolve(run());
@@ -36,16 +39,20 @@ const slowly = async (): Promise<void> => {
 const nameOf = (path: string): string => (basename(path).includes(".tmp-") ? "temp" : basename(path));
 const rename = async (from: string, to: string): Promise<void> => {
   steps.push(`rename ${nameOf(from)} to ${nameOf(to)}`);
+  await beforeRename(from);
   await real.rename(from, to);
 };
 void mock.module("node:fs/promises", () => ({ ...real, open, rename }));
 const { replaceFile, writeBackup } = await import("./write-file.ts");
+const { readConfigText } = await import("./read-file.ts");
 const { migrateConfig } = await import("./migrate.ts");
 const { findConfigFile } = await import("./paths.ts");
 
 beforeEach(() => {
   steps = [];
   beforeOpen = async () => undefined;
+  beforeSync = async () => undefined;
+  beforeRename = async () => undefined;
   diskIsFull = false;
 });
 
@@ -75,7 +82,56 @@ test("a file that could not be written whole is removed, because it holds secret
   diskIsFull = true;
   await expect(replaceFile(path, "{}")).rejects.toThrow("full");
   await expect(writeBackup(path, "{}")).rejects.toThrow("full");
+  diskIsFull = false;
+  beforeRename = () => Promise.reject(new Error("no rename here"));
+  await expect(replaceFile(path, "{}")).rejects.toThrow("no rename here");
   expect(await real.readdir(home.path)).toEqual([]);
+});
+
+test("the reason of a write that failed is told, also when what it left cannot be removed", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  diskIsFull = true;
+  beforeSync = () => real.rm(home.path, { recursive: true });
+  await expect(replaceFile(path, "{}")).rejects.toThrow("full");
+  await real.mkdir(home.path);
+  await expect(writeBackup(path, "{}")).rejects.toThrow("full");
+  await real.mkdir(home.path);
+  diskIsFull = false;
+  beforeSync = async () => undefined;
+  beforeRename = async (from) => {
+    await real.rm(from);
+    throw new Error("no rename here");
+  };
+  await expect(replaceFile(path, "{}")).rejects.toThrow("no rename here");
+});
+
+test("a file has a thousand backups, and the next one is refused in a sentence", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  for (let n = 1; n < 1_000; n++) await real.writeFile(`${path}.bak-${n}`, "");
+  expect(basename(await writeBackup(path, "{}"))).toBe("a.jsonc.bak-1000");
+  await expect(writeBackup(path, "{}")).rejects.toThrow("there are already 1000 backups of this file");
+});
+
+test("a file is written beside seven temporary ones that were left, and an eighth is told to its owner", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  const left = (n: number) => real.writeFile(join(home.path, `.a.jsonc.tmp-${process.pid}-${n}`), "");
+  for (let n = 0; n < 7; n++) await left(n);
+  await replaceFile(path, "{}");
+  await left(7);
+  await expect(replaceFile(path, "{}")).rejects.toThrow("too many temporary files");
+});
+
+test.each([
+  [1024 * 1024, "text"],
+  [1024 * 1024 + 1, "unreadable"],
+])("a configuration file of %d bytes is %s", async (bytes, kind) => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  await real.writeFile(path, " ".repeat(bytes));
+  expect((await readConfigText(path, "follow")).kind).toBe(kind as never);
 });
 
 test("an owner who saves while old names are rewritten keeps their text", async () => {

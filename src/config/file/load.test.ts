@@ -164,6 +164,18 @@ describe("the last good file", () => {
     }
   });
 
+  test("follows each good text, and is not written again for one that it holds already", async () => {
+    await using fx = await fixture();
+    for (const text of ['{"queue": {"maxTotal": 70}}', '{"queue": {"maxTotal": 80}}']) {
+      await fx.write(text);
+      await fx.load();
+      expect(await fx.read(LAST_GOOD)).toBe(text);
+    }
+    const { ino } = await stat(join(fx.home, LAST_GOOD));
+    await fx.load();
+    expect((await stat(join(fx.home, LAST_GOOD))).ino).toBe(ino);
+  });
+
   test("replaces a link in its place instead of writing through it", async () => {
     await using fx = await fixture();
     const victim = join(fx.cwd, "victim");

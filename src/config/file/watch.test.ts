@@ -163,7 +163,7 @@ test("the watcher looks twice a second, and nothing is reported after the watch 
   expect(count).toBe(1);
   await writeFile(path, "{}");
   await clock.advance(300); // seen at 1,000, and not told any more
-  await watching[Symbol.asyncDispose]();
+  await waitForEnd("the end of the watch", Promise.resolve(watching[Symbol.asyncDispose]()));
   await clock.advance(10_000);
   expect([count, clock.pending()]).toEqual([1, 0]);
 });

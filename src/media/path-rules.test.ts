@@ -58,6 +58,10 @@ describe("a path", () => {
 
   test("leads nowhere when no folder is open, and a relative one needs a workspace", () => {
     expect(judgePath("x", { base: null, roots: [] })).toMatchObject({ ok: false });
+    const closed = { ok: false, because: "No folder is open for sending files." } as const;
+    expect(judgePath("/etc/passwd", { base: null, roots: [] })).toEqual(closed);
+    const long = (chars: number) => judgePath(`a/${"x".repeat(chars - 2)}`, roots).ok;
+    expect([long(4_096), long(4_097)]).toEqual([true, false]);
     expect(judgePath("/etc/passwd", { base: null, roots: [] })).toMatchObject({ ok: false });
     expect(judgePath("/srv/share/x", { base: null, roots: ["/srv/share"] })).toMatchObject({ ok: true });
   });

@@ -1,5 +1,6 @@
 /** Attachments in the workspace of an agent that can open them. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
+import * as fs from "node:fs/promises";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentId, MediaId, Principal } from "../../contracts/ids.ts";
@@ -37,6 +38,20 @@ describe("an attachment", () => {
     expect(await readFile(path, "utf8")).toBe("pdf");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readdir(w.space)).toEqual(["attachments"]);
+  });
+
+  test("leaves no open file behind, however often it is placed", async () => {
+    await using w = await world();
+    const opened: { readonly fd: number }[] = [];
+    const real = { ...fs };
+    const open = async (...args: Parameters<typeof fs.open>) => {
+      const file = await real.open(...args);
+      opened.push(file);
+      return file;
+    };
+    using _open = spyOn(fs, "open").mockImplementation(open as typeof fs.open);
+    for (let time = 0; time < 3; time++) await w.files.place(media, reader);
+    expect([opened.length, ...opened.map(({ fd }) => fd)]).toEqual([3, -1, -1, -1]);
   });
 
   test("is not there for an agent without tools that read, nor when it is gone", async () => {

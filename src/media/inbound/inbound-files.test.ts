@@ -160,6 +160,33 @@ describe("a file that arrives", () => {
     expect(await keeping).toMatchObject({ kind: "refused", note: expect.stringContaining("could not be fetched") });
   });
 
+  test("of exactly the largest size is taken, and the first byte of a person whose day is full is not fetched", async () => {
+    await using w = await world({ dailyBytes: MIB });
+    const largest = file(new Uint8Array(MIB).fill(65), { bytes: MIB });
+    expect((await w.files.keep(largest, NEVER)).kind).toBe("kept");
+    let opened = 0;
+    const open = async () => (opened++, new Blob(["x"]).stream());
+    const refused = await w.files.keep(file("", { open }), NEVER);
+    expect([refused.kind, opened]).toEqual(["refused", 0]);
+  });
+
+  test("whose time is over in the pause between two attempts is a note", async () => {
+    await using w = await world();
+    const stream = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const left = DOWNLOAD_MS - 500 - w.clock.elapsed();
+        if (left <= 0) return controller.error(new Error("the connection broke"));
+        await w.clock.sleep(Math.min(left, IDLE_MS - 1), NEVER);
+        controller.enqueue(new Uint8Array(1));
+      },
+    });
+    const keeping = w.files.keep(file("", { open: async () => stream }), NEVER);
+    keeping.catch(() => undefined); // looked at below
+    await w.clock.advance(DOWNLOAD_MS + 1_000);
+    const kept = await waitForEnd("the end of the download", keeping);
+    expect(kept).toMatchObject({ kind: "refused", note: expect.stringContaining("could not be fetched") });
+  });
+
   test("that trickles is given up in the end", async () => {
     await using w = await world();
     const stream = new ReadableStream<Uint8Array>({

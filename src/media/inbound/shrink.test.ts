@@ -42,6 +42,42 @@ function bmp(width: number, height: number): Uint8Array {
 const as = (kind: "png" | "jpeg" | "webp", width: number, height: number): Promise<Uint8Array> =>
   new Bun.Image(bmp(width, height))[kind]().bytes();
 
+describe("the limits of pictures", () => {
+  test.each([
+    ["40 million pixels are made smaller", [20_000, 2_000], 1, "shrink"],
+    ["one row more is refused", [20_000, 2_001], 1, "refuse"],
+    ["the longest side and size that models take stay", [MAX_SIDE, MAX_SIDE], 3_500_000, "as_it_is"],
+    ["one pixel more in a row is made smaller", [MAX_SIDE + 1, 1], 1, "shrink"],
+    ["one byte more is made smaller", [1, 1], 3_500_001, "shrink"],
+  ] as const)("%s", (_what, [width, height], bytes, kind) => {
+    expect(pictureFate({ width, height }, "image/png", bytes).kind).toBe(kind);
+  });
+
+  test.each([
+    [0, 5],
+    [5, 0],
+  ])("%d × %d pixels are no size", (width, height) => {
+    const gif = Buffer.alloc(10);
+    gif.writeUInt16LE(width, 6);
+    gif.writeUInt16LE(height, 8);
+    expect(pictureSize(gif, "image/gif")).toBeNull();
+  });
+
+  test("WebP with an extended header says its size there", () => {
+    const webp = Buffer.alloc(30);
+    webp.write("RIFF....WEBPVP8X", 0, "latin1");
+    webp.writeUIntLE(1_199, 24, 3);
+    webp.writeUIntLE(799, 27, 3);
+    expect(pictureSize(webp, "image/webp")).toEqual({ width: 1_200, height: 800 });
+  });
+
+  test("JPEG that is no JPEG behind its first marker has none", () => {
+    const frame = [0xff, 0xc0, 0, 17, 8, 0, 5, 0, 6, 3];
+    expect(pictureSize(Uint8Array.from([0xff, 0xd8, ...frame, 0]), "image/jpeg")).toEqual({ width: 6, height: 5 });
+    expect(pictureSize(Uint8Array.from([0xff, 0xd8, 0, ...frame.slice(1), 0]), "image/jpeg")).toBeNull();
+  });
+});
+
 describe("the size of a picture", () => {
   test.each(["png", "jpeg", "webp"] as const)("is read from the header of a real %s", async (kind) => {
     const data = await as(kind, 123, 45);
@@ -140,6 +176,40 @@ describe("a picture", () => {
       const shrinker = createShrinker({ clock: giveUp }, hangs);
       expect(await shrinker.shrink(new Uint8Array(1), NEVER)).toBeNull();
       expect(await shrinker.shrink(new Uint8Array(1), NEVER)).toBeNull();
+    },
+    TEST_MS,
+  );
+
+  test.each([
+    [3_500_000, true],
+    [3_500_001, false],
+  ])(
+    "of which %d bytes come out of its process is a picture: %p",
+    async (bytes, taken) => {
+      const speaks = {
+        bun: ["sh", "-c", `cat >/dev/null; head -c ${bytes} /dev/zero #`],
+        bunEnv: { PATH: "/bin:/usr/bin" },
+      };
+      const clock = createFakeClock();
+      const made = await createShrinker({ clock }, speaks).shrink(new Uint8Array(1), NEVER);
+      expect([made !== null, clock.pending()]).toEqual([taken, 0]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "waits for the one before it: one process decodes at a time",
+    async () => {
+      await using home = await tempHome();
+      const lock = join(home.path, "at work");
+      // fails when another one is at work
+      const alone = `cat >/dev/null; mkdir '${lock}' || exit 1; sleep 0.05; rmdir '${lock}'; printf made #`;
+      const shrinker = createShrinker(
+        { clock: systemClock },
+        { bun: ["sh", "-c", alone], bunEnv: { PATH: "/bin:/usr/bin" } },
+      );
+      const made = await Promise.all([1, 2, 3].map(() => shrinker.shrink(new Uint8Array(1), NEVER)));
+      expect(made.map((one) => one !== null)).toEqual([true, true, true]);
     },
     TEST_MS,
   );

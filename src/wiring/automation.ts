@@ -7,7 +7,7 @@ import type { SystemEvents } from "../contracts/automation/system-event.ts";
 import { type AgentId, DEFAULT_AGENT, OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import { reportBackgroundEnd } from "../flow/index.ts";
 import { hostZone } from "../kit/clock.ts";
-import { systemResolver } from "../kit/outside/guarded-fetch.ts";
+import { systemResolver } from "../kit/outside/public-address.ts";
 import {
   chooseSession,
   cronSessionKey,

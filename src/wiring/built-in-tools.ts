@@ -6,7 +6,7 @@ import type { OutgoingFiles } from "../contracts/agent-files.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { createChatMessages } from "../delivery/index.ts";
 import type { ReloadReport } from "../http/index.ts";
-import { systemResolver } from "../kit/outside/guarded-fetch.ts";
+import { systemResolver } from "../kit/outside/public-address.ts";
 import { idsOfPerson, namedSession } from "../routing/index.ts";
 import { notesOfPeople, type SessionReport, tasksOfPeople } from "../tools/index.ts";
 import type { Core } from "./core.ts";

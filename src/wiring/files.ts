@@ -3,7 +3,7 @@ import { agentProfiles, agentWorkspace, hasPersonalWorkspaces, profileKey, works
 import type { Config } from "../config/index.ts";
 import type { InboundFiles } from "../contracts/channels/platform.ts";
 import type { AttachedFiles, OutgoingFiles } from "../contracts/agent-files.ts";
-import { systemResolver } from "../kit/outside/guarded-fetch.ts";
+import { systemResolver } from "../kit/outside/public-address.ts";
 import {
   type AttachedDeps,
   createAttachedFiles,

@@ -96,7 +96,7 @@ export interface AuditRow {
   readonly createdAt: number;
 }
 
-/** The rest of the audit log: what changed who may do what, and who signed in. In one chain with the tool calls. */
+/** The rest of the audit log: what changed who may do what, who signed in, and which hosts agents reached. In one chain with the tool calls. */
 export interface AuditTrail {
   /** For what has no row of its own. On the disk when it resolves. */
   note(entry: NewAuditEntry): Promise<void>;
@@ -116,6 +116,8 @@ export const AUDIT_KINDS = [
   "config.rejected",
   "sign_in",
   "sign_out",
+  "network.opened",
+  "network.refused",
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
@@ -124,7 +126,7 @@ export interface NewAuditEntry {
   readonly at: number;
   /** Who did it: the id of a person, or `gateway`. */
   readonly actor: string;
-  /** Whom or what it is about: the id of a person, an approval, a sign-in; empty: the gateway itself. */
+  /** Whom or what it is about: the id of a person, an approval, a sign-in, a session; empty: the gateway itself. */
   readonly subject: string;
   /** Names and ids only: no values of settings, no text of people, no parameters. */
   readonly detail: Readonly<Record<string, string | number | readonly string[] | null>>;

@@ -6,7 +6,8 @@ import type { Socket } from "node:net";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
-import { type GuardedLimits, type GuardedRequest, guardedFetch, type Resolver } from "./guarded-fetch.ts";
+import { type GuardedLimits, type GuardedRequest, guardedFetch } from "./guarded-fetch.ts";
+import type { Resolver } from "./public-address.ts";
 
 const NEVER = new AbortController().signal;
 const open = new Set<Socket>();

@@ -5,7 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
 import { isGlobalAddress } from "./addresses.ts";
-import { type GuardedLimits, guardedFetch, type Resolver, systemResolver } from "./guarded-fetch.ts";
+import { type GuardedLimits, guardedFetch } from "./guarded-fetch.ts";
+import { type Resolver, systemResolver } from "./public-address.ts";
 
 const NEVER = new AbortController().signal;
 const MAX_BYTES = 8_000;

@@ -6,15 +6,13 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../clock.ts";
 import { orAborted } from "../deferred.ts";
-import { isAddress, isGlobalAddress } from "./addresses.ts";
+import { isGlobalAddress } from "./addresses.ts";
+import { judgeHost, type Resolver } from "./public-address.ts";
 
 interface GuardedFetchDeps {
   readonly clock: Clock;
-  /** All addresses of a name. */
   readonly resolve: Resolver;
 }
-
-export type Resolver = (host: string) => Promise<readonly string[]>;
 
 export interface GuardedRequest {
   readonly url: string;
@@ -55,12 +53,6 @@ export type Fetched =
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const USUAL_PORTS: readonly string[] = ["", "80", "443"];
-
-export const systemResolver: Resolver = async (host) => {
-  const { lookup } = await import("node:dns/promises"); // loaded by the first call, here and below: no start waits for it
-  const found = await lookup(host, { all: true });
-  return found.map(({ address }) => address);
-};
 
 class Slow extends Error {}
 class Large extends Error {}
@@ -110,12 +102,10 @@ async function judge(deps: GuardedFetchDeps, text: string, limits: GuardedLimits
   const trusted = limits.trustedOrigin !== undefined && url.origin === URL.parse(limits.trustedOrigin)?.origin;
   if (!trusted && !USUAL_PORTS.includes(url.port)) return { kind: "refused", because: "the port is not a usual one" };
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const addresses = isAddress(host) ? [host] : await deps.resolve(host).catch(() => []);
-  const [address] = addresses;
-  if (address === undefined) return { kind: "failed", because: "unreachable" };
-  // one private address among several is enough: which one a connection takes is chance
-  if (!trusted && !addresses.every(isGlobalAddress)) return { kind: "refused", because: "it is on a private network" };
-  return { url, address, trusted };
+  const judged = await judgeHost(deps.resolve, host, trusted);
+  if ("address" in judged) return { url, address: judged.address, trusted };
+  if (judged.refused === "unknown_name") return { kind: "failed", because: "unreachable" };
+  return { kind: "refused", because: "it is on a private network" };
 }
 
 function webAddress(location: string, from: string): string | null {

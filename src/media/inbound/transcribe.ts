@@ -3,7 +3,8 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
-import { guardedFetch, type Resolver } from "../../kit/outside/guarded-fetch.ts";
+import { guardedFetch } from "../../kit/outside/guarded-fetch.ts";
+import type { Resolver } from "../../kit/outside/public-address.ts";
 import { type FormPart, multipart } from "../../kit/outside/multipart.ts";
 import type { Secret } from "../../kit/secret.ts";
 

@@ -64,6 +64,10 @@ const CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise<unknown>>> =
   sign_in: ({ signIns }) =>
     signIns.put({ digest: "d".repeat(64), principal: OLGA, createdAt: 16, expiresAt: 17, authDigest: SECRET }),
   sign_out: ({ signIns }) => signIns.remove("d".repeat(64)),
+  "network.opened": ({ audit }) =>
+    audit.note({ kind: "network.opened", at: 18, actor: ANN, subject: "agent:default:main", detail: { port: 443 } }),
+  "network.refused": ({ audit }) =>
+    audit.note({ kind: "network.refused", at: 19, actor: ANN, subject: "agent:default:main", detail: { port: 22 } }),
 };
 
 async function filled(): Promise<TempHome> {
@@ -81,7 +85,7 @@ describe("the audit log", () => {
   test("has one entry for each kind of change, between the calls, and is whole", async () => {
     await using home = await filled();
     const verdict = await verifyAudit(home.path);
-    expect(verdict).toEqual({ kind: "intact", calls: 11, entries: 11, links: 33, findings: [] });
+    expect(verdict).toEqual({ kind: "intact", calls: 13, entries: 13, links: 39, findings: [] });
     await using store = await openStore(DEPS, { home: home.path });
     const { items } = await store.audit.list({ limit: 50 });
     expect(items.map(({ kind }) => kind).toReversed()).toEqual([...AUDIT_KINDS]);
@@ -108,7 +112,7 @@ describe("the audit log", () => {
     const second = await store.audit.list({ limit: 10, cursor: first.next ?? "" });
     expect([first.items.length, second.items.map(({ kind }) => kind), second.next]).toEqual([
       10,
-      ["approval.asked"],
+      ["role.given", "approval.ended", "approval.asked"],
       undefined,
     ]);
     const roles = await store.audit.list({ limit: 10 }, "role.given");

@@ -1,0 +1,154 @@
+/** The proxy with programs that somebody else wrote: curl and git over real sockets. Only the resolver and the last step outside are ours. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { EgressCaller, NetworkSetting } from "../contracts/egress.ts";
+import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
+import type { NewAuditEntry } from "../contracts/store.ts";
+import { systemClock } from "../kit/clock.ts";
+import { silentLog } from "../kit/log.ts";
+import { until } from "../testing/agent-stage.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { connectOut } from "./outgoing.ts";
+import { createEgress } from "./proxy.ts";
+import { listenForPrograms } from "./listener.ts";
+
+const PUBLIC = "93.184.216.34";
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "example.org": [PUBLIC],
+  "inside.example.org": ["10.0.0.7"],
+  "half.example.org": [PUBLIC, "127.0.0.1"],
+  "metadata.example.org": ["169.254.169.254"],
+};
+let host: Bun.Server<undefined>;
+const asked: string[] = [];
+
+beforeAll(() => {
+  host = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const { pathname, host: name } = new URL(request.url);
+      asked.push(`${request.method} ${name}${pathname} ${request.headers.get("proxy-connection") ?? "-"}`);
+      if (pathname === "/large") return new Response(new Uint8Array(8 * 1024 * 1024));
+      return new Response(`hello from ${pathname}`);
+    },
+  });
+});
+afterAll(() => host.stop(true));
+
+interface Proxy extends Disposable {
+  readonly url: string;
+  readonly rows: NewAuditEntry[];
+  readonly connected: string[];
+}
+
+function proxy(network: NetworkSetting | null, clock = systemClock): Proxy {
+  const rows: NewAuditEntry[] = [];
+  const connected: string[] = [];
+  const egress = createEgress({
+    clock,
+    log: silentLog,
+    audit: { note: async (row) => void rows.push(row) },
+    resolve: async (name) => NAMES[name] ?? [],
+    connect(address, port) {
+      connected.push(`${address}:${port}`);
+      return connectOut("127.0.0.1", host.port ?? 0);
+    },
+  });
+  const caller: EgressCaller | null = network && {
+    principal: "web:user:ann" as Principal,
+    sessionKey: "agent:default:main" as SessionKey,
+    agentId: "default" as AgentId,
+    network,
+  };
+  const listener = listenForPrograms(egress, () => caller);
+  return { url: `http://127.0.0.1:${listener.port}`, rows, connected, [Symbol.dispose]: () => listener[Symbol.dispose]() };
+}
+
+async function curl(via: Proxy, ...args: string[]) {
+  const run = Bun.spawn(["curl", "-sS", "--max-time", "20", "-x", via.url, ...args], { stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  return { out, err, code };
+}
+
+test("a program reaches a listed host by a tunnel and by plain http, over the address that was judged, with a row for each connection", async () => {
+  using via = proxy({ allow: ["example.org"] });
+  expect((await curl(via, "http://example.org/plain")).out).toBe("hello from /plain");
+  expect((await curl(via, "-p", "http://example.org/tunnel")).out).toBe("hello from /tunnel");
+  expect(via.connected).toEqual([`${PUBLIC}:80`, `${PUBLIC}:80`]);
+  expect(asked.slice(-2)).toEqual(["GET example.org/plain -", "GET example.org/tunnel -"]);
+  expect(via.rows.map(({ kind, actor, subject, detail }) => [kind, actor, subject, detail])).toEqual(
+    Array.from({ length: 2 }, () => [
+      "network.opened",
+      "web:user:ann",
+      "agent:default:main",
+      { host: "example.org", port: 80, agent: "default" },
+    ]),
+  );
+});
+
+test.each<[string, NetworkSetting, string]>([
+  ["http://example.org/", "none", "agent.network is none"],
+  ["http://other.example/", { allow: ["example.org"] }, "other.example is not listed"],
+  ["http://inside.example.org/", "all", "private network"],
+  ["http://half.example.org/", "all", "private network"],
+  ["http://metadata.example.org/latest", "all", "private network"],
+  ["http://169.254.169.254/latest", "all", "private network"],
+  ["http://127.0.0.1:1/", "all", "private network"],
+  ["http://[::1]/", "all", "private network"],
+  ["http://[::ffff:10.0.0.1]/", "all", "private network"],
+  ["http://0x7f000001/", "all", "private network"],
+  ["http://nobody.example/", "all", "no host called"],
+])("a program does not reach %s with the setting %j, is told why, and the refusal is recorded", async (url, network, why) => {
+  using via = proxy(network);
+  expect((await curl(via, url)).out).toContain(why);
+  expect(via.connected).toEqual([]);
+  expect(via.rows.map(({ kind }) => kind)).toEqual(["network.refused"]);
+});
+
+test("a process that works for nobody reaches nothing", async () => {
+  using via = proxy(null);
+  const { code, out } = await curl(via, "http://example.org/");
+  expect([code === 0, out, via.rows, via.connected]).toEqual([false, "", [], []]);
+});
+
+test("a large answer arrives whole", async () => {
+  using via = proxy("all");
+  const { out } = await curl(via, "-p", "-o", "/dev/null", "-w", "%{size_download}", "http://example.org/large");
+  expect(out).toBe(String(8 * 1024 * 1024));
+});
+
+test("a connection on which the request does not come in time is closed", async () => {
+  const clock = createFakeClock();
+  using via = proxy("all", clock);
+  const closed = Promise.withResolvers<void>();
+  const { port } = new URL(via.url);
+  await Bun.connect({
+    hostname: "127.0.0.1",
+    port: Number(port),
+    socket: { open: (socket) => void socket.write("CONNECT exa"), data: () => undefined, close: () => closed.resolve() },
+  });
+  await until("the proxy waits for the request", () => clock.pending() === 1);
+  await clock.advance(10_000);
+  await closed.promise;
+  expect(via.rows).toEqual([]);
+});
+
+test.each(["GET / HTTP/1.1\r\n\r\n", "nonsense\r\n\r\n", `CONNECT ${"a".repeat(20_000)}`])(
+  "a program that says %p is told that this is a proxy",
+  async (said) => {
+    using via = proxy("all");
+    const got = Promise.withResolvers<string>();
+    let text = "";
+    await Bun.connect({
+      hostname: "127.0.0.1",
+      port: Number(new URL(via.url).port),
+      socket: {
+        open: (socket) => void socket.write(said),
+        data: (_socket, bytes) => void (text += bytes.toString()),
+        close: () => got.resolve(text),
+      },
+    });
+    expect(await got.promise).toStartWith("HTTP/1.1 400 Bad Request");
+    expect(via.rows).toEqual([]);
+  },
+);

@@ -1,0 +1,156 @@
+/**
+ * The way out for programs that an agent starts: a proxy for `CONNECT` and plain http. The host must be allowed by `agent.network`, its name is
+ * resolved once and must not lead into a private network, and each connection leaves a row in the audit log before the first byte goes out.
+ * What is said on the connection is passed on unread.
+ */
+import type { ByteStream, Egress, EgressCaller } from "../contracts/egress.ts";
+import type { AuditTrail } from "../contracts/store.ts";
+import type { Clock } from "../kit/clock.ts";
+import { orAborted } from "../kit/deferred.ts";
+import type { Log } from "../kit/log.ts";
+import { judgeHost, type Resolver } from "../kit/outside/public-address.ts";
+import { connectOut } from "./outgoing.ts";
+import { parseProxyRequest, type ProxyRequest } from "./request.ts";
+import { mayReach } from "./rules.ts";
+
+interface EgressDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: Pick<AuditTrail, "note">;
+  readonly resolve: Resolver;
+  readonly connect?: typeof connectOut;
+}
+
+const MAX_HEAD_BYTES = 16 * 1024;
+const HEAD_MS = 10_000;
+const CONNECT_MS = 15_000;
+const IDLE_MS = 300_000;
+const HEAD_END = "\r\n\r\n";
+
+/** How a request ends before anything was sent to a host. */
+interface Refusal {
+  readonly status: "400 Bad Request" | "403 Forbidden" | "502 Bad Gateway" | "504 Gateway Timeout";
+  readonly say: string;
+}
+
+export function createEgress(deps: EgressDeps): Egress {
+  return {
+    async serve(stream, caller) {
+      try {
+        await serve(deps, stream, caller);
+      } catch (error) {
+        stream.abort("the connection was cut");
+        deps.log.debug("a connection of an agent was cut", { error: String(error) });
+      }
+    },
+  };
+}
+
+async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller): Promise<void> {
+  const head = await readHead(deps.clock, stream);
+  const request = head && parseProxyRequest(head.text);
+  if (!request) return answer(stream, { status: "400 Bad Request", say: "This is a proxy: ask it for a host." });
+  const place = await judge(deps, request, caller);
+  await note(deps, request, caller, "refusal" in place ? place.refusal.say : null);
+  if ("refusal" in place) return answer(stream, place.refusal);
+  const outgoing = await open(deps, place.address, request.port, stream.cut);
+  if (!outgoing) {
+    const say = `${request.host} could not be reached on port ${request.port}.`;
+    return answer(stream, { status: "502 Bad Gateway", say });
+  }
+  if (request.first === "") await stream.write(Buffer.from(`HTTP/1.1 200 Connection established${HEAD_END}`));
+  else await outgoing.write(Buffer.from(request.first));
+  if (head.rest.length > 0) await outgoing.write(head.rest);
+  await passOn(deps.clock, stream, outgoing);
+}
+
+async function judge(
+  deps: EgressDeps,
+  request: ProxyRequest,
+  caller: EgressCaller,
+): Promise<{ readonly address: string } | { readonly refusal: Refusal }> {
+  const permission = mayReach(request, caller.network);
+  if (!permission.may) return { refusal: { status: "403 Forbidden", say: `${permission.because}.` } };
+  const judged = await judgeHost(deps.resolve, request.host);
+  if ("address" in judged) return judged;
+  if (judged.refused === "private_network")
+    return { refusal: { status: "403 Forbidden", say: `${request.host} is on a private network.` } };
+  return { refusal: { status: "502 Bad Gateway", say: `There is no host called ${request.host}.` } };
+}
+
+function note(deps: EgressDeps, { host, port }: ProxyRequest, caller: EgressCaller, refused: string | null) {
+  return deps.audit.note({
+    kind: refused === null ? "network.opened" : "network.refused",
+    at: deps.clock.now(),
+    actor: caller.principal,
+    subject: caller.sessionKey,
+    detail: { host, port, agent: caller.agentId, ...(refused === null ? {} : { because: refused }) },
+  });
+}
+
+async function open(deps: EgressDeps, address: string, port: number, cut: AbortSignal): Promise<ByteStream | null> {
+  using limit = deps.clock.deadline(CONNECT_MS, () => new Error("the host did not answer in time"));
+  const connecting = (deps.connect ?? connectOut)(address, port);
+  try {
+    return await orAborted(connecting, AbortSignal.any([cut, limit.signal]));
+  } catch {
+    connecting.then(
+      (late) => late.abort("nobody waits any more"),
+      () => undefined, // it had failed anyway
+    );
+    return null;
+  }
+}
+
+/** Both ways at once, until both are complete, one is cut, or nothing has been said for long. */
+async function passOn(clock: Clock, stream: ByteStream, outgoing: ByteStream): Promise<void> {
+  let lastSaid = clock.elapsed();
+  const over = new AbortController();
+  const watch = (async () => {
+    for (;;) {
+      await clock.sleep(IDLE_MS - (clock.elapsed() - lastSaid), over.signal);
+      if (clock.elapsed() - lastSaid >= IDLE_MS) throw new Error("nothing was said for too long");
+    }
+  })();
+  const pipe = async (from: Pick<ByteStream, "read">, to: Pick<ByteStream, "write" | "end">): Promise<void> => {
+    for (let bytes = await from.read(); bytes !== null; bytes = await from.read()) {
+      lastSaid = clock.elapsed();
+      await to.write(bytes);
+    }
+    to.end();
+  };
+  const cut = () => outgoing.abort("the program hung up");
+  stream.cut.addEventListener("abort", cut, { once: true });
+  try {
+    await Promise.race([Promise.all([pipe(stream, outgoing), pipe(outgoing, stream)]), watch]);
+  } finally {
+    over.abort();
+    watch.catch(() => undefined); // ended by the line above, or told by the race
+    stream.cut.removeEventListener("abort", cut);
+    outgoing.abort("the connection is over");
+  }
+}
+
+/** The lines up to the first empty one, and what has come behind it; null when they are too long, too slow or cut. */
+async function readHead(clock: Clock, stream: ByteStream): Promise<{ text: string; rest: Uint8Array } | null> {
+  using limit = clock.deadline(HEAD_MS, () => new Error("the request did not come in time"));
+  let seen = Buffer.alloc(0);
+  while (seen.length <= MAX_HEAD_BYTES) {
+    const bytes = await orAborted(stream.read(), limit.signal);
+    if (bytes === null) return null;
+    seen = Buffer.concat([seen, bytes]);
+    const end = seen.indexOf(HEAD_END);
+    if (end >= 0 && end <= MAX_HEAD_BYTES)
+      return { text: seen.toString("latin1", 0, end), rest: seen.subarray(end + HEAD_END.length) };
+  }
+  return null;
+}
+
+async function answer(stream: ByteStream, { status, say }: Refusal): Promise<void> {
+  const body = `pi-gateway: ${say}\n`;
+  const head = [`HTTP/1.1 ${status}`, "Content-Type: text/plain", "Connection: close"];
+  await stream.write(
+    Buffer.from(`${head.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}${HEAD_END}${body}`),
+  );
+  stream.end();
+}

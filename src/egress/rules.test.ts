@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import type { NetworkSetting } from "../contracts/egress.ts";
+import { mayReach } from "./rules.ts";
+
+const listed: NetworkSetting = { allow: ["example.org", "*.npmjs.org", "git.example.org:9418"] };
+
+test.each<[string, number, NetworkSetting, boolean]>([
+  ["example.org", 443, "none", false],
+  ["example.org", 443, "all", true],
+  ["anything.example", 8443, "all", true],
+  ["example.org", 443, listed, true],
+  ["EXAMPLE.org", 80, listed, true],
+  ["example.org", 22, listed, false],
+  ["www.example.org", 443, listed, false],
+  ["registry.npmjs.org", 443, listed, true],
+  ["a.b.npmjs.org", 443, listed, true],
+  ["npmjs.org", 443, listed, false],
+  ["evilnpmjs.org", 443, listed, false],
+  ["npmjs.org.evil.example", 443, listed, false],
+  ["git.example.org", 9418, listed, true],
+  ["git.example.org", 443, listed, false],
+  ["example.org.", 443, listed, false],
+  ["93.184.216.34", 443, { allow: ["*.34"] }, false],
+  ["example.org", 443, { allow: [] }, false],
+])("a connection to %s, port %d, with the setting %j is allowed: %p", (host, port, network, expected) => {
+  expect(mayReach({ host, port }, network).may).toBe(expected);
+});
+
+test("a refused connection names the host and the setting that would allow it", () => {
+  expect(mayReach({ host: "a.example", port: 443 }, listed)).toEqual({
+    may: false,
+    because: "a.example is not listed in agent.network.allow",
+  });
+  expect(mayReach({ host: "git.example.org", port: 443 }, listed)).toEqual({
+    may: false,
+    because: "port 443 of git.example.org is not listed in agent.network.allow (9418 are)",
+  });
+});

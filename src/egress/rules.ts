@@ -1,0 +1,45 @@
+/** Which hosts an agent may reach: decided from the setting and the name alone, with the reason. Addresses are judged after the name is resolved. Pure. */
+import type { NetworkSetting } from "../contracts/egress.ts";
+import { isAddress } from "../kit/outside/addresses.ts";
+
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+export type Permission = { readonly may: true } | { readonly may: false; readonly because: string };
+
+const USUAL_PORTS: readonly number[] = [80, 443];
+
+export function mayReach(target: Target, network: NetworkSetting): Permission {
+  if (network === "none") return no("agent.network is none, so agents reach no host");
+  if (network === "all") return { may: true };
+  const host = target.host.toLowerCase();
+  const listed = network.allow.map(parseRule).filter((rule) => covers(rule.host, host));
+  if (listed.length === 0) return no(`${target.host} is not listed in agent.network.allow`);
+  const ports = listed.flatMap(({ port }) => (port === null ? USUAL_PORTS : [port]));
+  if (ports.includes(target.port)) return { may: true };
+  return no(`port ${target.port} of ${target.host} is not listed in agent.network.allow (${ports.join(", ")} are)`);
+}
+
+interface Rule {
+  readonly host: string;
+  /** Null: the ports of http and https. */
+  readonly port: number | null;
+}
+
+/** `example.org`, `*.example.org`, `example.org:8443`. */
+function parseRule(text: string): Rule {
+  const [, host = "", port] = /^(.*?)(?::(\d{1,5}))?$/.exec(text.toLowerCase()) ?? [];
+  return { host, port: port === undefined ? null : Number(port) };
+}
+
+/** A star stands for one name or more before the dot, never for the host itself, and never for an address. */
+function covers(rule: string, host: string): boolean {
+  if (!rule.startsWith("*.")) return rule === host;
+  return !isAddress(host) && host.endsWith(rule.slice(1)) && host.length > rule.length - 1;
+}
+
+function no(because: string): Permission {
+  return { may: false, because };
+}

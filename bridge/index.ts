@@ -1,7 +1,8 @@
 /**
  * The extension that every agent process loads: gateway tools arrive as data over stdin, calls go back over the same pipe, pi tools
  * ask over it before they run, and a scripted demo model answers when no real one is set up. Calls to the model's
- * provider go through the gateway. It opens no socket, reads no file and holds no credential.
+ * provider go through the gateway. In a sandbox with a network of its own it opens the
+ * gateway's port there. It reads no file and holds no credential.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { separateCallIds } from "./call-ids.ts";
@@ -13,6 +14,7 @@ import { useModelDoor } from "./model-door.ts";
 import { parseOrder } from "./orders.ts";
 import { guardPiTools } from "./pi-tools.ts";
 import { keepProviderWaits } from "./provider-waits.ts";
+import { relayPorts } from "./relay.ts";
 import { bridgeState, takeTools } from "./state.ts";
 import { reportProgress, toolApplier } from "./tool-pipe.ts";
 
@@ -21,6 +23,7 @@ export default function bridge(pi: ExtensionAPI): void {
   console.log = console.info = console.debug = console.warn = console.error; // stdout belongs to the protocol
 
   useModelDoor();
+  relayPorts();
   if (process.env.PI_GATEWAY_BRIDGE_MODE === "off") return; // models are called all the same
   const state = bridgeState();
   const tools = toolApplier(pi, state);

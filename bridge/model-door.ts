@@ -2,12 +2,11 @@
  * Calls to the model's provider, sent through the gateway: this process has a placeholder where a key would be, and the gateway puts the key
  * in. Calls to other addresses are left alone.
  */
-import { type Connection, connectDescriptor } from "../src/kit/mux/descriptor.ts";
+import type { Connection } from "../src/kit/mux/descriptor.ts";
 import type { MuxStream } from "../src/kit/mux/mux.ts";
+import { gatewayConnection } from "./connection.ts";
 import { isRecord } from "./orders.ts";
 
-/** The connection to the gateway, as the gateway starts this process with it. */
-const CONNECTION = 3;
 const KEY = Symbol.for("pi-gateway.model-door");
 
 type Fetch = typeof globalThis.fetch;
@@ -20,11 +19,7 @@ export function useModelDoor(): void {
   const baseUrls = baseUrlsIn(process.env.PI_GATEWAY_MODEL_DOOR);
   if (holder[KEY] || baseUrls.length === 0) return;
   holder[KEY] = true;
-  const connection = connectDescriptor(CONNECTION, {
-    side: "odd",
-    opened: (stream) => stream.abort("nothing is served here"),
-    closed: () => undefined, // calls fail from now on, and say so
-  });
+  const connection = gatewayConnection();
   const plain = globalThis.fetch;
   const through = (target: Target, init: Init = {}): Promise<Response> => {
     const url = addressOf(target);
@@ -48,7 +43,7 @@ async function callThrough({ open }: Connection, target: Target, init: Init): Pr
   const signal = init.signal ?? request?.signal ?? null;
   signal?.throwIfAborted();
   const headers = [...new Headers(init.headers ?? request?.headers)];
-  const call = open({ method: init.method ?? request?.method ?? "GET", url: addressOf(target), headers });
+  const call = open({ to: "model", method: init.method ?? request?.method ?? "GET", url: addressOf(target), headers });
   const stop = (): void => call.abort("stopped by the agent");
   signal?.addEventListener("abort", stop, { once: true });
   const over = (): void => signal?.removeEventListener("abort", stop);

@@ -22,6 +22,7 @@ const ROOMS = [
   "budget",
   "plugins",
   "model-door",
+  "egress",
   "sandbox",
 ];
 

@@ -1,17 +1,6 @@
 /** The way out of the sandbox: programs of an agent reach hosts through it, each connection judged and recorded. */
+import type { ByteStream } from "../kit/mux/byte-stream.ts";
 import type { AgentId, Principal, SessionKey } from "./ids.ts";
-
-/** Bytes in both directions, with an end. */
-export interface ByteStream {
-  /** Null after the last ones. Rejects when the stream was cut. */
-  read(): Promise<Uint8Array | null>;
-  write(bytes: Uint8Array): Promise<void>;
-  /** Nothing more is written. */
-  end(): void;
-  abort(reason: string): void;
-  /** Aborts when the stream ends in any way but a complete one. */
-  readonly cut: AbortSignal;
-}
 
 /** `agent.network`: nothing, every public host, or those that are listed. */
 export type NetworkSetting = "none" | "all" | { readonly allow: readonly string[] };
@@ -27,4 +16,12 @@ export interface EgressCaller {
 export interface Egress {
   /** Serves one connection to the proxy, to its end. Never rejects. */
   serve(stream: ByteStream, caller: EgressCaller): Promise<void>;
+  /** Serves one connection to the gateway's own port, to its end. Never rejects. */
+  serveGateway(stream: ByteStream): Promise<void>;
+  /** A proxy on a loopback port for one process, where it has no network of its own. `caller`: for whom it works now. */
+  listen(caller: () => EgressCaller | null): ProxyListener;
+}
+
+export interface ProxyListener extends Disposable {
+  readonly port: number;
 }

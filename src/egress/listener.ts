@@ -1,15 +1,11 @@
 /** A proxy on a loopback port, for one agent process. Who connects is known by the port, so each process has its own. */
-import type { Egress, EgressCaller } from "../contracts/egress.ts";
-import { createSocketStream, type SocketStream } from "./socket-stream.ts";
-
-export interface ProxyListener extends Disposable {
-  readonly port: number;
-}
+import type { Egress, EgressCaller, ProxyListener } from "../contracts/egress.ts";
+import { createSocketStream, type SocketStream } from "../kit/mux/socket-stream.ts";
 
 const MAX_CONNECTIONS = 64;
 
 /** `caller`: for whom the process works now; null: for nobody, and then it reaches nothing. */
-export function listenForPrograms(egress: Egress, caller: () => EgressCaller | null): ProxyListener {
+export function listenForPrograms(egress: Pick<Egress, "serve">, caller: () => EgressCaller | null): ProxyListener {
   const open = new Set<SocketStream>();
   const listener = Bun.listen<SocketStream>({
     hostname: "127.0.0.1",
@@ -18,7 +14,10 @@ export function listenForPrograms(egress: Egress, caller: () => EgressCaller | n
     socket: {
       open(socket) {
         const who = caller();
-        if (!who || open.size >= MAX_CONNECTIONS) return void socket.end();
+        if (!who || open.size >= MAX_CONNECTIONS) {
+          socket.end();
+          return;
+        }
         const stream = createSocketStream(socket);
         socket.data = stream;
         open.add(stream);

@@ -1,6 +1,6 @@
 /** One connection to a host outside. */
-import type { ByteStream } from "../contracts/egress.ts";
-import { createSocketStream, type SocketStream } from "./socket-stream.ts";
+import type { ByteStream } from "../kit/mux/byte-stream.ts";
+import { createSocketStream, type SocketStream } from "../kit/mux/socket-stream.ts";
 
 /** `address`: as it was judged, never a name. */
 export async function connectOut(address: string, port: number): Promise<ByteStream> {

@@ -2,14 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { EgressCaller, NetworkSetting } from "../contracts/egress.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
-import type { NewAuditEntry } from "../contracts/store.ts";
+import type { NewAuditEntry } from "../contracts/store/tool-calls.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
 import { until } from "../testing/agent-stage.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { connectOut } from "./outgoing.ts";
 import { createEgress } from "./proxy.ts";
-import { listenForPrograms } from "./listener.ts";
 
 const PUBLIC = "93.184.216.34";
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -48,6 +47,7 @@ function proxy(network: NetworkSetting | null, clock = systemClock): Proxy {
     clock,
     log: silentLog,
     audit: { note: async (row) => void rows.push(row) },
+    gatewayPort: Promise.resolve(host.port ?? 0),
     resolve: async (name) => NAMES[name] ?? [],
     connect(address, port) {
       connected.push(`${address}:${port}`);
@@ -60,12 +60,20 @@ function proxy(network: NetworkSetting | null, clock = systemClock): Proxy {
     agentId: "default" as AgentId,
     network,
   };
-  const listener = listenForPrograms(egress, () => caller);
-  return { url: `http://127.0.0.1:${listener.port}`, rows, connected, [Symbol.dispose]: () => listener[Symbol.dispose]() };
+  const listener = egress.listen(() => caller);
+  return {
+    url: `http://127.0.0.1:${listener.port}`,
+    rows,
+    connected,
+    [Symbol.dispose]: () => listener[Symbol.dispose](),
+  };
 }
 
 async function curl(via: Proxy, ...args: string[]) {
-  const run = Bun.spawn(["curl", "-sS", "--max-time", "20", "-x", via.url, ...args], { stdout: "pipe", stderr: "pipe" });
+  const run = Bun.spawn(["curl", "-sS", "--max-time", "20", "-x", via.url, ...args], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [out, err, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
   return { out, err, code };
 }
@@ -98,12 +106,15 @@ test.each<[string, NetworkSetting, string]>([
   ["http://[::ffff:10.0.0.1]/", "all", "private network"],
   ["http://0x7f000001/", "all", "private network"],
   ["http://nobody.example/", "all", "no host called"],
-])("a program does not reach %s with the setting %j, is told why, and the refusal is recorded", async (url, network, why) => {
-  using via = proxy(network);
-  expect((await curl(via, url)).out).toContain(why);
-  expect(via.connected).toEqual([]);
-  expect(via.rows.map(({ kind }) => kind)).toEqual(["network.refused"]);
-});
+])(
+  "a program does not reach %s with the setting %j, is told why, and the refusal is recorded",
+  async (url, network, why) => {
+    using via = proxy(network);
+    expect((await curl(via, url)).out).toContain(why);
+    expect(via.connected).toEqual([]);
+    expect(via.rows.map(({ kind }) => kind)).toEqual(["network.refused"]);
+  },
+);
 
 test("a process that works for nobody reaches nothing", async () => {
   using via = proxy(null);
@@ -125,7 +136,11 @@ test("a connection on which the request does not come in time is closed", async 
   await Bun.connect({
     hostname: "127.0.0.1",
     port: Number(port),
-    socket: { open: (socket) => void socket.write("CONNECT exa"), data: () => undefined, close: () => closed.resolve() },
+    socket: {
+      open: (socket) => void socket.write("CONNECT exa"),
+      data: () => undefined,
+      close: () => closed.resolve(),
+    },
   });
   await until("the proxy waits for the request", () => clock.pending() === 1);
   await clock.advance(10_000);

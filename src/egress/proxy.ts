@@ -3,12 +3,14 @@
  * resolved once and must not lead into a private network, and each connection leaves a row in the audit log before the first byte goes out.
  * What is said on the connection is passed on unread.
  */
-import type { ByteStream, Egress, EgressCaller } from "../contracts/egress.ts";
-import type { AuditTrail } from "../contracts/store.ts";
+import type { Egress, EgressCaller } from "../contracts/egress.ts";
+import type { AuditTrail } from "../contracts/store/tool-calls.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
+import { type ByteStream, joinStreams } from "../kit/mux/byte-stream.ts";
 import { judgeHost, type Resolver } from "../kit/outside/public-address.ts";
+import { listenForPrograms } from "./listener.ts";
 import { connectOut } from "./outgoing.ts";
 import { parseProxyRequest, type ProxyRequest } from "./request.ts";
 import { mayReach } from "./rules.ts";
@@ -18,6 +20,8 @@ interface EgressDeps {
   readonly log: Log;
   readonly audit: Pick<AuditTrail, "note">;
   readonly resolve: Resolver;
+  /** Of the gateway itself; known once the port is open. */
+  readonly gatewayPort: Promise<number>;
   readonly connect?: typeof connectOut;
 }
 
@@ -34,16 +38,22 @@ interface Refusal {
 }
 
 export function createEgress(deps: EgressDeps): Egress {
+  const serveHost: Egress["serve"] = (stream, caller) => untilCut(deps, stream, () => serve(deps, stream, caller));
   return {
-    async serve(stream, caller) {
-      try {
-        await serve(deps, stream, caller);
-      } catch (error) {
-        stream.abort("the connection was cut");
-        deps.log.debug("a connection of an agent was cut", { error: String(error) });
-      }
-    },
+    serve: serveHost,
+    serveGateway: (stream) =>
+      untilCut(deps, stream, async () => joinStreams(stream, await connectOut("127.0.0.1", await deps.gatewayPort))),
+    listen: (caller) => listenForPrograms({ serve: serveHost }, caller),
   };
+}
+
+async function untilCut({ log }: EgressDeps, stream: ByteStream, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    stream.abort("the connection was cut");
+    log.debug("a connection of an agent was cut", { error: String(error) });
+  }
 }
 
 async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller): Promise<void> {
@@ -102,31 +112,25 @@ async function open(deps: EgressDeps, address: string, port: number, cut: AbortS
   }
 }
 
-/** Both ways at once, until both are complete, one is cut, or nothing has been said for long. */
+/** Until both sides are complete, one is cut, or nothing has been said for long. */
 async function passOn(clock: Clock, stream: ByteStream, outgoing: ByteStream): Promise<void> {
   let lastSaid = clock.elapsed();
   const over = new AbortController();
-  const watch = (async () => {
-    for (;;) {
-      await clock.sleep(IDLE_MS - (clock.elapsed() - lastSaid), over.signal);
-      if (clock.elapsed() - lastSaid >= IDLE_MS) throw new Error("nothing was said for too long");
-    }
-  })();
-  const pipe = async (from: Pick<ByteStream, "read">, to: Pick<ByteStream, "write" | "end">): Promise<void> => {
-    for (let bytes = await from.read(); bytes !== null; bytes = await from.read()) {
-      lastSaid = clock.elapsed();
-      await to.write(bytes);
-    }
-    to.end();
+  const silence = async (): Promise<void> => {
+    for (let leftMs = IDLE_MS; leftMs > 0; leftMs = IDLE_MS - (clock.elapsed() - lastSaid))
+      await clock.sleep(leftMs, over.signal);
+    throw new Error("nothing was said for too long");
   };
-  const cut = () => outgoing.abort("the program hung up");
-  stream.cut.addEventListener("abort", cut, { once: true });
+  const hangUp = () => outgoing.abort("the program hung up");
+  stream.cut.addEventListener("abort", hangUp, { once: true });
   try {
-    await Promise.race([Promise.all([pipe(stream, outgoing), pipe(outgoing, stream)]), watch]);
+    const passing = joinStreams(stream, outgoing, () => {
+      lastSaid = clock.elapsed();
+    });
+    await Promise.race([passing, silence()]);
   } finally {
-    over.abort();
-    watch.catch(() => undefined); // ended by the line above, or told by the race
-    stream.cut.removeEventListener("abort", cut);
+    over.abort(new Error("the connection is over"));
+    stream.cut.removeEventListener("abort", hangUp);
     outgoing.abort("the connection is over");
   }
 }

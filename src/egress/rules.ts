@@ -7,7 +7,7 @@ export interface Target {
   readonly port: number;
 }
 
-export type Permission = { readonly may: true } | { readonly may: false; readonly because: string };
+type Permission = { readonly may: true } | { readonly may: false; readonly because: string };
 
 const USUAL_PORTS: readonly number[] = [80, 443];
 

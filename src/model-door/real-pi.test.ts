@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentFixture, agentFixture, collect, replyOf } from "../testing/agent-fixture.ts";
+import { programPid } from "../testing/confined-pid.ts";
 import { MODEL_APIS, startWireProvider, type WireProvider } from "../testing/model-wires.ts";
 import { waitFor } from "../testing/wait-for.ts";
 import { PLACEHOLDER_KEY } from "../contracts/model-door.ts";
@@ -49,7 +50,7 @@ test.each([...MODEL_APIS])(
     await using lease = await fx.lease({ model: `${api}/m`, sessionFile: `${api}.jsonl` });
     expect(replyOf(await collect(lease, "hello"))).toBe("hello from the model");
     expect(provider.requests.findLast((request) => request.api === api)?.key).toBe(KEY);
-    expect(keyIn(readFileSync(`/proc/${lease.pid}/environ`))).toBe(false);
+    expect(keyIn(readFileSync(`/proc/${programPid(lease.pid)}/environ`))).toBe(false);
     expect(filesBelow(fx.home).filter((path) => keyIn(readFileSync(path)))).toEqual([]);
   },
   LIMIT_MS,
@@ -60,8 +61,8 @@ test(
   async () => {
     await using lease = await fx.lease({ model: "anthropic-messages/m", sessionFile: "scanned-chat.jsonl" });
     expect(replyOf(await collect(lease, "hello"))).toBe("hello from the model");
-    expect(memoryHolds(lease.pid, PLACEHOLDER_KEY)).toBe(true); // the scan finds what is there
-    expect(memoryHolds(lease.pid, KEY)).toBe(false);
+    expect(memoryHolds(programPid(lease.pid), PLACEHOLDER_KEY)).toBe(true); // the scan finds what is there
+    expect(memoryHolds(programPid(lease.pid), KEY)).toBe(false);
   },
   LIMIT_MS,
 );
@@ -72,7 +73,7 @@ test(
     await using lease = await fx.lease({ model: "openai-completions/m", sessionFile: "repeated-key.jsonl" });
     const events = await collect(lease, "repeat my key");
     expect(events.at(-1)).toMatchObject({ type: "failed", detail: expect.stringContaining("wrong key [redacted]") });
-    expect(memoryHolds(lease.pid, KEY)).toBe(false);
+    expect(memoryHolds(programPid(lease.pid), KEY)).toBe(false);
   },
   LIMIT_MS,
 );

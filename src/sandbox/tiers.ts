@@ -23,8 +23,10 @@ const MACOS_LEAKS: readonly string[] = [
 const NO_WALL_LEAKS: readonly string[] = ["Agent processes run as your user; pi tools are off."];
 const SHARED_MEMORY_LEAK = "Memory is limited for each process, not for all processes of an agent together.";
 
-const NETWORK_LEAK =
-  "The network is open, because pi calls its provider itself; services of this machine can be reached by TCP and UDP.";
+/** Of an agent with a login of its own, which calls its provider itself. */
+const LOGIN_LEAK = "An agent with its own pi login (agent.agentDir without agent.model) has the machine's network.";
+const PORT_LEAK =
+  "Where agent.network allows hosts, the ports of the proxy and of the gateway can be reached on any host, not only on this one.";
 
 const NAMESPACE_ADVICE =
   "Allow user namespaces for a full wall: on Ubuntu 24.04 and newer `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in a container `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`; install util-linux where unshare is missing.";
@@ -36,16 +38,21 @@ export function reportOf({ platform, full, basic }: Findings): SandboxReport {
     return {
       tier: "full",
       because: "Namespaces, Landlock and the filter of kernel calls work here.",
-      leaks: [NETWORK_LEAK, SHARED_MEMORY_LEAK],
+      leaks: [LOGIN_LEAK, SHARED_MEMORY_LEAK],
       advice: null,
     };
   if (basic === null && platform === "darwin")
-    return { tier: "basic", because: "sandbox-exec works here.", leaks: [NETWORK_LEAK, ...MACOS_LEAKS], advice: null };
+    return {
+      tier: "basic",
+      because: "sandbox-exec works here.",
+      leaks: [LOGIN_LEAK, PORT_LEAK, ...MACOS_LEAKS],
+      advice: null,
+    };
   if (basic === null)
     return {
       tier: "basic",
       because: `Namespaces cannot be used: ${full}.`,
-      leaks: [NETWORK_LEAK, ...BASIC_LEAKS, SHARED_MEMORY_LEAK],
+      leaks: [LOGIN_LEAK, PORT_LEAK, ...BASIC_LEAKS, SHARED_MEMORY_LEAK],
       advice: NAMESPACE_ADVICE,
     };
   const because = full === basic ? `No wall can be built: ${full}.` : `No wall can be built: ${full}; ${basic}.`;

@@ -9,6 +9,7 @@ import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, RejectedCall } from 
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
+import type { Egress } from "../contracts/egress.ts";
 import { createModelDoor } from "../model-door/index.ts";
 import { testSandbox } from "./confined-run.ts";
 import { bridgePath } from "./whole/bridge-path.ts";
@@ -25,6 +26,11 @@ const HANDSHAKE_MS = 15_000;
 export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
 
 interface FixtureOptions {
+  /** Where programs of agents find hosts outside, and the gateway; left out, they find neither. */
+  readonly egress?: Egress;
+  readonly reach?: Parameters<typeof startPool>[0]["reach"];
+  /** The walls that may be built. Default: the best one. */
+  readonly tiers?: Parameters<typeof testSandbox>[1];
   readonly starts?: NonNullable<PoolOptions["starts"]>;
   readonly roles?: Config["roles"]["profiles"];
 }
@@ -68,6 +74,7 @@ export const NOTHING_ADDED = {
   tools: "chat" as const,
   bridge: "live" as const,
   sandbox: "auto" as const,
+  network: "none" as const,
   providerWaitMs: 60_000,
   skills: [],
   extensions: [],
@@ -113,7 +120,7 @@ export async function agentFixture(
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { starts, roles = {}, ...agent } = config;
+  const { starts, roles = {}, egress, reach, tiers, ...agent } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
   const options = {
     ...settings,
@@ -124,9 +131,19 @@ export async function agentFixture(
   const log = recordingLog();
   const happened: { event: EventName; data: unknown }[] = [];
   const modelDoor = createModelDoor({ log }, { models: () => models, environment: options.environment });
-  const sandbox = testSandbox(home.path);
+  const sandbox = testSandbox(home.path, tiers);
   const pool = await startPool(
-    { clock: systemClock, ids: systemIds, log, events: eventsInto(happened), tools: gate, modelDoor, sandbox },
+    {
+      clock: systemClock,
+      ids: systemIds,
+      log,
+      events: eventsInto(happened),
+      tools: gate,
+      modelDoor,
+      sandbox,
+      ...(egress ? { egress } : {}),
+      ...(reach ? { reach } : {}),
+    },
     options,
   );
 

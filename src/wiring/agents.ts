@@ -14,9 +14,11 @@ import type { AgentPool } from "../contracts/agent.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
+import { createEgress } from "../egress/index.ts";
 import { createDelegations } from "../flow/index.ts";
 import { createModelDoor } from "../model-door/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
+import { systemResolver } from "../kit/outside/public-address.ts";
 import type { Core } from "./core.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
@@ -40,10 +42,12 @@ export async function openAgents(
   core: Core,
   { tools, people, url }: { readonly tools: Tools; readonly people: People; readonly url: Promise<string> },
 ): Promise<Agents> {
-  const { clock, ids, log, events, config, options } = core;
+  const { clock, ids, log, events, store, config, options } = core;
   const reach = { url, tokens: tools.agentTokens };
   const modelDoor = createModelDoor({ log }, { models: () => config().models, environment: options.environment });
   const { sandbox } = options;
+  const gatewayPort = url.then((address) => Number(new URL(address).port));
+  const egress = createEgress({ clock, log, audit: store.audit, resolve: systemResolver, gatewayPort });
   const poolDeps = {
     clock,
     ids,
@@ -54,6 +58,7 @@ export async function openAgents(
     reach,
     modelDoor,
     sandbox,
+    egress,
   };
   const openPool = (from: Config) => startPool(poolDeps, poolOptions(core, from, tools.skills.take()));
   const pool = life.own("agents", createReplaceablePool({ log }, await openPool(config())), AGENTS_STOP_MS);

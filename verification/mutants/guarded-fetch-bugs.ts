@@ -118,10 +118,10 @@ export const GUARDED_FETCH_BUGS: readonly SeededBug[] = [
   },
   {
     what: "One public address among several private ones is enough.",
-    file: "src/kit/outside/guarded-fetch.ts",
-    in: "judge",
-    find: "!addresses.every(isGlobalAddress)",
-    replace: "!addresses.some(isGlobalAddress)",
+    file: "src/kit/outside/public-address.ts",
+    in: "judgeHost",
+    find: "addresses.every(isGlobalAddress)",
+    replace: "addresses.some(isGlobalAddress)",
     tests: here,
   },
   {

@@ -1,7 +1,7 @@
 /** What one agent process may reach when it is confined: its own folders to write, and what pi, the bridge and its extensions are made of to read. */
 import { existsSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import type { ConfinedPlaces } from "../../contracts/sandbox.ts";
+import type { ConfinedPlaces, SandboxNetwork } from "../../contracts/sandbox.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import { type Resources, skillFolders } from "./resources.ts";
 
@@ -15,6 +15,7 @@ interface ProcessFiles {
   readonly bun: string;
   readonly pi: string;
   readonly bridge: string;
+  readonly network: SandboxNetwork;
 }
 
 const PACKAGES = "node_modules";
@@ -50,7 +51,7 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
       ...extensions.flatMap((path) => [PACKAGES, "package.json"].map((name) => join(dirname(path), name))),
     ],
     list: [dirname(packageOf(files.pi))],
-    network: { kind: "open" }, // pi calls its provider itself
+    network: files.network,
   };
 }
 

@@ -14,6 +14,8 @@ interface AgentEnvironment {
   /** By which the next process of the gateway knows what this one left running. */
   readonly mark: Readonly<Record<string, string>>;
   readonly reach: Reach | null;
+  /** How its programs reach others. */
+  readonly network: Readonly<Record<string, string>>;
   /** Where passing files go. */
   readonly temp: string;
 }
@@ -43,6 +45,7 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
     PI_GATEWAY_PROVIDER_WAIT_MS: String(options.config.providerWaitMs),
     ...(reach ? { PI_GATEWAY_URL: reach.url, PI_GATEWAY_INTERNAL_TOKEN: reach.token.reveal() } : {}),
     ...forModels(choice),
+    ...options.network,
   };
 }
 

@@ -5,6 +5,7 @@ import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { ModelDoor, ProcessDoor } from "../../contracts/model-door.ts";
 import type { Questions } from "../../contracts/channels/question.ts";
+import type { Egress } from "../../contracts/egress.ts";
 import type { Launch, Sandbox, Wall } from "../../contracts/sandbox.ts";
 import type { ToolGate } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -16,6 +17,7 @@ import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { confinedPlaces } from "./confined-places.ts";
 import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
+import { type OpenNetwork, openNetwork } from "./network.ts";
 import { expectedModel, type ModelChoice } from "./model-choice.ts";
 import { watchLocks } from "../process/dead-locks.ts";
 import { limitMark } from "../process/limit-mark.ts";
@@ -23,6 +25,7 @@ import { PROCESS_VARIABLE } from "../process/marks.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import type { PlayedAgents } from "../process/played.ts";
 import { type AgentProcess, CONNECTION, startProcess } from "../process/process.ts";
+import { createStreams, type ProcessStreams } from "../process/streams.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
 import { redact } from "../process/redact.ts";
 import type { AgentTokenMint } from "../tools/agent-tokens.ts";
@@ -46,6 +49,8 @@ export interface StartDeps {
   readonly modelDoor?: ModelDoor;
   /** Without it processes are not confined. */
   readonly sandbox?: Sandbox;
+  /** Without it programs of a process reach no host. */
+  readonly egress?: Egress;
   /** Instead of processes of pi. */
   readonly played?: PlayedAgents;
 }
@@ -93,7 +98,6 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const suffix = Buffer.from(deps.ids.secret(SUFFIX_BYTES), "base64url").toString("hex");
   const url = deps.reach ? await orAborted(deps.reach.url, signal) : null;
   const token = deps.reach?.tokens.issue();
-  const reach = url !== null && token ? { url, token: token.secret } : null;
   const secrets = [...secretValues(settings.choice), ...(token ? [token.secret.reveal()] : [])];
   const locks = settings.notes.freeLocks();
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
@@ -101,8 +105,18 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   using _locks = folders.ownAgentDir ? watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs }) : null;
   const id = deps.ids.next("process");
   const door = deps.modelDoor?.connect(providersOf(settings.choice)) ?? NO_DOOR;
+  const streams = createStreams({ door, egress: deps.egress }, settings.config.network);
   const wall = await wallFor(deps, settings);
-  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets, door, wall });
+  const tier = wall?.report.tier ?? "none";
+  const network = openNetwork(deps.egress, {
+    config: settings.config,
+    choice: settings.choice,
+    tier,
+    url,
+    caller: streams.caller,
+  });
+  const reach = url !== null && token && network.by !== "nothing" ? { url, token: token.secret } : null;
+  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets, streams, wall, network });
   if (process.identity) settings.notes.write(process.identity, id);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
@@ -110,6 +124,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     temp.remove(deps.log);
     visits.remove(deps.log);
     token?.[Symbol.dispose]();
+    network[Symbol.dispose]();
     deps.events.emit("agent.exited", { pid: process.pid, code, expected: because === "stopped" });
   });
   try {
@@ -128,7 +143,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     return {
       process,
       pipe,
-      door,
+      door: streams,
       model: model ?? "",
       thinking: text(state.thinkingLevel),
       redact: (said) => redact(said, secrets),
@@ -157,8 +172,9 @@ interface OwnParts {
   readonly suffix: string;
   readonly reach: Reach | null;
   readonly secrets: readonly string[];
-  readonly door: ProcessDoor;
+  readonly streams: ProcessStreams;
   readonly wall: Wall | null;
+  readonly network: OpenNetwork;
 }
 
 const NO_DOOR: ProcessDoor = {
@@ -180,7 +196,7 @@ function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
       id: own.id,
       launch: launchOf(settings, own, { temp: temp.path, visits: visits.path }),
       secrets: own.secrets,
-      opened: own.door.serve,
+      opened: own.streams.serve,
     });
     return { process, temp, visits };
   } catch (error) {
@@ -196,7 +212,7 @@ interface OwnFolders {
 }
 
 function launchOf(settings: StartSettings, own: OwnParts, { temp, visits }: OwnFolders): Launch {
-  const { id, suffix, reach, wall } = own;
+  const { id, suffix, reach, wall, network } = own;
   const { config, environment, folders } = settings;
   if (config.bridge === "off" && settings.choice.kind === "demo") {
     const say =
@@ -221,14 +237,30 @@ function launchOf(settings: StartSettings, own: OwnParts, { temp, visits }: OwnF
   const program = {
     argv: [...found.argv, ...flags(settings, visits)],
     cwd: folders.workspace,
-    env: agentEnvironment({ ...settings, reach, temp, bridgeSuffix: suffix, mark: marksOf(settings, id) }),
+    env: agentEnvironment({
+      ...settings,
+      reach,
+      temp,
+      bridgeSuffix: suffix,
+      mark: marksOf(settings, id),
+      network: network.variables,
+    }),
     mark: limitMark(id),
     descriptors: [CONNECTION],
   };
   if (wall === null) return { ...program, wrappers: 0 };
   const { resources, bridgePath } = settings;
   const bun = program.argv[0] ?? process.execPath;
-  const places = confinedPlaces({ folders, resources, temp, visits, bun, pi: found.file, bridge: bridgePath });
+  const places = confinedPlaces({
+    folders,
+    resources,
+    temp,
+    visits,
+    bun,
+    pi: found.file,
+    bridge: bridgePath,
+    network: network.confined,
+  });
   return wall.confine(places, program);
 }
 

@@ -10,7 +10,7 @@ import {
   tools,
 } from "./capabilities.ts";
 import { ownHeartbeat } from "./heartbeat.ts";
-import { choice, closed, duration, list, path, text, wholeNumber, workspace } from "./kinds.ts";
+import { choice, closed, duration, list, network, path, text, wholeNumber, workspace } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
 
 const thinkingLevel = (description: string) =>
@@ -57,6 +57,9 @@ export const AgentSection = Type.Object(
     tools: tools(
       { default: "chat" },
       'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi tools this way; see roles.profiles.',
+    ),
+    network: network(
+      'Which hosts programs of the agents reach, when there is a wall around them: "none", "all" public hosts, or {"allow": [hosts]} such as "registry.npmjs.org", "*.example.org" or "example.org:8443". Each connection goes through a proxy of the gateway and is in the audit log.',
     ),
     sandbox: Type.Union([Type.Literal("auto"), Type.Literal("required"), Type.Literal("off")], {
       default: "auto",

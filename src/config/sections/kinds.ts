@@ -3,6 +3,7 @@
  * once loaded; one that may be missing is wrapped in `Type.Optional`.
  */
 import { type Static, type TSchema, Type } from "typebox";
+import type { NetworkSetting } from "../../contracts/egress.ts";
 import type { Secret } from "../../kit/secret.ts";
 
 interface Default<T> {
@@ -77,6 +78,31 @@ export const duration = ({ minimum, ...byDefault }: Range, description: string) 
 
 /** A file or folder; `~` is the home of the gateway's user, and what is relative starts where the gateway was started. */
 export const path = (description: string) => Type.Optional(text({ maxLength: 4096 }, description));
+
+const HOST = "^(\\*\\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$";
+
+export const network = (description: string) =>
+  Type.Unsafe<NetworkSetting>({
+    anyOf: [
+      ...["none", "all"].map((word) => ({ const: word, type: "string" })),
+      {
+        type: "object",
+        properties: {
+          allow: {
+            type: "array",
+            items: { type: "string", pattern: HOST, expects: "the name of a host" },
+            maxItems: 1000,
+          },
+        },
+        required: ["allow"],
+        additionalProperties: false,
+      },
+    ],
+    expects: '"none", "all", or { "allow": [names of hosts] }',
+    default: "none",
+    security: true,
+    description,
+  });
 
 /** A folder, and whether everybody works in it or each person in one of their own below it. */
 export type Workspace = string | { readonly path?: string; readonly scope?: "agent" | "person" };

@@ -4,6 +4,7 @@
  */
 import { deferred } from "../deferred.ts";
 import { parseJson } from "../json.ts";
+import type { ByteStream } from "./byte-stream.ts";
 import { createArrivals, createSendWindow, type SendWindow } from "./flow.ts";
 import { createFrameDecoder, type Frame, MAX_PAYLOAD_BYTES } from "./frames.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -13,19 +14,10 @@ const MAX_STREAMS = 64;
 const MAX_REASON_CHARS = 500;
 const HEAD_LIMITS = { maxChars: MAX_PAYLOAD_BYTES, maxDepth: 16 };
 
-export interface MuxStream {
+export interface MuxStream extends ByteStream {
   /** The head of the other side's answer. Rejects when the stream ends before one has come. */
   readonly answer: Promise<unknown>;
   respond(head: unknown): void;
-  /** The next bytes; null after the last ones. Rejects when the stream was aborted. One reader at a time. */
-  read(): Promise<Uint8Array | null>;
-  /** Resolves when all of it is on its way. Rejects when the stream is over. One writer at a time. */
-  write(bytes: Uint8Array): Promise<void>;
-  /** Nothing more is written. */
-  end(): void;
-  abort(reason: string): void;
-  /** Aborts when the stream ends in any way but a complete one. */
-  readonly cut: AbortSignal;
 }
 
 export interface Mux {

@@ -4,7 +4,7 @@ import { isAddress, isGlobalAddress } from "./addresses.ts";
 /** All addresses of a name. */
 export type Resolver = (host: string) => Promise<readonly string[]>;
 
-export type Judged = { readonly address: string } | { readonly refused: "unknown_name" | "private_network" };
+type Judged = { readonly address: string } | { readonly refused: "unknown_name" | "private_network" };
 
 /** `trusted`: the operator chose this place, so a private address is right. */
 export async function judgeHost(resolve: Resolver, host: string, trusted = false): Promise<Judged> {

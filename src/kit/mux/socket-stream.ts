@@ -1,6 +1,6 @@
 /** The bytes of one TCP connection as a stream with back-pressure on both sides. Whoever owns the socket passes its events on. */
-import type { ByteStream } from "../contracts/egress.ts";
-import { type Deferred, deferred } from "../kit/deferred.ts";
+import { type Deferred, deferred } from "../deferred.ts";
+import type { ByteStream } from "./byte-stream.ts";
 
 /** What is used of a socket. */
 interface PlainSocket {

@@ -25,7 +25,7 @@ async function readUntil(
 }
 
 describe("the build", () => {
-  test("makes gateway, bridge, page and list, and then rests until a source changes", async () => {
+  test("makes gateway, bridge, sandbox launcher, console and list, and then rests until a source changes", async () => {
     using project = tinyProject();
     expect(await ensureDist(project.root)).toBe("built");
     const dist = join(project.root, "dist");
@@ -37,6 +37,8 @@ describe("the build", () => {
       "console.json",
       "main.js",
       "main.js.map",
+      "sandbox.js",
+      "sandbox.js.jsc",
     ]);
     const list = JSON.parse(readFileSync(join(dist, "console.json"), "utf8"));
     for (const { file, gzip } of Object.values<{ file: string; gzip: string }>(list.files)) {

@@ -10,7 +10,7 @@ import { registerDemoModel } from "./demo/model.ts";
 import { envelopeErrors } from "./errors.ts";
 import { keepOtherTexts } from "./kept-results.ts";
 import { respellCalls } from "./names.ts";
-import { useModelDoor } from "./model-door.ts";
+import { tellModel, useModelDoor } from "./model-door.ts";
 import { parseOrder } from "./orders.ts";
 import { guardPiTools } from "./pi-tools.ts";
 import { keepProviderWaits } from "./provider-waits.ts";
@@ -24,6 +24,7 @@ export default function bridge(pi: ExtensionAPI): void {
 
   useModelDoor();
   relayPorts();
+  tellModel(pi);
   if (process.env.PI_GATEWAY_BRIDGE_MODE === "off") return; // models are called all the same
   const state = bridgeState();
   const tools = toolApplier(pi, state);

@@ -2,6 +2,7 @@
  * Calls to the model's provider, sent through the gateway: this process has a placeholder where a key would be, and the gateway puts the key
  * in. Calls to other addresses are left alone.
  */
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Connection } from "../src/kit/mux/descriptor.ts";
 import type { MuxStream } from "../src/kit/mux/mux.ts";
 import { gatewayConnection } from "./connection.ts";
@@ -9,21 +10,45 @@ import { isRecord } from "./orders.ts";
 
 const KEY = Symbol.for("pi-gateway.model-door");
 
+/** The model of the newest request, as pi knows it. */
+interface CalledModel {
+  readonly id: string;
+  readonly cost: unknown;
+}
+
+/** Outlives an extension instance: the calls of every session go through the one that was made first. */
+interface Door {
+  model: CalledModel | null;
+}
+
 type Fetch = typeof globalThis.fetch;
 type Target = Parameters<Fetch>[0];
 type Init = NonNullable<Parameters<Fetch>[1]>;
 
+/** The gateway counts what a call costs, and pi has the prices. */
+export function tellModel(pi: ExtensionAPI): void {
+  const { [KEY]: door } = globalThis as { [KEY]?: Door };
+  if (!door) return;
+  pi.on("before_provider_request", (_event, { model }) => {
+    if (model) door.model = { id: model.id, cost: model.cost };
+    return undefined;
+  });
+}
+
 /** Once for each process: an extension is loaded again for every session. pi's own fetch is in its place by now, and libraries take it anew for each call. */
 export function useModelDoor(): void {
-  const holder = globalThis as { [KEY]?: true };
+  const holder = globalThis as { [KEY]?: Door };
   const baseUrls = baseUrlsIn(process.env.PI_GATEWAY_MODEL_DOOR);
   if (holder[KEY] || baseUrls.length === 0) return;
-  holder[KEY] = true;
+  const door: Door = { model: null };
+  holder[KEY] = door;
   const connection = gatewayConnection();
   const plain = globalThis.fetch;
   const through = (target: Target, init: Init = {}): Promise<Response> => {
     const url = addressOf(target);
-    return baseUrls.some((base) => url.startsWith(base)) ? callThrough(connection, target, init) : plain(target, init);
+    return baseUrls.some((base) => url.startsWith(base))
+      ? callThrough({ open: connection.open, door }, target, init)
+      : plain(target, init);
   };
   globalThis.fetch = Object.assign(through, plain);
 }
@@ -38,12 +63,16 @@ export function addressOf(target: Target): string {
   return target instanceof URL ? target.href : target.url;
 }
 
-async function callThrough({ open }: Connection, target: Target, init: Init): Promise<Response> {
+type Way = Pick<Connection, "open"> & { readonly door: Door };
+
+async function callThrough({ open, door }: Way, target: Target, init: Init): Promise<Response> {
   const request = typeof target === "string" || target instanceof URL ? null : target;
   const signal = init.signal ?? request?.signal ?? null;
   signal?.throwIfAborted();
   const headers = [...new Headers(init.headers ?? request?.headers)];
-  const call = open({ to: "model", method: init.method ?? request?.method ?? "GET", url: addressOf(target), headers });
+  const method = init.method ?? request?.method ?? "GET";
+  const { id: model, cost: prices } = door.model ?? {};
+  const call = open({ to: "model", method, url: addressOf(target), headers, model, prices });
   const stop = (): void => call.abort("stopped by the agent");
   signal?.addEventListener("abort", stop, { once: true });
   const over = (): void => signal?.removeEventListener("abort", stop);

@@ -54,6 +54,8 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
     "A tool ended, with status, time, `params`, and `result` or `error`. A rejected call has this alone, as `error` or `blocked`. `background`: its caller was answered before. Also a plugin hook.",
   "turn.ended": "The turn is over: done, failed or aborted. The answer itself arrives as `message`.",
   "turn.measured": "Where the time of an ended turn went, stretch by stretch. Comes before its `turn.ended`.",
+  "model.call":
+    "A call of a model has ended: provider, model, times, outcome, tokens. A turn has one for each answer of its model.",
   "turn.recorded": "What was said in an ended turn, for those who keep records. Comes before its `turn.ended`.",
   "cron.run": "A slot of a job got its row, or its run has ended.",
   "delegation.ended": "One agent has asked another one (`done`, `failed`), or was not let (`refused`).",

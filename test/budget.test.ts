@@ -151,3 +151,26 @@ test("a higher limit lets everybody go on at once; a crash forgets nothing of wh
   expect((await say("and now?", again)).status).toBe(429);
   expect(await told(again)).toBe(2);
 });
+
+test("a turn whose first answer uses the budget up ends before its second one, says so, and is counted once", async () => {
+  await using model = await startFakeProvider(({ messages }) =>
+    messages.at(-1)?.role === "tool"
+      ? says("too much")
+      : { kind: "tools", calls: [{ name: "session_status", input: {} }] },
+  );
+  const { models } = config();
+  const { fake } = models.providers;
+  await using poor = await startGatewayProcess({
+    config: {
+      agent: { model: "fake/fake-1", pool: { min: 0, max: 1 } },
+      models: { providers: { fake: { ...fake, baseUrl: model.baseUrl } } },
+      budget: { dailyTokens: 15 },
+    },
+    env: ENV,
+  });
+  await say("how are you", poor);
+  const told = (await notices(poor)).filter((text) => text.startsWith("The daily budget of this gateway is used up"));
+  expect(told.length).toBe(1); // besides what the owner is told about the limit
+  expect(model.requests.length).toBe(1);
+  expect((await report("day", poor)).total).toMatchObject({ turns: 1, inputTokens: 10, outputTokens: 5 });
+});

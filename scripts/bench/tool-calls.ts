@@ -10,7 +10,7 @@ import { checkConfigText, readEnvironment } from "../../src/config/index.ts";
 import type { AgentLease, Caller } from "../../src/contracts/agent.ts";
 import type { InboxId, TurnId } from "../../src/contracts/ids.ts";
 import type { Tool } from "../../src/contracts/tools/tool.ts";
-import { createModelDoor } from "../../src/model-door/index.ts";
+import { testModelDoor } from "../../src/testing/test-model-door.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { systemIds } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -116,7 +116,7 @@ async function openPipe(baseUrl: string) {
   const events = createEvents(DEPS);
   const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, [nothing], EVERY_RULE);
   const environment = readEnvironment(process.env);
-  const modelDoor = createModelDoor(DEPS, { models: () => config.models, environment });
+  const modelDoor = testModelDoor({ ...DEPS, events }, { models: config.models, environment });
   const pool = await startPool(
     { ...DEPS, events, tools, modelDoor },
     {

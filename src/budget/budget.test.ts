@@ -47,6 +47,40 @@ async function world(given: Partial<BudgetRules> = {}) {
   return { clock, real, rules, told, said, telling, log, open, pay, [Symbol.asyncDispose]: end };
 }
 
+describe("a turn that still runs", () => {
+  const spending = (id: string, usd: number) => ({ id, model: "", usage: dollars(usd) });
+
+  test("counts with what it has spent so far, and once when its row is written", async () => {
+    await using fx = await world({ dailyUsd: 5 });
+    const budget = await fx.open();
+    budget.spending(budget.bill(person, spending("turn_1", 3)));
+    budget.spending(budget.bill(person, spending("turn_1", 1.5)));
+    expect([budget.ask(job).may, budget.ask(person).may]).toEqual([false, true]);
+    budget.spending(budget.bill(person, spending("turn_2", 0.5)));
+    expect(budget.ask(person).may).toBe(false);
+    budget.settle("turn_2"); // without a row
+    expect(budget.ask(person).may).toBe(true);
+    await budget.record(budget.bill(person, spending("turn_1", 4.5)));
+    expect([budget.ask(person).may, budget.used().today.costUsd]).toEqual([true, 4.5]);
+  });
+
+  test("counts for its own agent, person and origin alone", async () => {
+    const other = { ...person, agentId: "other" as AgentId, principal: "somebody" as Principal };
+    await using fx = await world({ agents: { default: { dailyUsd: 1 } }, principals: { operator: { dailyUsd: 1 } } });
+    const budget = await fx.open();
+    budget.spending(budget.bill(person, spending("turn_1", 2)));
+    expect([budget.ask(person).may, budget.ask(other).may]).toEqual([false, true]);
+  });
+
+  test("whose attempt died is counted by the row of that attempt from then on", async () => {
+    await using fx = await world({ dailyTokens: 200 });
+    const budget = await fx.open();
+    budget.spending(budget.bill(person, spending("turn_1", 0)));
+    await budget.record(budget.bill(person, spending("turn_1:1", 0)));
+    expect(budget.ask(person).may).toBe(true); // 110 tokens, not 220
+  });
+});
+
 describe("a budget", () => {
   test("stops what begins by itself first, then people, and says which limit and until when", async () => {
     await using fx = await world({ dailyUsd: 5 });

@@ -6,9 +6,19 @@ import type { Budget } from "../contracts/budget.ts";
 import type { Spent, UsageStore } from "../contracts/store/usage.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
-import { allLimits, type BudgetRules, decideBudget, type Limit, limitsOn, reaches } from "./decide.ts";
+import {
+  allLimits,
+  type Amount,
+  type BudgetRules,
+  decideBudget,
+  type Limit,
+  limitsOn,
+  reaches,
+  type SpentIn,
+} from "./decide.ts";
 import { createCalendar, daysBefore, firstOfMonth, type Today } from "./periods.ts";
 import { createSums, LOADED_BY, type Sums } from "./sums.ts";
+import { createUnderWay } from "./under-way.ts";
 import { type Level, ownerText, recordText, refusalText } from "./messages.ts";
 
 interface BudgetDeps {
@@ -43,11 +53,14 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
     sums.roll(today);
     return today;
   };
+  const underWay = createUnderWay();
+  const soFar: SpentIn = (scope, period) => plus(sums.amount(scope, period), underWay.amount(scope));
   const every = () => allLimits(rules(), sums.amount);
   const tell = createTelling(deps, (limit, level) => ownerText(limit, level, { today: now(), timezone: timezone() }));
 
   const count = (spent: Spent): void => {
     const today = now();
+    underWay.settle(spent.id);
     sums.add(spent);
     for (const limit of limitsOn(spent, rules(), sums.amount)) tell(limit, levelOf(limit), today);
   };
@@ -55,7 +68,7 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
   return {
     ask(work) {
       const today = now();
-      const decision = decideBudget(work, rules(), sums.amount);
+      const decision = decideBudget(work, rules(), soFar);
       if (decision.may) return decision;
       const { reached } = decision;
       tell(reached, levelOf(reached), today);
@@ -64,8 +77,11 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
       return { may: false, reached, say, because: recordText(reached, work, world) };
     },
     bill: ({ agentId, principal, origin }, what) => ({ ...what, day: now().day, agentId, principal, origin }),
+    spending: underWay.add,
+    settle: underWay.settle,
     count,
     async record(spent) {
+      underWay.settle(spent.id);
       if (spent.usage.inputTokens + spent.usage.outputTokens <= 0 && spent.usage.costUsd <= 0) return;
       try {
         if (!(await store.record(spent))) return;
@@ -91,6 +107,10 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
     },
     today: () => ({ day: now().day, timezone: timezone() }),
   };
+}
+
+function plus(ended: Amount, running: Amount): Amount {
+  return { usd: ended.usd + running.usd, tokens: ended.tokens + running.tokens };
 }
 
 async function loadSums(store: BudgetDeps["store"], today: Today): Promise<Sums> {

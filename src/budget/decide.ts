@@ -20,7 +20,7 @@ export interface Amount {
   readonly tokens: number;
 }
 
-type SpentIn = (scope: Scope, period: BudgetPeriod) => Amount;
+export type SpentIn = (scope: Scope, period: BudgetPeriod) => Amount;
 
 /** What people read about it: whose limit it is. */
 type Whose = "gateway" | "unattended" | "agent" | "person" | "origin";

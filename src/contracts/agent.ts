@@ -157,6 +157,8 @@ export type AgentEvent =
       readonly code: ErrorCode;
       readonly detail: string;
       readonly again: boolean;
+      /** What people are told instead of what the code says; for failures that the gateway itself has decided. */
+      readonly say?: string;
       /** The provider has said how long to wait: that time is over then. */
       readonly tryAt?: number;
       readonly text: string;

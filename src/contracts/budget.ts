@@ -1,4 +1,4 @@
-/** What may still be spent: asked before every turn that needs a model, told about everything that was paid for. */
+/** What may still be spent: asked before every turn and every model call, told about everything that was paid for. */
 import type { AgentId, Principal } from "./ids.ts";
 import type { Spent, UsageOrigin, UsageSum } from "./store/usage.ts";
 
@@ -36,6 +36,10 @@ export interface Budget {
   ask(work: BudgetWork): BudgetVerdict;
   /** The row for something that was paid for today. */
   bill(work: BudgetWork, what: Pick<Spent, "id" | "model" | "usage">): Spent;
+  /** A turn that still runs has spent this. It counts at once, until the turn's own row takes its place. */
+  spending(spent: Spent): void;
+  /** The turn is over, whether or not it got a row. */
+  settle(turnId: string): void;
   /** It is in the store: from now on it counts. */
   count(spent: Spent): void;
   /** Writes it down and counts it. Never rejects: what cannot be written is counted and logged. */

@@ -2,6 +2,7 @@
 import type { JobRun } from "./automation/job.ts";
 import type { OutboundMessage, ToolStatus, TranscriptItem, TurnOutcome, Usage } from "./chat.ts";
 import type { InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+import type { ModelCall } from "./model-door.ts";
 import type { Span } from "./queue.ts";
 import type { QuestionNews } from "./channels/question.ts";
 import type { ApprovalNews } from "./tools/approval.ts";
@@ -75,6 +76,8 @@ export interface GatewayEvents {
     /** Now, when its end is stored. */
     readonly sinceAcceptedMs: number;
   };
+  /** A model call of a turn has ended. */
+  "model.call": ModelCall;
   /** What was said in an ended turn, for those who keep records; comes before its `turn.ended`. */
   "turn.recorded": {
     readonly sessionKey: SessionKey;

@@ -2,6 +2,7 @@
 import type { RunStatus } from "./automation/job.ts";
 import type { Usage } from "./chat.ts";
 import type { DelegationOutcome } from "./events.ts";
+import type { ModelCall } from "./model-door.ts";
 import type { GatewayStatus } from "./wire.ts";
 
 export interface Metrics {
@@ -35,6 +36,8 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
   readonly messages: { readonly received: number; readonly sent: number };
   readonly usage: Usage;
   readonly latency: Readonly<Record<LatencyName, Quantiles>>;
+  /** Model calls by provider, and how long each took to its first word. */
+  readonly models: readonly ModelMetrics[];
   readonly tools: readonly {
     readonly tool: string;
     readonly success: number;
@@ -42,6 +45,11 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
     readonly blocked: number;
     readonly latency: Quantiles;
   }[];
+}
+
+interface ModelMetrics extends Readonly<Record<ModelCall["outcome"], number>> {
+  readonly provider: string;
+  readonly firstToken: Quantiles;
 }
 
 export type RunEndStatus = Exclude<RunStatus, "running" | "waiting">;

@@ -1,6 +1,9 @@
 /** Model calls of agent processes: they leave through the gateway, which puts in the key. No process holds one. */
 import type { MuxStream } from "../kit/mux/mux.ts";
 import type { Caller } from "./agent.ts";
+import type { Usage } from "./chat.ts";
+import type { ErrorCode } from "./errors.ts";
+import type { SessionKey, TurnId } from "./ids.ts";
 
 /**
  * What a process has in the place of a key. No secret: it is worth nothing but in a call through the model door. pi recognises Anthropic's
@@ -19,4 +22,32 @@ export interface ProcessDoor {
   serve(call: MuxStream, head: unknown): void;
   /** For whom calls are made from now on. Null: they are refused, and those that run end. */
   lease(caller: Caller | null): void;
+  /** Why the gateway itself has refused a call of this lease; null: it has not. */
+  refusal(): DoorRefusal | null;
+}
+
+export interface DoorRefusal {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  /** For the person who asked. */
+  readonly say: string;
+}
+
+/** A model call that has ended. */
+export interface ModelCall {
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly provider: string;
+  /** `provider/model`. */
+  readonly model: string;
+  /** On the clock of elapsed time. */
+  readonly startedAt: number;
+  readonly ms: number;
+  /** From the beginning to the first word or tool call; null: there was none. */
+  readonly firstTokenMs: number | null;
+  /** `refused`: by the gateway itself. `stopped`: the turn ended first. */
+  readonly outcome: "answered" | "failed" | "refused" | "stopped";
+  /** What the provider answered with; null: it did not. */
+  readonly status: number | null;
+  readonly usage: Usage;
 }

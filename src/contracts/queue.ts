@@ -154,7 +154,9 @@ export interface Span {
   /** Counted from the acceptance of the turn's first message. */
   readonly startMs: number;
   readonly ms: number;
-  /** The stretches of a delegated turn, on the same scale. */
+  /** What came of it, in a few words: of a model call, its outcome and its tokens. */
+  readonly note?: string;
+  /** The stretches of a delegated turn, or the wait for the first word of a model call, on the same scale. */
   readonly children?: readonly Span[];
 }
 

@@ -24,7 +24,7 @@ export function originOf({
   return address.channel === "api" ? "api" : "chat";
 }
 
-/** A turn that the budget allowed is not rejected in the middle. Null: it may go on. */
+/** Before it begins; the model door asks again before each call. Null: it may go on. */
 export function refusedEnd(budget: Pick<Budget, "ask">, batch: Paid & Pick<Batch, "attempt">) {
   const work = workOf(batch);
   if (!work || batch.attempt > 1) return null;

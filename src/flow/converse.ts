@@ -39,6 +39,7 @@ export async function converse(
   const { spans } = deps;
   spans.enter("first_token");
   using _approvals = followApprovals(deps, batch);
+  using _calls = followModelCalls(deps, batch);
   let shown = writer;
   const over = new AbortController();
   const deltas = createDeltaStream(deps, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
@@ -80,6 +81,13 @@ function followApprovals({ events, spans }: Pick<ConverseDeps, "events" | "spans
     if (news.turnId !== turnId) return;
     if (news.decision === null) spans.approvalAsked(news.callId);
     else spans.approvalEnded(news.callId, news.decision === "once" || news.decision === "session");
+  });
+}
+
+/** The model door serves them; the agent's events do not tell of each. */
+function followModelCalls({ events, spans }: Pick<ConverseDeps, "events" | "spans">, { turnId }: Batch): Disposable {
+  return events.on("model.call", (call) => {
+    if (call.turnId === turnId) spans.modelCalled(call);
   });
 }
 

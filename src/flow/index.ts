@@ -6,6 +6,7 @@ export { createReactionWakes, type ReactionWakes } from "./intake/reaction-wakes
 export { createGroupTalk, type GroupTalk } from "./intake/group-talk.ts";
 export { createReceiver, type MessageReceiver, type ReceiverDeps } from "./receive.ts";
 export { reportBackgroundEnd } from "./background-end.ts";
+export { originOf } from "./billing.ts";
 export { createDelegations } from "./delegation/delegations.ts";
 export { createLiveTurns, type LiveTurnRecorder } from "./live-turns.ts";
 export { createWaitingMessages } from "./waiting-messages.ts";

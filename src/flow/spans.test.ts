@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { SessionKey, TurnId } from "../contracts/ids.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createSpanRecorder, MAX_TOOL_SPANS } from "./spans.ts";
 
@@ -23,6 +24,35 @@ describe("the waterfall of a turn", () => {
       { name: "generate", startMs: 250, ms: 35 },
       { name: "tool:session_status", startMs: 250, ms: 5 },
     ]);
+  });
+
+  test("shows each model call with the wait for its first word, where it began", async () => {
+    const clock = createFakeClock();
+    const spans = createSpanRecorder(clock, clock.now() - 40);
+    spans.enter("first_token");
+    const startedAt = clock.elapsed();
+    await clock.advance(30);
+    spans.spoke();
+    await clock.advance(20);
+    spans.modelCalled({
+      turnId: "t" as TurnId,
+      sessionKey: "s" as SessionKey,
+      provider: "p",
+      model: "p/m",
+      startedAt,
+      ms: 50,
+      firstTokenMs: 30,
+      outcome: "answered",
+      status: 200,
+      usage: { inputTokens: 12, cachedTokens: 4, outputTokens: 3, costUsd: 0 },
+    });
+    expect(spans.close().find(({ name }) => name === "model:p/m")).toEqual({
+      name: "model:p/m",
+      startMs: 40,
+      ms: 50,
+      note: "answered 200, 12 tokens in (4 cached), 3 out",
+      children: [{ name: "first_token", startMs: 40, ms: 30 }],
+    });
   });
 
   test("shows the wait for an approval as a span of its own, and the tool from when it runs", async () => {

@@ -1,4 +1,5 @@
 /** Notes where the time of one attempt goes: two readings of the clock per stretch. Keeps no text and no arguments. */
+import type { ModelCall } from "../contracts/model-door.ts";
 import type { Span } from "../contracts/queue.ts";
 import type { DelegatedSpan } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -14,6 +15,8 @@ export interface SpanRecorder {
   approvalAsked(callId: string): void;
   /** `runs`: it was allowed, and the tool begins now. */
   approvalEnded(callId: string, runs: boolean): void;
+  /** A call of a model has ended. */
+  modelCalled(call: ModelCall): void;
   /** Takes over the spans of other agents that worked for this attempt. */
   adopt(delegated: readonly DelegatedSpan[]): void;
   /** Closes what is open and tells all, in the order in which it began. */
@@ -42,6 +45,7 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
   const tools = new Map<string, Open>();
   const waiting = new Set<string>();
   let toolsSeen = 0;
+  let callsSeen = 0;
   let stage: Open | null = null;
 
   const begin = (name: string): Open => {
@@ -78,6 +82,9 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
       const tool = tools.get(callId);
       if (tool) tool.endMs ??= now();
     },
+    modelCalled(call) {
+      if (++callsSeen <= MAX_TOOL_SPANS) adopted.push(modelSpan(call, waitedMs + (call.startedAt - startedAt)));
+    },
     adopt(delegated) {
       for (const { name, startedAt: began, ms, children } of delegated) {
         const startMs = waitedMs + (began - startedAt);
@@ -96,6 +103,16 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
       return adopted.length === 0 ? own : [...own, ...adopted].sort((a, b) => a.startMs - b.startMs);
     },
   };
+}
+
+function modelSpan({ model, ms, firstTokenMs, outcome, status, usage }: ModelCall, began: number): Span {
+  const startMs = tenths(began);
+  const { inputTokens, cachedTokens = 0, outputTokens } = usage;
+  const cached = cachedTokens > 0 ? ` (${cachedTokens} cached)` : "";
+  const note = `${outcome}${status === null ? "" : ` ${status}`}, ${inputTokens} tokens in${cached}, ${outputTokens} out`;
+  const first = firstTokenMs === null ? [] : [{ name: "first_token", startMs, ms: tenths(firstTokenMs) }];
+  const span = { name: `model:${model.slice(0, MAX_NAME_CHARS)}`, startMs, ms: tenths(ms), note };
+  return first.length === 0 ? span : { ...span, children: first };
 }
 
 /** Times of a delegated turn count from its own beginning; here they count from the acceptance of the message. */

@@ -7,6 +7,18 @@ export interface CallRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: readonly (readonly [string, string])[];
+  /** As pi calls it; empty: it did not say. */
+  readonly model: string;
+  /** Of that model, in dollars per million tokens. */
+  readonly prices: TokenPrices;
+}
+
+/** pi has the prices of every model it knows. The gateway has none of its own. */
+interface TokenPrices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
 }
 
 interface Destination {
@@ -15,6 +27,7 @@ interface Destination {
 }
 
 const MAX_HEADERS = 100;
+const MAX_MODEL_CHARS = 200;
 /** What the APIs of models are called by. With the key of an account much else could be done, such as reading files or making more keys. */
 const MODEL_CALL = /\/(?:messages|chat\/completions|responses)$|:(?:generateContent|streamGenerateContent)$/;
 /** Headers in which providers expect a key. */
@@ -48,11 +61,27 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([...NOT_FORWARDED, "content-en
 /** Null: it is no request. */
 export function parseCall(head: unknown): CallRequest | null {
   if (typeof head !== "object" || head === null) return null;
-  const { method, url, headers } = head as Readonly<Record<string, unknown>>;
+  const { method, url, headers, model, prices } = head as Readonly<Record<string, unknown>>;
   if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url)) return null;
   if (!Array.isArray(headers) || headers.length > MAX_HEADERS) return null;
   const pairs = headers.filter(isPair);
-  return pairs.length === headers.length ? { method, url: new URL(url), headers: pairs } : null;
+  if (pairs.length !== headers.length) return null;
+  const name = typeof model === "string" ? model.slice(0, MAX_MODEL_CHARS) : "";
+  return { method, url: new URL(url), headers: pairs, model: name, prices: pricesIn(prices) };
+}
+
+function pricesIn(value: unknown): TokenPrices {
+  const given = (typeof value === "object" && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
+  const price = (name: string): number => {
+    const one = given[name];
+    return typeof one === "number" && Number.isFinite(one) && one > 0 ? one : 0;
+  };
+  return {
+    input: price("input"),
+    output: price("output"),
+    cacheRead: price("cacheRead"),
+    cacheWrite: price("cacheWrite"),
+  };
 }
 
 function isPair(value: unknown): value is readonly [string, string] {

@@ -2,17 +2,29 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { type IncomingHttpHeaders, createServer } from "node:http";
-import { checkConfigText } from "../config/index.ts";
-import { PLACEHOLDER_KEY, type ProcessDoor } from "../contracts/model-door.ts";
+import { checkConfigText, readEnvironment } from "../config/index.ts";
+import { type ModelCall, PLACEHOLDER_KEY, type ProcessDoor } from "../contracts/model-door.ts";
 import { createMux, type MuxStream } from "../kit/mux/mux.ts";
+import type { Usage } from "../contracts/chat.ts";
 import { secret } from "../kit/secret.ts";
 import { caller } from "../testing/agent-fixture.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { waitFor } from "../testing/wait-for.ts";
-import { createModelDoor } from "./index.ts";
+import { FREE_CALLS, testModelDoor } from "../testing/test-model-door.ts";
+import type { CallBudget } from "./index.ts";
 
 const KEY = "the-real-key";
+const PRICES = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 };
 const LONG_BYTES = 32 * 1024 * 1024;
+const COUNTED = [
+  { choices: [{ delta: { content: "hi" } }] },
+  {
+    choices: [],
+    usage: { prompt_tokens: 1_000, completion_tokens: 50, prompt_tokens_details: { cached_tokens: 400 } },
+  },
+]
+  .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+  .join("");
 const seen: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
 let sent = 0;
 let hungUp = 0;
@@ -28,6 +40,7 @@ const server = createServer(async (request, response) => {
   if (body === "never") return;
   if (body === "wrong") return void response.writeHead(401, { "retry-after": "7" }).end(`no such key: ${KEY}`);
   response.writeHead(200, { "content-type": "text/event-stream", "set-cookie": "a=b", "x-request-id": "r1" });
+  if (body === "count") return void response.end(COUNTED);
   if (body !== "long") return void response.end("data: hi\n\n");
   const piece = Buffer.alloc(64 * 1024, "x");
   const more = (): void => {
@@ -52,18 +65,22 @@ afterAll(() => {
 
 interface Process {
   readonly door: ProcessDoor;
+  /** Those that have ended. */
+  readonly calls: readonly ModelCall[];
   ask(path: string, body?: string, more?: { headers?: [string, string][]; method?: string }): MuxStream;
 }
 
 /** A process that may call `local`, with its end of the connection. */
-function processOf(providers: readonly string[] = ["local"]): Process {
+function processOf(providers: readonly string[] = ["local"], budget: CallBudget = FREE_CALLS): Process {
+  const calls: ModelCall[] = [];
   const served = { apiKey: KEY, models: [{ id: "m" }] };
   const local = { ...served, baseUrl: `${origin}/v1` };
   const gone = { ...served, baseUrl: "http://127.0.0.1:1/v1" };
   const { config } = checkConfigText(JSON.stringify({ models: { providers: { local, gone } } }), () => undefined);
   if (!config) throw new Error("the test's own configuration is not valid");
-  const environment = { providerKeys: { OPENAI_API_KEY: secret("key-of-openai") } };
-  const door = createModelDoor({ log: recordingLog() }, { models: () => config.models, environment }).connect(
+  const environment = { ...readEnvironment({}), providerKeys: { OPENAI_API_KEY: secret("key-of-openai") } };
+  const events = { emit: (_name: string, call: unknown) => void calls.push(call as ModelCall) };
+  const door = testModelDoor({ log: recordingLog(), events }, { models: config.models, environment }, budget).connect(
     providers,
   );
   const gateway = createMux({
@@ -87,8 +104,15 @@ function processOf(providers: readonly string[] = ["local"]): Process {
   door.lease(caller("operator"));
   return {
     door,
+    calls,
     ask(path, body = "hello", { headers = [["authorization", `Bearer ${PLACEHOLDER_KEY}`]], method = "POST" } = {}) {
-      const call = agent.open({ method, url: path.startsWith("http") ? path : `${origin}${path}`, headers });
+      const call = agent.open({
+        method,
+        url: path.startsWith("http") ? path : `${origin}${path}`,
+        headers,
+        model: "m",
+        prices: PRICES,
+      });
       void call.write(new TextEncoder().encode(body)).then(call.end, () => undefined);
       return call;
     },
@@ -205,4 +229,31 @@ test("an answer that nobody reads holds the provider up, and is not kept in memo
 test("a provider that cannot be reached ends the call with a reason", async () => {
   const call = processOf(["gone"]).ask("http://127.0.0.1:1/v1/responses");
   await expect(call.answer).rejects.toThrow(/connect/i);
+});
+
+test("a call is measured: its model, its first word, its tokens and what they cost", async () => {
+  const spent: Usage[] = [];
+  const budget: CallBudget = { refusal: () => null, spent: (_caller, usage) => void spent.push(usage) };
+  const { ask, calls } = processOf(["local"], budget);
+  const call = ask("/v1/chat/completions", "count");
+  await textOf(call);
+  await waitFor("the call to be measured", () => calls.length === 1);
+  const usage = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 50, costUsd: 0.0007 };
+  expect(calls[0]).toMatchObject({ model: "local/m", provider: "local", outcome: "answered", status: 200, usage });
+  expect(calls[0]?.firstTokenMs).toBeGreaterThanOrEqual(0);
+  expect(calls[0]?.ms).toBeGreaterThanOrEqual(calls[0]?.firstTokenMs ?? Infinity);
+  expect(spent).toEqual([usage]);
+});
+
+test("a call that the budget does not allow is refused with its sentence, and reaches nobody", async () => {
+  const refusal = { code: "budget_spent", detail: "9 of 9", say: "The daily budget is used up." } as const;
+  const { ask, door, calls } = processOf(["local"], { refusal: () => refusal, spent: () => undefined });
+  const before = seen.length;
+  const call = ask("/v1/responses");
+  expect(await call.answer).toMatchObject({ status: 402 });
+  expect(await textOf(call)).toContain("The daily budget is used up.");
+  expect(door.refusal()).toEqual(refusal);
+  expect([seen.length, calls[0]?.outcome]).toEqual([before, "refused"]);
+  door.lease(caller("operator"));
+  expect(door.refusal()).toBeNull(); // the next turn begins without it
 });

@@ -41,14 +41,21 @@ export function askProvider(
 }
 
 /** Hands the answer on as it comes. Rejects when either side ends before it is complete. */
-export async function returnAnswer(call: MuxStream, answer: Response, key: string | null): Promise<void> {
+export async function returnAnswer(
+  call: MuxStream,
+  answer: Response,
+  { key, read }: { readonly key: string | null; readonly read: (chunk: Uint8Array) => void },
+): Promise<void> {
   const { status } = answer;
   if (status >= FIRST_ERROR) {
     const text = await beginningOf(answer);
     return refuse(call, { status, headers: returnedHeaders(answer.headers), text: withoutKey(text, key) });
   }
   call.respond({ status, headers: returnedHeaders(answer.headers) });
-  if (answer.body) for await (const chunk of answer.body) await call.write(chunk);
+  for await (const chunk of answer.body ?? []) {
+    await call.write(chunk); // first, so that nobody waits for the reading
+    read(chunk);
+  }
   call.end();
 }
 
@@ -58,7 +65,13 @@ interface Refusal {
   readonly text: string;
 }
 
-export async function refuse(call: MuxStream, { status, headers, text }: Refusal): Promise<void> {
+/** The gateway's own refusal, in the form that every library of a provider reads. */
+export async function say(call: MuxStream, status: number, message: string): Promise<void> {
+  const text = JSON.stringify({ type: "error", error: { type: "pi_gateway", message } });
+  await refuse(call, { status, headers: [["content-type", "application/json"]], text });
+}
+
+async function refuse(call: MuxStream, { status, headers, text }: Refusal): Promise<void> {
   call.respond({ status, headers });
   await call.write(new TextEncoder().encode(text));
   call.end();

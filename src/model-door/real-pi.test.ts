@@ -6,7 +6,7 @@ import { type AgentFixture, agentFixture, collect, replyOf } from "../testing/ag
 import { programPid } from "../testing/confined-pid.ts";
 import { MODEL_APIS, startWireProvider, type WireProvider } from "../testing/model-wires.ts";
 import { waitFor } from "../testing/wait-for.ts";
-import { PLACEHOLDER_KEY } from "../contracts/model-door.ts";
+import { type ModelCall, PLACEHOLDER_KEY } from "../contracts/model-door.ts";
 import type { Config } from "../config/index.ts";
 import { secret } from "../kit/secret.ts";
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
       return { kind: "tool", name: "bash", input: { command: LIST_DESCRIPTORS } };
     if (body.includes("repeat my key")) return { kind: "status", status: 400, message: `wrong key ${KEY}` };
     if (body.includes("take your time")) return { kind: "text", pieces: ["one ", new Promise(() => undefined)] };
-    return { kind: "text", pieces: ["hello ", "from the model"] };
+    return { kind: "text", pieces: ["hello ", "from the model"], usage: { input: 600, cached: 400, output: 7 } };
   });
   fx = await agentFixture({ pool: { min: 0, max: 4 } }, models(provider));
 });
@@ -44,12 +44,23 @@ afterAll(async () => {
   await provider?.[Symbol.asyncDispose]();
 });
 
+/** Those that have ended, the newest first. */
+function modelCalls(): ModelCall[] {
+  return fx.happened.flatMap(({ event, data }) => (event === "model.call" ? [data as ModelCall] : [])).reverse();
+}
+
 test.each([...MODEL_APIS])(
   "%s is called with the key, which is not in the environment or the files of the process",
   async (api) => {
     await using lease = await fx.lease({ model: `${api}/m`, sessionFile: `${api}.jsonl` });
-    expect(replyOf(await collect(lease, "hello"))).toBe("hello from the model");
+    const events = await collect(lease, "hello");
+    expect(replyOf(events)).toBe("hello from the model");
     expect(provider.requests.findLast((request) => request.api === api)?.key).toBe(KEY);
+    const [call] = modelCalls();
+    expect(call).toMatchObject({ model: `${api}/m`, outcome: "answered", status: 200 });
+    const last = events.at(-1);
+    expect(last?.type === "done" && call?.usage).toEqual(last?.type === "done" && last.usage); // as pi itself counts
+    expect(last).toMatchObject({ usage: { inputTokens: 1_000, cachedTokens: 400, outputTokens: 7 } });
     expect(keyIn(readFileSync(`/proc/${programPid(lease.pid)}/environ`))).toBe(false);
     expect(filesBelow(fx.home).filter((path) => keyIn(readFileSync(path)))).toEqual([]);
   },
@@ -86,6 +97,23 @@ test(
     for await (const event of lease.prompt({ text: "take your time", images: [] }, stop.signal))
       if (event.type === "text") stop.abort(new Error("stopped"));
     await waitFor("the provider to notice", () => provider.hungUp.length === 1);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "a call in the middle of a turn that the budget does not allow ends the turn with its sentence, and is not made",
+  async () => {
+    const refusal = { code: "budget_spent", detail: "9 of 9", say: "The daily budget is used up." } as const;
+    let spent = 0;
+    const budget = { refusal: () => (spent > 0 ? refusal : null), spent: () => void spent++ };
+    const model = "anthropic-messages/m";
+    await using poor = await agentFixture({ tools: "full", model, budget }, models(provider));
+    const before = provider.requests.length;
+    const events = await poor.turn("run a command");
+    expect(events.filter(({ type }) => type === "tool_end").length).toBe(1);
+    expect(events.at(-1)).toMatchObject({ type: "failed", ...refusal, usage: { outputTokens: 5 } });
+    expect(provider.requests.length).toBe(before + 1);
   },
   LIMIT_MS,
 );

@@ -10,10 +10,11 @@ import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
 import type { Egress } from "../contracts/egress.ts";
-import { createModelDoor } from "../model-door/index.ts";
+import type { CallBudget } from "../model-door/index.ts";
 import { testSandbox } from "./confined-run.ts";
 import { bridgePath } from "./whole/bridge-path.ts";
 import type { FakeProvider } from "./fake-provider.ts";
+import { testModelDoor } from "./test-model-door.ts";
 import { recordingLog } from "./recording-log.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
@@ -33,6 +34,8 @@ interface FixtureOptions {
   readonly tiers?: Parameters<typeof testSandbox>[1];
   readonly starts?: NonNullable<PoolOptions["starts"]>;
   readonly roles?: Config["roles"]["profiles"];
+  /** Of model calls. Default: none. */
+  readonly budget?: CallBudget;
 }
 
 export interface AgentFixture extends AsyncDisposable {
@@ -120,7 +123,7 @@ export async function agentFixture(
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { starts, roles = {}, egress, reach, tiers, ...agent } = config;
+  const { starts, roles = {}, egress, reach, tiers, budget, ...agent } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
   const options = {
     ...settings,
@@ -130,14 +133,15 @@ export async function agentFixture(
   const gate = fakeGate();
   const log = recordingLog();
   const happened: { event: EventName; data: unknown }[] = [];
-  const modelDoor = createModelDoor({ log }, { models: () => models, environment: options.environment });
+  const events = eventsInto(happened);
+  const modelDoor = testModelDoor({ log, events }, options, budget);
   const sandbox = testSandbox(home.path, tiers);
   const pool = await startPool(
     {
       clock: systemClock,
       ids: systemIds,
       log,
-      events: eventsInto(happened),
+      events,
       tools: gate,
       modelDoor,
       sandbox,

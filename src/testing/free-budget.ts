@@ -7,6 +7,8 @@ export function freeBudget(): Budget {
   return {
     ask: () => ({ may: true }),
     bill: (work, what) => ({ ...what, ...work, day: "2026-01-01" }),
+    spending: () => undefined,
+    settle: () => undefined,
     count: () => undefined,
     record: () => Promise.resolve(),
     used: () => ({ today: NOTHING, month: NOTHING }),

@@ -10,13 +10,14 @@ import {
 } from "../agents/index.ts";
 import { createSessionModels } from "../commands/index.ts";
 import type { Config } from "../config/index.ts";
-import type { AgentPool } from "../contracts/agent.ts";
+import type { AgentPool, Caller } from "../contracts/agent.ts";
+import type { Budget, BudgetWork } from "../contracts/budget.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
 import { createEgress } from "../egress/index.ts";
-import { createDelegations } from "../flow/index.ts";
-import { createModelDoor } from "../model-door/index.ts";
+import { createDelegations, originOf } from "../flow/index.ts";
+import { type CallBudget, createModelDoor } from "../model-door/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
 import type { Core } from "./core.ts";
@@ -44,7 +45,11 @@ export async function openAgents(
 ): Promise<Agents> {
   const { clock, ids, log, events, store, config, options } = core;
   const reach = { url, tokens: tools.agentTokens };
-  const modelDoor = createModelDoor({ log }, { models: () => config().models, environment: options.environment });
+  const modelDoor = createModelDoor(
+    { clock, log, events, budget: callBudget(people.budget) },
+    { models: () => config().models, environment: options.environment },
+  );
+  events.on("turn.ended", ({ turnId }) => people.budget.settle(turnId));
   const { sandbox } = options;
   const gatewayPort = url.then((address) => Number(new URL(address).port));
   const egress = createEgress({ clock, log, audit: store.audit, resolve: systemResolver, gatewayPort });
@@ -68,6 +73,23 @@ export async function openAgents(
     delegations: createDelegations({ clock, ids, log, events, pool, budget: people.budget }, config),
     models: createSessionModels({ clock, pool, providers: () => providerFacts(config(), options.environment) }),
     missingKey: (agentId) => missingKey(config(), options.environment, agentId),
+  };
+}
+
+/** The budget of each model call. Of an agent that another one asked, the work is delegated work. */
+function callBudget(budget: Budget): CallBudget {
+  const workOf = ({ agentId, principal, origin, scope = "dm", cause, askedBy }: Caller): BudgetWork => {
+    const begun = originOf({ scope, address: origin, ...(cause ? { origin: cause } : {}) });
+    return { agentId, principal, origin: askedBy ? "delegate" : begun };
+  };
+  return {
+    refusal(caller) {
+      const verdict = budget.ask(workOf(caller));
+      return verdict.may ? null : { code: "budget_spent", detail: verdict.because, say: verdict.say };
+    },
+    spent(caller, usage) {
+      budget.spending(budget.bill(workOf(caller), { id: caller.turnId, model: "", usage }));
+    },
   };
 }
 

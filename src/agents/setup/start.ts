@@ -81,7 +81,7 @@ export interface ReadyAgent {
   readonly process: AgentProcess;
   readonly pipe: ToolPipe;
   /** Its calls of models. */
-  readonly door: Pick<ProcessDoor, "lease">;
+  readonly door: Pick<ProcessDoor, "lease" | "refusal">;
   /** `provider/model`, as pi named it at its start. */
   readonly model: string;
   readonly thinking: string;
@@ -180,6 +180,7 @@ interface OwnParts {
 const NO_DOOR: ProcessDoor = {
   serve: (call) => call.abort("models are not called here"),
   lease: () => undefined,
+  refusal: () => null,
 };
 
 function providersOf(choice: ModelChoice): readonly string[] {

@@ -57,7 +57,7 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     if (finished.signal.aborted) return;
     finished.abort(new Error("the turn is over"));
     steering.close();
-    const last = waits.told(run.end(stopCause ?? ending));
+    const last = ofGateway(agent, waits.told(run.end(stopCause ?? ending)));
     queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
     queue.close();
     void mayServeOn(trusted, last, steering).then(over.resolve);
@@ -108,6 +108,14 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };
+}
+
+/** A call that the gateway refused looks to pi like an error of the provider. */
+function ofGateway({ door }: ReadyAgent, last: AgentEvent): AgentEvent {
+  const refusal = last.type === "failed" ? door.refusal() : null;
+  return last.type === "failed" && refusal
+    ? { ...last, code: refusal.code, detail: refusal.detail, say: refusal.say }
+    : last;
 }
 
 /** pi tries again by itself, and would be refused again: the failure it has told is the last word. */

@@ -54,7 +54,7 @@ export function endOf(
     return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
   }
   if (ending.type === "failed") {
-    const say = providerSentence(ending, time);
+    const say = ending.say ?? providerSentence(ending, time);
     return failure(ending.code, ending.detail, { usage, model, text: ending.text, ...(say === null ? {} : { say }) });
   }
   if (stoppedBy === "deadline")

@@ -3,6 +3,7 @@ import type { TurnOutcome } from "../../contracts/chat.ts";
 import type { DelegationOutcome, Events } from "../../contracts/events.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { LatencyName, RunEndStatus } from "../../contracts/metrics.ts";
+import type { ModelCall } from "../../contracts/model-door.ts";
 import type { Span } from "../../contracts/queue.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { createSeries, type Series } from "./series.ts";
@@ -23,6 +24,13 @@ export interface Counts {
   readonly usage: { inputTokens: number; outputTokens: number; costUsd: number };
   readonly latency: Readonly<Record<LatencyName, Series>>;
   readonly tools: ReadonlyMap<string, ToolCounts>;
+  /** By provider: as many as are configured. */
+  readonly models: ReadonlyMap<string, ModelCounts>;
+}
+
+interface ModelCounts {
+  readonly outcomes: Record<ModelCall["outcome"], number>;
+  readonly firstToken: Series;
 }
 
 interface ToolCounts {
@@ -34,6 +42,7 @@ interface ToolCounts {
 
 export function startCounts({ clock, events }: { readonly clock: Clock; readonly events: Events }): Counts {
   const tools = new Map<string, ToolCounts>();
+  const models = new Map<string, ModelCounts>();
   const counts: Counts = {
     turns: { done: 0, failed: 0, aborted: 0 },
     delegations: { done: 0, failed: 0, refused: 0 },
@@ -51,7 +60,9 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
       delegation: createSeries(),
     },
     tools,
+    models,
   };
+  countModelCalls(events, clock, models);
   countTurns(events, clock, counts);
   countMessages(events, clock, counts);
   events.on("agent.spawned", () => counts.agents.spawned++);
@@ -72,6 +83,16 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
     if (status !== "running" && status !== "waiting") counts.jobs[status]++;
   });
   return counts;
+}
+
+function countModelCalls(events: Events, clock: Clock, models: Map<string, ModelCounts>): void {
+  events.on("model.call", ({ provider, outcome, firstTokenMs }) => {
+    const outcomes = { answered: 0, failed: 0, refused: 0, stopped: 0 };
+    const counted = models.get(provider) ?? { outcomes, firstToken: createSeries() };
+    models.set(provider, counted);
+    counted.outcomes[outcome]++;
+    if (firstTokenMs !== null) counted.firstToken.add(firstTokenMs, clock.elapsed());
+  });
 }
 
 function countTurns(events: Events, clock: Clock, { turns, usage, latency }: Counts): void {

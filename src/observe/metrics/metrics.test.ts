@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ModelCall } from "../../contracts/model-door.ts";
 import type { GatewayEvents } from "../../contracts/events.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import { silentLog } from "../../kit/log.ts";
@@ -71,6 +72,23 @@ describe("quantiles", () => {
   });
 });
 
+function modelCall(outcome: ModelCall["outcome"], firstTokenMs: number | null): ModelCall {
+  const { turnId, sessionKey, usage } = ended;
+  const status = outcome === "answered" ? 200 : 500;
+  return {
+    turnId,
+    sessionKey,
+    provider: "p",
+    model: "p/m",
+    startedAt: 0,
+    ms: 30,
+    firstTokenMs,
+    outcome,
+    status,
+    usage,
+  };
+}
+
 describe("metrics", () => {
   test("follow a turn from its acceptance to the moment its reply is shown", async () => {
     const { clock, events, metrics } = world();
@@ -84,6 +102,8 @@ describe("metrics", () => {
     await clock.advance(20);
     events.emit("message", shown("assistant"));
     events.emit("message", shown("assistant")); // a second part: nobody waits for the first word twice
+    events.emit("model.call", modelCall("answered", 25));
+    events.emit("model.call", modelCall("failed", null));
     events.emit("delegation.ended", { outcome: "failed", ms: 40 });
     events.emit("delegation.ended", { outcome: "refused", ms: 0 });
     const once = (ms: number) => ({ count: 1, p50: ms, p95: ms, p99: ms });
@@ -108,6 +128,7 @@ describe("metrics", () => {
         answer: once(223),
         delegation: once(40),
       },
+      models: [{ provider: "p", answered: 1, failed: 1, refused: 0, stopped: 0, firstToken: once(25) }],
       tools: [{ tool: "session_status", success: 1, error: 0, blocked: 0, latency: once(3) }],
     });
   });

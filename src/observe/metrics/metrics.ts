@@ -58,6 +58,11 @@ export function createMetrics(deps: MetricsDeps): LiveMetrics {
           answer: quantiles(answer),
           delegation: quantiles(delegation),
         },
+        models: [...counts.models].map(([provider, { outcomes, firstToken: wait }]) => ({
+          provider,
+          ...outcomes,
+          firstToken: quantiles(wait),
+        })),
         tools: [...counts.tools].map(([tool, { success, error, blocked, latency }]) => ({
           tool,
           success,

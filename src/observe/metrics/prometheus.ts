@@ -20,7 +20,8 @@ export function createPrometheus(
   return async () => ({ contentType: registry.contentType, text: await registry.metrics() });
 }
 
-function addCounters(registry: Registry, { turns, delegations, jobs, messages, agents, usage, tools }: Counts): void {
+function addCounters(registry: Registry, counts: Counts): void {
+  const { turns, delegations, jobs, messages, agents, usage, tools, models } = counts;
   const counter = (name: string, help: string, labelNames: readonly string[], values: () => Values): void => {
     const made = new Counter({
       name: `${PREFIX}${name}`,
@@ -55,6 +56,11 @@ function addCounters(registry: Registry, { turns, delegations, jobs, messages, a
     [{ kind: "output" }, usage.outputTokens],
   ]);
   counter("cost_usd_total", "Cost of ended turns in US dollars.", [], () => [[{}, usage.costUsd]]);
+  counter("model_calls_total", "Model calls that ended, by provider and outcome.", ["provider", "outcome"], () =>
+    [...models].flatMap(([provider, { outcomes }]) =>
+      Object.entries(outcomes).map(([outcome, value]) => [{ provider, outcome }, value] as const),
+    ),
+  );
   counter("tool_calls_total", "Tool calls that ended, by tool and status.", ["tool", "status"], () =>
     [...tools].flatMap(([tool, { success, error, blocked }]) => [
       [{ tool, status: "success" }, success] as const,
@@ -95,7 +101,7 @@ function addGauges(registry: Registry, gauges: () => MetricsGauges): void {
   gauge("uptime_seconds", "Time since the start.", [], () => [[{}, gauges().uptimeMs / 1_000]]);
 }
 
-function addHistograms(registry: Registry, { latency, tools }: Counts): void {
+function addHistograms(registry: Registry, { latency, tools, models }: Counts): void {
   const histogram = (name: string, help: string, label: string, all: () => Iterable<readonly [string, Series]>) => {
     const fullName = `${PREFIX}${name}`;
     const made = new Histogram({ name: fullName, help, labelNames: [label], registers: [registry] });
@@ -110,6 +116,9 @@ function addHistograms(registry: Registry, { latency, tools }: Counts): void {
   };
   histogram("latency_seconds", "Where the time of turns goes, by stage.", "stage", () =>
     Object.entries(latency).map(([stage, series]) => [stageName(stage), series]),
+  );
+  histogram("model_first_token_seconds", "How long model calls take to their first word.", "provider", () =>
+    [...models].map(([provider, { firstToken }]) => [provider, firstToken]),
   );
   histogram("tool_seconds", "How long tool calls take.", "tool", () =>
     [...tools].map(([tool, { latency: series }]) => [tool, series]),

@@ -3,7 +3,7 @@ import { startPool } from "../../agents/index.ts";
 import type { AgentEvent, Caller } from "../../contracts/agent.ts";
 import type { AuditRow } from "../../contracts/store/tool-calls.ts";
 import type { Tool, ToolContext } from "../../contracts/tools/tool.ts";
-import { createModelDoor } from "../../model-door/index.ts";
+import { testModelDoor } from "../test-model-door.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { createEvents, createRedactor } from "../../observe/index.ts";
@@ -48,8 +48,7 @@ export async function realTools({ tools, script, rules = {} }: RealToolsOptions)
   };
   const gate = createToolGate({ ...deps, ...guards, events, registry, store: store.toolCalls });
   const options = poolOptions(home.path, { model: "fake/fake-1" }, providers(provider));
-  const { models, environment } = options;
-  const modelDoor = createModelDoor(deps, { models: () => models, environment });
+  const modelDoor = testModelDoor({ ...deps, events }, options);
   const pool = await startPool({ ...deps, events, tools: gate, modelDoor }, options);
   return {
     home: home.path,

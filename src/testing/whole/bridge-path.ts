@@ -1,11 +1,22 @@
 /** What agents of tests load and are started by: the built files where they are as new as their sources, because those would be compiled at every start. */
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..", "..", "..");
 
+/** One file even where the sources are newer: a confined process can read no other. */
 export function bridgePath(): string {
-  return built("bridge.js", ["bridge"]) ?? join(ROOT, "bridge", "index.ts");
+  return built("bridge.js", ["bridge", "src/kit", "src/kit/mux"]) ?? bundledBridge();
+}
+
+function bundledBridge(): string {
+  const file = join(ROOT, "node_modules", ".cache", "pi-gateway-tests-bridge", "bridge.js");
+  const aside = `${file}.${process.pid}`;
+  const source = join(ROOT, "bridge", "index.ts");
+  const made = Bun.spawnSync([process.execPath, "build", source, "--target=bun", `--outfile=${aside}`]);
+  if (!made.success) throw new Error(`the bridge could not be built: ${made.stderr.toString()}`);
+  renameSync(aside, file);
+  return file;
 }
 
 /** The launcher of confined programs. */

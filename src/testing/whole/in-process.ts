@@ -4,7 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import { agentProfiles, startPool } from "../../agents/index.ts";
-import { createModelDoor } from "../../model-door/index.ts";
+import { testModelDoor } from "../test-model-door.ts";
 import { checkConfigText, readEnvironment } from "../../config/index.ts";
 import type { AgentPool } from "../../contracts/agent.ts";
 import type { Channel, Receipt } from "../../contracts/channel.ts";
@@ -90,7 +90,7 @@ export async function startInProcess(
     bun: [process.execPath, "--no-env-file"],
     bunEnv: {},
   };
-  const modelDoor = createModelDoor(DEPS, { models: () => config.models, environment: options.environment });
+  const modelDoor = testModelDoor({ ...DEPS, events }, options);
   const pool = life.own("agents", await startPool({ ...DEPS, events, tools, modelDoor }, options), AGENTS_STOP_MS);
   const queue = createQueue({ ...DEPS, store, workKind: () => "talk" }, () => config.queue);
   const receiving = { ...DEPS, events, queue, router: createRouter(() => config, OPEN_DOORS) };

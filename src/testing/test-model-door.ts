@@ -1,0 +1,18 @@
+/** A real model door for tests and measurements of other parts: with the keys of their configuration, and no limit on what is spent. */
+import type { Config, Environment } from "../config/index.ts";
+import type { Events } from "../contracts/events.ts";
+import type { ModelDoor } from "../contracts/model-door.ts";
+import { systemClock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import { type CallBudget, createModelDoor } from "../model-door/index.ts";
+
+export const FREE_CALLS: CallBudget = { refusal: () => null, spent: () => undefined };
+
+export function testModelDoor(
+  deps: { readonly log: Log; readonly events: Pick<Events, "emit"> },
+  { models, environment }: { readonly models: Config["models"]; readonly environment: Environment },
+  budget: CallBudget = FREE_CALLS,
+): ModelDoor {
+  const { log, events } = deps;
+  return createModelDoor({ clock: systemClock, log, events, budget }, { models: () => models, environment });
+}

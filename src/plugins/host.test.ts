@@ -113,6 +113,22 @@ describe("plugin host: a plugin in a folder", () => {
     expect([listeners(), at.clock.pending()]).toEqual([before, 0]);
   });
 
+  test("finds nothing of a previous process when the gateway starts, and is told nothing after the gateway has stopped", async () => {
+    const at = await world();
+    const left = join(home.path, "run/plugins/gone/0123-1");
+    await mkdir(left, { recursive: true });
+    await put("one", TELLS("first"));
+    const running = await at.start();
+    expect(existsSync(left)).toBe(false);
+    await running[Symbol.asyncDispose]();
+    plugins = null;
+    const before = at.told.length;
+    at.hooks.on("gateway_start", () => Promise.reject(new Error("too late")), "one");
+    at.hooks.tell("gateway_start", {} as never);
+    await at.clock.advance(0);
+    expect(at.told).toHaveLength(before);
+  });
+
   test("that changed is stopped before its new version starts, and the copy of the old one is gone", async () => {
     const at = await world();
     await put("one", TELLS("first"));

@@ -42,6 +42,20 @@ test("plugin api: what is registered after the start is there at once, and its h
   expect([tools.size, plugin.provides().tools]).toEqual([0, []]);
 });
 
+test("plugin api: a plugin that was stopped begins no turn any more", async () => {
+  const house = pluginHouse();
+  const told: string[] = [];
+  const got = Promise.withResolvers<PluginApi>();
+  const tellMain = async (source: string) => (told.push(source), { kind: "ok" }) as never;
+  Object.assign(house.services, { tellMain });
+  const plugin = await house.start((api) => got.resolve(api));
+  const api = await got.promise;
+  await api.wake("while it runs");
+  await plugin.stop();
+  await expect(api.wake("after its end")).rejects.toThrow();
+  expect(told).toEqual(["plugin one"]);
+});
+
 test("plugin api: a stop withdraws what was registered after the start, in the opposite order, also when one refuses", async () => {
   const { api, plugin, commands, hooks, log, services } = await running();
   const undone: string[] = [];

@@ -86,6 +86,14 @@ test("plugin slot: one that does not start is cleaned up, and not tried again be
   expect(at.slot.status()).toMatchObject({ state: "running", trouble: null });
 });
 
+test("plugin slot: why one does not start is told, also when its files cannot be removed", async () => {
+  const at = world();
+  const failing = at.run("a", () => Promise.reject(new Error("no key")));
+  const cleanUp = () => Promise.reject(new Error("the disk is gone"));
+  await at.slot.want({ ...failing, cleanUp } as Wanted);
+  expect(at.slot.status()).toMatchObject({ state: "failed", trouble: expect.stringContaining("no key") });
+});
+
 test("plugin slot: one that misbehaved is stopped, cleaned up, and stays stopped until it changed", async () => {
   const at = world();
   await at.slot.want(at.run("a"));

@@ -1,10 +1,17 @@
 import { expect, test } from "bun:test";
 import type { PluginHost } from "./contracts/plugin.ts";
+import type { GatewayStatus } from "./contracts/wire.ts";
 import { NO_MASK } from "./kit/secret.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
 import { createStatus, type Status, type StatusDeps } from "./status.ts";
 
-function statusWith(outbox: { dead: number; ambiguous: number }, trouble: string | null = null): Status {
+const WALLED = { setting: "auto", tier: "full", because: "It works.", leaks: [], advice: null } as const;
+
+function statusWith(
+  outbox: { dead: number; ambiguous: number },
+  trouble: string | null = null,
+  sandbox: GatewayStatus["sandbox"] = WALLED,
+): Status {
   const pool = { stats: () => ({ model: null, trouble, starting: 0, idle: 0, busy: 0, waiting: 0, max: 1 }) };
   const deps = {
     clock: createFakeClock(),
@@ -20,6 +27,7 @@ function statusWith(outbox: { dead: number; ambiguous: number }, trouble: string
     },
     automation: { notices: () => [] },
     stray: { notices: () => [] },
+    sandbox: { report: () => sandbox },
     mask: NO_MASK,
   } as unknown as StatusDeps;
   return createStatus(deps, { version: "1", console: { build: "b" } });
@@ -37,6 +45,18 @@ test("the status says how many replies did not arrive, and where to read about t
     "1 reply of the last day may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists it.",
     "about the configuration",
   ]);
+});
+
+test.each([
+  ["auto", "none", ["No wall here. Agents run without pi tools (shell and files). Do this."]],
+  ["required", "none", ["No wall here. Agents do not start. Do this."]],
+  ["off", "none", []],
+  ["auto", "basic", []],
+] as const)("with agent.sandbox %s and the tier %s the status says %j", (setting, tier, expected) => {
+  const sandbox = { setting, tier, because: "No wall here.", leaks: [], advice: "Do this." };
+  const { notices, sandbox: shown } = statusWith({ dead: 0, ambiguous: 0 }, null, sandbox).read();
+  expect(notices.filter((notice) => !notice.startsWith("about"))).toEqual([...expected]);
+  expect(shown).toEqual(sandbox);
 });
 
 test("plugins are counted by their state, and their notices shown, once they are registered", () => {

@@ -23,6 +23,7 @@ export interface StatusDeps {
   readonly reloader: { status(): ConfigStatus; notices(): readonly string[] };
   readonly automation: { notices(): readonly string[] };
   readonly stray: { notices(): readonly string[] };
+  readonly sandbox: { report(): GatewayStatus["sandbox"] };
   /** Platforms tell in their own words what went wrong, and a bot's address has its token in it. */
   readonly mask: SecretMask;
 }
@@ -37,6 +38,13 @@ function deliveryNotices({ dead, ambiguous }: ReturnType<Outbox["stats"]>): read
       `${replies(ambiguous)} may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists ${them}.`,
     );
   return notices;
+}
+
+/** Where agents do without pi tools because there is no wall, people wonder where the tools are. */
+function sandboxNotices({ setting, tier, because, advice }: GatewayStatus["sandbox"]): readonly string[] {
+  if (setting === "off" || tier !== "none") return [];
+  const effect = setting === "required" ? "Agents do not start." : "Agents run without pi tools (shell and files).";
+  return [[because, effect, ...(advice === null ? [] : [advice])].join(" ")];
 }
 
 export interface Status {
@@ -55,6 +63,7 @@ export function createStatus(
     const { model, trouble, ...pool } = deps.pool.stats();
     const config = deps.reloader.status();
     const outbox = deps.outbox.stats();
+    const sandbox = deps.sandbox.report();
     return {
       version: about.version,
       build: about.console.build,
@@ -63,6 +72,7 @@ export function createStatus(
       channels: deps.channels.health().map((one) => ({ ...one, detail: deps.mask.text(one.detail) })),
       pool,
       agentTrouble: trouble === null ? null : deps.mask.text(trouble),
+      sandbox,
       config: { ...config, problems: config.problems.map(deps.mask.text) },
       queue: deps.queue.stats(),
       outbox,
@@ -72,6 +82,7 @@ export function createStatus(
         ...deps.store.health.notices(),
         ...deps.stray.notices(),
         ...(trouble ? [trouble] : []),
+        ...sandboxNotices(sandbox),
         ...deliveryNotices(outbox),
         ...deps.budget.notices(),
         ...plugins.notices(),

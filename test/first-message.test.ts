@@ -60,6 +60,28 @@ describe("a gateway in an empty folder", () => {
   });
 });
 
+describe("the sandbox of a gateway without any settings", () => {
+  test("lets an agent write a file and run a command, and keeps the token and the database from it", async () => {
+    const { sandbox } = await statusOf(gateway);
+    if (sandbox.tier === "none") {
+      expect(await ran("id")).toContain("not installed here"); // no wall, no shell
+      return;
+    }
+    const said = async (text: string) => (await gateway.chat(text, { session: "shell" })).body.content ?? "";
+    expect(await said("write file words.txt: one two three")).toContain("`write`");
+    expect(await said("list files")).toContain("words.txt");
+    expect(await ran("wc -w < words.txt")).toContain("3");
+    for (const name of ["token", "gateway.db", "gateway.json", "sessions", "logs"])
+      expect(await ran(`ls -d ${join(gateway.home, name)} && cat ${join(gateway.home, name)}`)).toMatch(
+        /No such file|denied/,
+      );
+    expect(await ran(`cat /proc/${process.pid}/environ; echo $?`)).toMatch(/No such file|denied/);
+  });
+
+  const ran = async (command: string) =>
+    (await gateway.chat(`run: ${command}`, { session: "shell" })).body.content ?? "";
+});
+
 describe("a streamed answer", () => {
   test("comes as accepted, tool, deltas and done, in that order, and done is the same body as without a stream", async () => {
     const events = await Array.fromAsync(

@@ -40,6 +40,9 @@ const PHRASES: readonly Phrase[] = [
     pattern: /^(?:open|read|fetch) (?:the )?(?:page |site )?(https?:\/\/\S+)$/i,
     request: (url) => ({ tool: "web_fetch", input: { url } }),
   },
+  { pattern: /^(?:list|show)(?: me)?(?: the| my)? files\b()/i, request: () => ({ tool: "ls", input: { path: "." } }) },
+  { pattern: /^run\s*:\s*([\s\S]+)$/i, request: (command) => ({ tool: "bash", input: { command } }) },
+  { pattern: /^write (?:a |the )?file ([\s\S]+)$/i, request: file },
   // any sentence about the status, such as "What is your status?"
   {
     pattern: /^(?:[^.!?\n]{0,80}\bstatus\b[^.!?\n]{0,80}|how are you(?: doing)?)[\s.!?]*()$/i,
@@ -53,6 +56,12 @@ export function demoRequest(text: string): DemoRequest | null {
     if (found) return request((found[1] ?? "").trim());
   }
   return null;
+}
+
+/** `hello.txt: some words`. */
+function file(rest: string): DemoRequest {
+  const [, path = rest, content = ""] = /^([^\s:]+)\s*:\s*([\s\S]*)$/.exec(rest) ?? [];
+  return { tool: "write", input: { path, content: `${content}\n` } };
 }
 
 function note(content: string): DemoRequest {

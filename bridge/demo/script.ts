@@ -37,6 +37,7 @@ Things to try:
 - **status**: I call a real tool and tell you what it says
 - **note: buy milk**, **add task water the plants**, **what are my tasks**: real tools too
 - **remind me in 10 seconds to stretch**: a real job, and its words come by themselves
+- **write file hello.txt: some words**, **list files**, **run: wc -w hello.txt**: a shell and files, in a sandbox
 - **send me a chart**: a picture, drawn and sent
 - **tell me a long story**: to watch streaming, and to stop it
 - **code**: a code block
@@ -49,7 +50,7 @@ export ANTHROPIC_API_KEY=…
 npm start
 \`\`\``;
 
-const HELP = `I am the **demo model**. I understand a few words: **hello**, **status**, **note: …**, **search my notes for …**, **add task …**, **what are my tasks**, **send me a chart**, **code**, **tell me a long story**, and **echo:** followed by anything.
+const HELP = `I am the **demo model**. I understand a few words: **hello**, **status**, **note: …**, **search my notes for …**, **add task …**, **what are my tasks**, **write file NAME: …**, **list files**, **run: …**, **send me a chart**, **code**, **tell me a long story**, and **echo:** followed by anything.
 
 ${SETUP}
 

@@ -11,7 +11,7 @@ const profiles = (agents: readonly object[], profiles: object = {}, agent: objec
     () => undefined,
   );
   if (!config) throw new Error(`the test's own configuration is not valid: ${JSON.stringify(problems)}`);
-  return agentProfiles(config);
+  return agentProfiles(config, "full");
 };
 const named = (map: ReadonlyMap<string, AgentProfile>, id: string, role: Role = "owner"): AgentProfile => {
   const found = map.get(profileKey(id as AgentId, role));
@@ -44,8 +44,8 @@ describe("the signature", () => {
     [{ appendSystemPrompt: "more" }, false],
     [{ workspace: "/elsewhere" }, false],
     [{ timeoutMs: 6_000 }, false],
-    [{ tools: "chat" }, true],
-    [{ tools: "workspace" }, false],
+    [{ tools: "chat" }, false],
+    [{ tools: "workspace" }, true],
     [{ tools: ["read"] }, false],
     [{ skills: ["/s"] }, false],
     [{ gatewayPrompts: { cron: false } }, true], // there are no jobs, so nothing is said about them either way
@@ -89,6 +89,7 @@ describe("a role", () => {
   test.each([
     ["chat", ["chat", "chat", "chat"]],
     ["workspace", ["workspace", "chat", "chat"]],
+    ["files", ["files", "chat", "chat"]],
     ["full", ["full", "chat", "chat"]],
     [
       ["read", "bash", "web_search"],
@@ -100,7 +101,7 @@ describe("a role", () => {
 
   test("gets them when its own profile says so, and can be given fewer than owners", () => {
     const map = profiles([], { member: { tools: "workspace" }, owner: { tools: ["notes"] } }, { tools: "full" });
-    expect(toolsOf(map)).toEqual([["notes"], "workspace", "chat"]);
+    expect(toolsOf(map)).toEqual([["notes"], "files", "chat"]); // a shell is for owners
   });
 
   test("has its own working folder and model before those of the agent", () => {

@@ -4,15 +4,16 @@
  */
 import type { Config, ToolsFilter } from "../config/index.ts";
 import { DEFAULT_AGENT, type AgentId, type Role } from "../contracts/ids.ts";
+import type { SandboxTier } from "../contracts/sandbox.ts";
 import { type GatewayFeatures, NO_FEATURES, systemPrompt } from "./setup/system-prompt.ts";
 import { overriddenWorkspace } from "./setup/workspace.ts";
-import { isPiTool } from "./tools/pi-tools.ts";
+import { settledTools, withoutPiTools } from "./tools/pi-tools.ts";
 
 export interface AgentProfile {
   readonly id: AgentId;
   readonly role: Role;
   /** The settings of `agent`, with this agent's own in their place, and those of the role before both. */
-  readonly config: Config["agent"];
+  readonly config: Config["agent"] & { readonly tools: ToolsFilter };
 }
 
 /** What processes are compared by. */
@@ -26,15 +27,21 @@ const ROLES: readonly Role[] = ["owner", "member", "guest"];
 
 type ProfileConfig = Pick<Config, "agent" | "agents"> & { readonly roles?: Pick<Config["roles"], "profiles"> };
 
-/** One for every agent and role, by `profileKey`. */
-export function agentProfiles({ agent, agents, roles }: ProfileConfig): ReadonlyMap<string, AgentProfile> {
+/** One for every agent and role, by `profileKey`. `tier`: of the wall around their processes; it decides which pi tools they have. */
+export function agentProfiles(
+  { agent, agents, roles }: ProfileConfig,
+  tier: SandboxTier = "none",
+): ReadonlyMap<string, AgentProfile> {
   const listed = agents.map(({ id, role: _role, description: _text, delegates: _ids, gatewayPrompts, ...own }) => {
     const prompts = overridden(agent.gatewayPrompts, gatewayPrompts);
     const workspace = overriddenWorkspace(agent.workspace, own.workspace);
     return { id: id as AgentId, config: { ...overridden({ ...agent, gatewayPrompts: prompts }, own), workspace } };
   });
   const all = [{ id: DEFAULT_AGENT, config: agent }, ...listed].flatMap(({ id, config }) =>
-    ROLES.map((role) => ({ id, role, config: forRole(config, role, roles?.profiles[role]) })),
+    ROLES.map((role) => {
+      const settings = forRole(config, role, roles?.profiles[role]);
+      return { id, role, config: { ...settings, tools: settledTools(settings, role, tier) } };
+    }),
   );
   return new Map(all.map((profile) => [profileKey(profile.id, profile.role), profile]));
 }
@@ -45,13 +52,9 @@ export function profileKey(id: AgentId, role: Role): string {
 
 /** pi tools reach the machine, so only owners get them, unless the role says otherwise itself. */
 function forRole(config: Config["agent"], role: Role, own: Config["roles"]["profiles"][Role]): Config["agent"] {
-  const tools = role === "owner" ? config.tools : withoutPiTools(config.tools);
+  const forAll = role === "owner" ? config : { ...config, tools: withoutPiTools(config.tools) };
   const workspace = overriddenWorkspace(config.workspace, own?.workspace);
-  return { ...overridden({ ...config, tools }, own), workspace };
-}
-
-function withoutPiTools(tools: ToolsFilter): ToolsFilter {
-  return typeof tools === "string" ? "chat" : tools.filter((name) => !isPiTool(name));
+  return { ...overridden(forAll, own), workspace };
 }
 
 /** Settings, with those of an agent or a role in their place. */
@@ -65,8 +68,8 @@ export function profileSignature(
   features: GatewayFeatures = NO_FEATURES,
   pluginSkills: readonly string[] = [],
 ): ProfileSignature {
-  const { model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs } = config;
-  const own = [model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs];
+  const { model, thinking, workspace, tools, sandbox, bridge, agentDir, piPath, timeoutMs } = config;
+  const own = [model, thinking, workspace, tools, sandbox, bridge, agentDir, piPath, timeoutMs];
   const parts = [...own, systemPrompt(config, features)];
   const hard = new Bun.CryptoHasher("sha256").update(JSON.stringify(parts.map((part) => part ?? null))).digest("hex");
   const named = (kind: string, paths: readonly string[]) => paths.map((path) => `${kind}:${path}`);

@@ -76,7 +76,7 @@ describe("tools", () => {
   const list = (...tools: string[]) => createAgentStage({ tools: tools as never });
   const cases = [
     ["chat", ["session_status"], chat],
-    ["workspace", [...FILE_TOOLS, "session_status"], workspace],
+    ["workspace", ["bash", ...FILE_TOOLS, "session_status"], workspace],
     ["full", ["bash", ...FILE_TOOLS, "session_status"], full],
     [["grep", "session_status"], ["grep", "session_status"], list("grep", "session_status")],
     [["read"], ["read"], list("read")],

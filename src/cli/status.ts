@@ -25,11 +25,17 @@ function statusLines(status: Fields, url: string): readonly string[] {
     `pi-gateway ${textOf(status["version"])} at ${url}, up ${durationText(numberOf(status["uptimeMs"]))}`,
     `model     ${textOf(model?.["name"]) || "not known yet"}${demo}`,
     `agents    ${count(pool, "busy")} busy, ${count(pool, "idle")} idle, ${count(pool, "starting")} starting, at most ${count(pool, "max")}`,
+    `sandbox   ${sandboxText(recordOf(status["sandbox"]))}`,
     `queue     ${count(queue, "waiting")} waiting, ${count(queue, "running")} running`,
     `replies   ${count(outbox, "pending")} to deliver`,
     `channels  ${channels.join(", ") || "none"}`,
     ...listOf(status["notices"]).map((notice) => `note      ${textOf(notice)}`),
   ];
+}
+
+function sandboxText(sandbox: Fields): string {
+  if (textOf(sandbox["setting"]) === "off") return "off: agent processes are not confined";
+  return `${textOf(sandbox["tier"]) || "none"}: ${textOf(sandbox["because"])}`;
 }
 
 function channelText(channel: Fields): string {

@@ -20,6 +20,7 @@ const STATUS = {
   model: { name: "fake/one", demo: false },
   pool: { starting: 0, idle: 1, busy: 1, waiting: 0, max: 4 },
   queue: { waiting: 3, running: 1 },
+  sandbox: { setting: "auto", tier: "basic", because: "No namespaces.", leaks: ["Names."], advice: "Allow them." },
   uptimeMs: 7_200_000,
   notices: ["The disk is nearly full."],
 } as unknown as GatewayStatus;
@@ -256,7 +257,9 @@ describe("the answers", () => {
         "- Up for 2 hours",
       ].join("\n"),
     );
-    expect(await fx.ask("/status", "owner")).toEndWith("- Note: The disk is nearly full.");
+    const shown = await fx.ask("/status", "owner");
+    expect(shown).toContain("- Sandbox: basic. It does not hold: Names. Allow them.\n");
+    expect(shown).toEndWith("- Note: The disk is nearly full.");
   });
 
   test("of /context and /think are known from the last answer of the agent, and say so before it", async () => {

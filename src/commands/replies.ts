@@ -19,7 +19,7 @@ const MODE_WORDS: Readonly<Record<QueueMode, string>> = {
 };
 
 export function statusText(
-  { model, pool, queue, uptimeMs, notices }: GatewayStatus,
+  { model, pool, queue, sandbox, uptimeMs, notices }: GatewayStatus,
   session: SessionSummary | null,
   show: { readonly notices: boolean },
 ): string {
@@ -30,9 +30,16 @@ export function statusText(
     `This conversation: ${counted(session?.messages ?? 0, "message")}, ${usage(session?.usage)}`,
     `Queue: ${queue.waiting} waiting, ${queue.running} running`,
     `Agents: ${pool.busy} busy, ${pool.idle} idle, ${pool.starting} starting, ${pool.max} at most`,
+    ...(show.notices ? [sandboxText(sandbox)] : []),
     `Up for ${duration(uptimeMs)}`,
   ];
   return bullets(show.notices ? [...lines, ...notices.map((notice) => `Note: ${notice}`)] : lines);
+}
+
+function sandboxText({ setting, tier, leaks, advice }: GatewayStatus["sandbox"]): string {
+  if (setting === "off") return "Sandbox: switched off (`agent.sandbox`)";
+  const open = leaks.length === 0 ? "" : `. It does not hold: ${leaks.join(" ")}`;
+  return `Sandbox: ${tier}${open}${advice === null ? "" : ` ${advice}`}`;
 }
 
 export function queueText({ waiting, mode, chosen }: QueuedSession): string {

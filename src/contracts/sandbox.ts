@@ -3,6 +3,9 @@
 /** `full`: namespaces with a view of their own. `basic`: file, call and resource limits only. `none`: no wall can be built here. */
 export type SandboxTier = "full" | "basic" | "none";
 
+/** `agent.sandbox`. */
+export type SandboxSetting = "auto" | "required" | "off";
+
 export interface SandboxReport {
   readonly tier: SandboxTier;
   /** Why it is this tier. */
@@ -57,4 +60,6 @@ export interface Wall {
 export interface Sandbox {
   /** Tries at the first call what this machine can do, and remembers it. Never rejects. */
   wall(): Promise<Wall>;
+  /** What was found; null while it is not known yet. */
+  report(): SandboxReport | null;
 }

@@ -6,6 +6,7 @@ import type { OpenQuestion } from "./channels/question.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
+import type { SandboxReport, SandboxSetting } from "./sandbox.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ToolEnvelope, ToolLists, ToolResult } from "./tools/tool.ts";
 
@@ -144,6 +145,8 @@ export interface GatewayStatus {
   };
   /** Why agents cannot be started, as a sentence; null: they can. */
   readonly agentTrouble: string | null;
+  /** The wall around agent processes: what is set, what this machine can build, what that does not hold, and what would help. */
+  readonly sandbox: SandboxReport & { readonly setting: SandboxSetting };
   /** `file`: null, the defaults. `applied`: the file as it is now is in force; otherwise `problems` says why it is not. */
   readonly config: ConfigStatus;
   readonly queue: { readonly waiting: number; readonly running: number };

@@ -1,7 +1,15 @@
 /** Finds out once what wall this machine can build, by starting a program behind it, and starts programs behind that wall from then on. */
 import { existsSync } from "node:fs";
 import { GatewayError } from "../contracts/errors.ts";
-import type { ConfinedPlaces, ConfinedProgram, Launch, Sandbox, SandboxTier, Wall } from "../contracts/sandbox.ts";
+import type {
+  ConfinedPlaces,
+  ConfinedProgram,
+  Launch,
+  Sandbox,
+  SandboxReport,
+  SandboxTier,
+  Wall,
+} from "../contracts/sandbox.ts";
 import type { Clock } from "../kit/clock.ts";
 import { macosLaunch } from "./macos.ts";
 import { launchOf, type LauncherPrograms } from "./order.ts";
@@ -31,6 +39,7 @@ const LAUNCHER_FLAGS = ["--no-install", "--config=/dev/null"];
 export function createSandbox(deps: { readonly clock: Clock }, options: SandboxOptions): Sandbox {
   const { tiers = ["full", "basic"] } = options;
   let found: Promise<Wall> | null = null;
+  let report: SandboxReport | null = null;
   const look = async (): Promise<Wall> => {
     const programs = launcherPrograms(options);
     const tried = async (tier: BuiltTier): Promise<string | null> => {
@@ -41,9 +50,11 @@ export function createSandbox(deps: { readonly clock: Clock }, options: SandboxO
       return unusable(tier, programs) ?? tryWall(deps, { home, bunEnv, name: tier }, start);
     };
     const [full, basic] = await Promise.all([tried("full"), tried("basic")]);
-    return wallOf(options, programs, { platform: process.platform, full, basic });
+    const wall = wallOf(options, programs, { platform: process.platform, full, basic });
+    report = wall.report;
+    return wall;
   };
-  return { wall: () => (found ??= look()) };
+  return { wall: () => (found ??= look()), report: () => report };
 }
 
 function wallOf(options: SandboxOptions, programs: LauncherPrograms, findings: Findings): Wall {

@@ -125,9 +125,11 @@ export async function agentFixture(
   const home = await tempHome();
   const { starts, roles = {}, egress, reach, tiers, budget, ...agent } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
+  const sandbox = testSandbox(home.path, tiers);
+  const { report } = await sandbox.wall();
   const options = {
     ...settings,
-    profiles: agentProfiles({ agent: settings.config, agents: [], roles: { profiles: roles } }),
+    profiles: agentProfiles({ agent: settings.config, agents: [], roles: { profiles: roles } }, report.tier),
     starts: { handshakeMs: HANDSHAKE_MS, ...starts },
   };
   const gate = fakeGate();
@@ -135,7 +137,6 @@ export async function agentFixture(
   const happened: { event: EventName; data: unknown }[] = [];
   const events = eventsInto(happened);
   const modelDoor = testModelDoor({ log, events }, options, budget);
-  const sandbox = testSandbox(home.path, tiers);
   const pool = await startPool(
     {
       clock: systemClock,

@@ -47,7 +47,15 @@ export function testCommandDeps(store: Store, given: Partial<BuiltinCommandDeps>
     stats: createLastStats(),
     models: testModels(systemClock),
     roles: testRoles(),
-    status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
+    status: () =>
+      ({
+        model: {},
+        pool: {},
+        queue: {},
+        sandbox: { setting: "off" },
+        uptimeMs: 0,
+        notices: [],
+      }) as unknown as GatewayStatus,
     jobs: noJobs(),
     budget: freeBudget(),
     people: testPersonTimes(systemClock),

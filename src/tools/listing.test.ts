@@ -37,13 +37,21 @@ describe("the list of tools", () => {
 
   test("says for each tool of pi which roles may use it with which agent, and that a shell waits for an owner", () => {
     const profile: ToolPolicy["profile"] = (agent, role) =>
-      role === "owner" ? (agent === "papers" ? "full" : "workspace") : "chat";
+      role === "owner" ? (agent === "papers" ? "full" : "files") : "chat";
     const by = new Map(listed({ profile, deny: ["write"] })().piTools.map((tool) => [tool.name, tool]));
     expect(by.get("read")).toMatchObject({ asks: null });
     expect(users(by.get("read") ?? { usableBy: [] })).toEqual(["default: owner", "papers: owner"]);
     expect(users(by.get("bash") ?? { usableBy: [] })).toEqual(["papers: owner"]);
     expect(by.get("bash")?.asks).toBe("it may do anything the gateway's user may");
     expect(by.get("write")?.usableBy).toEqual([]);
+  });
+
+  test("says of a shell in the sandbox that nobody is asked, unless another agent has one that is asked for", () => {
+    const bashWith = (papers: "full" | "workspace") => {
+      const profile: ToolPolicy["profile"] = (agent) => (agent === "papers" ? papers : "workspace");
+      return listed({ profile })().piTools.find(({ name }) => name === "bash")?.asks;
+    };
+    expect([bashWith("workspace"), bashWith("full")]).toEqual([null, "it may do anything the gateway's user may"]);
   });
 
   test("shows a tool of an extension that the tools of an agent name, and no name twice", () => {

@@ -30,7 +30,9 @@ export function createToolLister({ registry, policy, agents }: ListingDeps): () 
   };
   const listedPiTool = (name: string): PiToolListing => {
     const rules = policy();
-    const info = piToolInfo(name);
+    const owners = agents().flatMap((agentId) => piTool(name, callerOf(agentId, "owner"), rules) ?? []);
+    // the same tool waits for an owner with one agent and not with another: shown as the one that waits
+    const info = owners.find((one) => needsApproval(one, rules) !== null) ?? owners[0] ?? piToolInfo(name);
     const description = PI_TOOL_DESCRIPTIONS.get(name) ?? OF_EXTENSION;
     return { name, description, flags: info.flags, ...rightsOf((caller) => piTool(name, caller, rules), info) };
   };

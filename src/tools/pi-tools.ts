@@ -12,6 +12,11 @@ const PI_TOOLS: ReadonlyMap<string, ToolInfo> = new Map(
     { name: "bash", flags: { idempotent: false, elevated: true } },
   ].map((facts) => [facts.name, facts]),
 );
+/** In the sandbox it reaches what the file tools reach, so nobody is asked; it stays with owners, and with chats where one sits. */
+const CONFINED_SHELL: ToolInfo = {
+  name: "bash",
+  flags: { idempotent: false, ownerOnly: true, workspaceOnly: true },
+};
 /** For people who look at the list; models read pi's own. */
 export const PI_TOOL_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["read", "Reads a file of the workspace."],
@@ -20,7 +25,7 @@ export const PI_TOOL_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["grep", "Searches the files of the workspace for text."],
   ["find", "Finds files of the workspace by name."],
   ["ls", "Lists a folder of the workspace."],
-  ["bash", "Runs a shell command as the gateway's user."],
+  ["bash", "Runs a shell command, in the sandbox unless that is switched off."],
 ]);
 const FILE_TOOLS: readonly string[] = ["read", "write", "edit", "grep", "find", "ls"];
 
@@ -30,8 +35,9 @@ export function piTool(
   caller: Pick<Caller, "agentId" | "role">,
   policy: Pick<ToolPolicy, "profile">,
 ): ToolInfo | null {
-  if (!isGiven(name, policy.profile(caller.agentId, caller.role))) return null;
-  return piToolInfo(name);
+  const profile = policy.profile(caller.agentId, caller.role);
+  if (!isGiven(name, profile)) return null;
+  return name === CONFINED_SHELL.name && profile === "workspace" ? CONFINED_SHELL : piToolInfo(name);
 }
 
 export function piToolInfo(name: string): ToolInfo {
@@ -42,8 +48,9 @@ export function isGiven(name: string, profile: ToolsFilter): boolean {
   switch (profile) {
     case "chat":
       return false;
-    case "workspace":
+    case "files":
       return FILE_TOOLS.includes(name);
+    case "workspace":
     case "full":
       return PI_TOOLS.has(name);
     default:

@@ -266,7 +266,9 @@ describe("pi tools", () => {
     ["workspace", "read", "go"],
     ["workspace", "Read", "go"],
     ["workspace", "edit", "go"],
-    ["workspace", "bash", "refused"],
+    ["files", "read", "go"],
+    ["files", "bash", "refused"],
+    ["workspace", "bash", "go"],
     ["full", "bash", "refused"], // the owner says no
     ["full", "unheard_of", "refused"],
   ] as const)("with the profile %s, %s is answered with %s", async (profile, name, kind) => {
@@ -325,7 +327,7 @@ describe("pi tools", () => {
     const world = toolWorld([], {
       mask: { ...NO_MASK, text: (text) => text.replaceAll("s3cret-value", "[redacted]") },
     });
-    world.rules.now = policy({ profile: () => "workspace" });
+    world.rules.now = policy({ profile: () => "files" });
     const ends: unknown[] = [];
     world.events.on("tool_execution_end", (event) => void ends.push(event));
     const admitted = await ask(world, "read");

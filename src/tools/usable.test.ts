@@ -37,7 +37,7 @@ const POLICY: ToolPolicy = {
   approvals: { ask: [], never: [] },
   maxPerSession: 1,
   maxTotal: 1,
-  profile: () => "workspace" as const,
+  profile: () => "files" as const,
 };
 
 test.each<[string, string | null]>([

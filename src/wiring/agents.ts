@@ -13,6 +13,7 @@ import type { Config } from "../config/index.ts";
 import type { AgentPool, Caller } from "../contracts/agent.ts";
 import type { Budget, BudgetWork } from "../contracts/budget.ts";
 import type { AgentId } from "../contracts/ids.ts";
+import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
 import { createEgress } from "../egress/index.ts";
@@ -65,7 +66,9 @@ export async function openAgents(
     sandbox,
     egress,
   };
-  const openPool = (from: Config) => startPool(poolDeps, poolOptions(core, from, tools.skills.take()));
+  const { report } = await sandbox.wall(); // tried since the start began
+  const openPool = (from: Config) =>
+    startPool(poolDeps, poolOptions(core, from, { pluginSkills: tools.skills.take(), tier: report.tier }));
   const pool = life.own("agents", createReplaceablePool({ log }, await openPool(config())), AGENTS_STOP_MS);
   return {
     pool,
@@ -93,7 +96,12 @@ function callBudget(budget: Budget): CallBudget {
   };
 }
 
-function poolOptions({ options }: Core, config: Config, pluginSkills: readonly string[]): PoolOptions {
+interface PoolParts {
+  readonly pluginSkills: readonly string[];
+  readonly tier: SandboxTier;
+}
+
+function poolOptions({ options }: Core, config: Config, { pluginSkills, tier }: PoolParts): PoolOptions {
   const { home, environment, bridgePath, bun, bunEnv } = options;
   const { agent, agents, models, roles } = config;
   const beats = [config.heartbeat, ...agents.map(({ heartbeat }) => heartbeat)].some((one) => one?.enabled);
@@ -105,7 +113,7 @@ function poolOptions({ options }: Core, config: Config, pluginSkills: readonly s
     bunEnv,
     config: agent,
     models,
-    profiles: agentProfiles({ agent, agents, roles }),
+    profiles: agentProfiles({ agent, agents, roles }, tier),
     features: { heartbeat: beats, cron: config.cron.enabled, media: true },
     pluginSkills,
   };

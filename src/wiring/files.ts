@@ -42,7 +42,8 @@ type FileCore = Pick<Core, "log" | "config" | "options"> & { readonly store: Pic
 /** For agents whose tools can read files. */
 export function createWorkspaceFiles({ log, store, config, options }: FileCore): AttachedFiles {
   const workspaceOf: AttachedDeps["workspaceOf"] = (agentId, role, principal) => {
-    const profile = agentProfiles(config()).get(profileKey(agentId, role));
+    const tier = options.sandbox.report()?.tier ?? "none";
+    const profile = agentProfiles(config(), tier).get(profileKey(agentId, role));
     if (!profile) return null;
     const { tools } = profile.config;
     const reads = typeof tools === "string" ? tools !== "chat" : tools.some((name) => READS.includes(name));

@@ -1,8 +1,17 @@
 /** Status: what people are shown about the running gateway, from every group that has something to say. */
+import type { SandboxReport } from "../contracts/sandbox.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Reloader } from "../reload.ts";
 import { createStatus, type Status } from "../status.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
+
+const NOT_TRIED: SandboxReport = { tier: "none", because: "It has not been tried yet.", leaks: [], advice: null };
+
+function sandboxStatus({ config, options }: Core): GatewayStatus["sandbox"] {
+  const { tier, because, leaks, advice } = options.sandbox.report() ?? NOT_TRIED;
+  return { setting: config().agent.sandbox, tier, because, leaks, advice };
+}
 
 export function openStatus(core: Core, reloader: Reloader, parts: Groups): Status {
   const { clock, store, channels, secrets, options, stray } = core;
@@ -15,6 +24,7 @@ export function openStatus(core: Core, reloader: Reloader, parts: Groups): Statu
       stray,
       reloader,
       automation,
+      sandbox: { report: () => sandboxStatus(core) },
       mask: secrets.mask,
       pool: agents.pool,
       queue: messages.queue,

@@ -9,6 +9,7 @@ import {
 import type { Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { Questions } from "../contracts/channels/question.ts";
+import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { SkillRegistry } from "../contracts/plugin.ts";
 import type { ChatPoster } from "../contracts/store/posts.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
@@ -51,7 +52,8 @@ export interface Tools {
 export function openTools(life: Lifetime, core: Core, { rights }: People): Tools {
   const { clock, ids, log, events, hooks, store, config, channels, secrets } = core;
   const registry = createToolRegistry({ log });
-  const policy = currentPolicy(config);
+  const { sandbox } = core.options;
+  const policy = currentPolicy(config, () => sandbox.report()?.tier ?? "none");
   const approvals = createApprovals(
     { clock, ids, log, events, store: store.approvals, mayDecide: (by, at) => isOwnerNow(rights, by, at) },
     () => config().tools.approvals,
@@ -102,17 +104,18 @@ function startToolRetention({ clock, log, store, config }: Core): AsyncDisposabl
 }
 
 /** Made anew when the configuration is another one, so a changed file counts from the next call on. */
-function currentPolicy(config: () => Config): () => ToolPolicy {
-  let made: { readonly from: Config; readonly policy: ToolPolicy } | null = null;
+function currentPolicy(config: () => Config, tier: () => SandboxTier): () => ToolPolicy {
+  let made: { readonly from: Config; readonly tier: SandboxTier; readonly policy: ToolPolicy } | null = null;
   return () => {
     const from = config();
-    if (made?.from !== from) made = { from, policy: toolPolicyOf(from) };
+    const wall = tier();
+    if (made?.from !== from || made.tier !== wall) made = { from, tier: wall, policy: toolPolicyOf(from, wall) };
     return made.policy;
   };
 }
 
-function toolPolicyOf(config: Config): ToolPolicy {
-  const profiles = agentProfiles(config);
+function toolPolicyOf(config: Config, tier: SandboxTier): ToolPolicy {
+  const profiles = agentProfiles(config, tier);
   return {
     ...config.tools,
     profile: (agentId, role) => profiles.get(profileKey(agentId, role))?.config.tools ?? "chat",

@@ -134,7 +134,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     const pipe = createToolPipe(deps, process, {
       suffix,
       bridge: settings.config.bridge,
-      profile: settings.config.tools,
+      profile: settings.config.tools ?? "chat",
       workspace: folders.workspace,
       readable: skillFolders(settings.resources),
       token: token ?? null,
@@ -277,7 +277,7 @@ function flags(settings: StartSettings, visits: string): readonly string[] {
     ...lean,
     "--no-context-files",
     // Without the bridge nobody would judge calls of pi tools, nor of those that extensions bring, so there are none.
-    ...(config.bridge === "off" ? ["--no-tools", ...piToolFlags("chat")] : piToolFlags(config.tools)),
+    ...(config.bridge === "off" ? ["--no-tools", ...piToolFlags("chat")] : piToolFlags(config.tools ?? "chat")),
     ...["--session-dir", visits],
     ...["-e", bridgePath], // also where the bridge is off: models are called through it
     ...resourceFlags(resources),

@@ -46,9 +46,9 @@ describe("the instructions", () => {
   });
 
   test("tell an agent with a shell that nothing it starts outlives the turn, and no other agent", () => {
-    const told = (tools: PromptSettings["tools"]) => prompt({ tools }).includes("ends with your turn");
-    const everybody = ["full", ["bash"], "workspace", "chat", ["read"]] as const;
-    expect(everybody.map(told)).toEqual([true, true, false, false, false]);
+    const told = (tools: NonNullable<PromptSettings["tools"]>) => prompt({ tools }).includes("ends with your turn");
+    const everybody = ["full", ["bash"], "workspace", "files", "chat", ["read"]] as const;
+    expect(everybody.map(told)).toEqual([true, true, true, false, false, false]);
   });
 
   test("are the same bytes for the same settings", () => {

@@ -56,10 +56,11 @@ function part({ gatewayPrompts }: PromptSettings, name: keyof GatewayFeatures, i
 }
 
 function mayUseShell({ tools }: PromptSettings): boolean {
-  return tools === "full" || (typeof tools !== "string" && tools.includes("bash"));
+  if (tools === undefined || typeof tools === "string") return tools === "workspace" || tools === "full";
+  return tools.includes("bash");
 }
 
 /** A list names every tool there is for this agent. */
 function mayCall({ tools }: PromptSettings, tool: string): boolean {
-  return typeof tools === "string" || tools.includes(tool);
+  return tools === undefined || typeof tools === "string" || tools.includes(tool);
 }

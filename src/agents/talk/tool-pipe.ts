@@ -1,4 +1,5 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
+import type { ToolsFilter } from "../../config/index.ts";
 import type { Caller, RealText } from "../../contracts/agent.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import { envelopeOf, REJECTED_CALL_CODE } from "../../contracts/tools/envelope.ts";
@@ -11,7 +12,7 @@ import type { AgentToken } from "../tools/agent-tokens.ts";
 import { createLeftRunning } from "../tools/left-running.ts";
 import { createOffering } from "../tools/offering.ts";
 import { createPiToolCalls, type PiToolCall, type PiToolCalls, type PiToolEnd } from "../tools/pi-tool-calls.ts";
-import { profileTools, type ToolProfile } from "../tools/pi-tools.ts";
+import { profileTools } from "../tools/pi-tools.ts";
 import { type AgentCall, createUnaskedCalls, type UnaskedCalls } from "../tools/unasked-calls.ts";
 import { type Asking, type AskingDeps, createAsking } from "./asking.ts";
 import { type Fields, isFields, text } from "./protocol.ts";
@@ -54,7 +55,7 @@ interface ToolPipeOptions {
   readonly suffix: string;
   /** `minimal`: the tools of a turn stay as they were at its beginning. `off`: there is no bridge, and so there are no tools. */
   readonly bridge: "live" | "minimal" | "off";
-  readonly profile: ToolProfile;
+  readonly profile: ToolsFilter;
   readonly workspace: string;
   /** Outside of the workspace, where pi's file tools may look and change nothing. */
   readonly readable: readonly string[];

@@ -8,7 +8,8 @@ import { type AgentStage, createAgentStage } from "../../testing/agent-stage.ts"
 import { type FakeReply, inOrder, says } from "../../testing/fake-provider.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { confine } from "./confine.ts";
-import { piToolFlags, profileTools, type ToolProfile } from "./pi-tools.ts";
+import type { ToolsFilter } from "../../config/index.ts";
+import { piToolFlags, profileTools, settledTools } from "./pi-tools.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 
 setDefaultTimeout(60_000);
@@ -36,9 +37,10 @@ async function act(agents: AgentStage, replies: readonly FakeReply[]) {
 }
 
 describe("a profile", () => {
-  test.each<[ToolProfile, readonly string[]]>([
+  test.each<[ToolsFilter, readonly string[]]>([
     ["chat", []],
-    ["workspace", ["read", "write", "edit", "grep", "find", "ls"]],
+    ["files", ["read", "write", "edit", "grep", "find", "ls"]],
+    ["workspace", ["read", "write", "edit", "grep", "find", "ls", "bash"]],
     ["full", ["read", "write", "edit", "grep", "find", "ls", "bash"]],
     [
       ["ls", "read", "session_status"],
@@ -48,16 +50,34 @@ describe("a profile", () => {
     expect(profileTools(profile)).toEqual(tools);
   });
 
+  test.each([
+    [{ sandbox: "auto" }, "full", "owner", "workspace"],
+    [{ sandbox: "auto" }, "basic", "member", "files"],
+    [{ sandbox: "auto" }, "none", "owner", "chat"],
+    [{ sandbox: "off" }, "full", "owner", "chat"],
+    [{ sandbox: "off", tools: "workspace" }, "none", "owner", "files"], // as it was before there was a sandbox
+    [{ sandbox: "off", tools: "full" }, "none", "owner", "full"],
+    [{ sandbox: "auto", tools: "workspace" }, "none", "owner", "chat"],
+    [{ sandbox: "auto", tools: "full" }, "none", "owner", "chat"],
+    [{ sandbox: "auto", tools: ["bash", "notes"] }, "none", "owner", ["notes"]],
+    [{ sandbox: "required", tools: "workspace" }, "basic", "owner", "workspace"],
+    [{ sandbox: "auto", tools: "workspace" }, "full", "guest", "files"],
+    [{ sandbox: "auto", tools: "full" }, "full", "owner", "full"],
+    [{ sandbox: "auto", tools: "chat" }, "full", "owner", "chat"],
+  ] as const)("of the settings %j in the tier %s is for the role %s %j", (settings, tier, role, expected) => {
+    expect(settledTools(settings, role, tier) as unknown).toEqual(expected);
+  });
+
   test("shuts out by a flag what it does not have", () => {
     expect(piToolFlags("full")).toEqual(["--no-builtin-tools", "--exclude-tools", "powershell"]);
-    expect(piToolFlags("workspace").at(-1)).toBe("bash,powershell");
+    expect(piToolFlags("files").at(-1)).toBe("bash,powershell");
     expect(piToolFlags("chat").at(-1)).toContain("read,write");
   });
 
   test("is what the model is offered, beside the gateway's tools", async () => {
     const world = await act(workspaceAgents, [says("ok")]);
     await world.fx.turn("hello");
-    expect(world.requests[0]?.tools).toEqual(["read", "write", "edit", "grep", "find", "ls", "first"]);
+    expect(world.requests[0]?.tools).toEqual(["read", "write", "edit", "grep", "find", "ls", "bash", "first"]);
   });
 
   test("of pi's tools is not for people who do not own the gateway", async () => {
@@ -152,8 +172,8 @@ describe("a call of pi tools", () => {
     await writeFile(join(world.workspace, "learnt.txt"), "what the file says");
     const events = await world.fx.turn("go");
     const ends = events.flatMap((event) => (event.type === "tool_end" ? [[event.tool, event.isError]] : []));
-    expect(Object.fromEntries(ends)).toEqual({ read: false, first_tool: false, Bash: true, nobodysTool: true });
-    expect(world.fx.gate.admitted.map(({ request }) => request.tool)).toEqual(["read"]);
+    expect(Object.fromEntries(ends)).toEqual({ read: false, first_tool: false, bash: false, nobodysTool: true });
+    expect(world.fx.gate.admitted.map(({ request }) => request.tool).sort()).toEqual(["bash", "read"]);
     expect(world.fx.gate.calls.map(({ tool }) => tool)).toEqual(["first_tool"]);
     expect(JSON.stringify(world.requests[1]?.messages)).toContain("what the file says");
   });

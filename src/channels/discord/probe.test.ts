@@ -59,6 +59,7 @@ describe("a bot", () => {
     const probes = {
       bunVersion: "1.4.4",
       pi: async () => ({ ok: true, say: "found" }),
+      sandbox: async () => ({ tier: "full", because: "", leaks: [], advice: null }),
       freeBytes: async () => null,
       portIsFree: () => true,
       discord: systemProbes.discord,
@@ -81,6 +82,7 @@ describe("a bot", () => {
     const probes = {
       bunVersion: "1.4.4",
       pi: async () => ({ ok: true, say: "found" }),
+      sandbox: async () => ({ tier: "full", because: "", leaks: [], advice: null }),
       freeBytes: async () => null,
       portIsFree: () => true,
       discord,

@@ -7,6 +7,7 @@ import type { DoctorProbes } from "./probes.ts";
 const healthy: DoctorProbes = {
   bunVersion: "1.4.4",
   pi: async () => ({ ok: true, say: "0.87.1 found" }),
+  sandbox: async () => ({ tier: "full", because: "It works here.", leaks: [], advice: null }),
   freeBytes: async () => 10_000_000_000,
   portIsFree: () => true,
 };
@@ -31,6 +32,7 @@ describe("doctor", () => {
       gateway: "ok",
       configuration: "ok",
       pi: "ok",
+      sandbox: "ok",
       plugins: "ok",
       model: "note",
       port: "ok",
@@ -45,6 +47,7 @@ describe("doctor", () => {
       doctorProbes: {
         bunVersion: "1.0.0",
         pi: async () => ({ ok: false, say: "The pi agent was not found." }),
+        sandbox: async () => ({ tier: "none", because: "No wall.", leaks: [], advice: null }),
         freeBytes: async () => 1_000_000,
         portIsFree: () => false,
       },

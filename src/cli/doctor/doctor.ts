@@ -10,6 +10,7 @@ import { recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 import type { Check } from "./check.ts";
 import { type DoctorProbes, systemProbes } from "./probes.ts";
+import { sandboxCheck } from "./sandbox-check.ts";
 import { type Answer, askRunning, checkGateway, checkRunning, type RunningAnswer } from "./running.ts";
 
 export interface DoctorFlags extends CommonFlags {
@@ -67,6 +68,7 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
 async function* checkStart(scene: Scene): AsyncGenerator<Check> {
   const { world, home, config } = scene;
   yield await checkAgent(scene);
+  yield await checkSandbox(scene);
   yield await checkModel(scene);
   yield* checkPlatforms(scene);
   yield checkPort(scene);
@@ -157,6 +159,11 @@ async function checkConfigFile(
 async function checkAgent({ world, probes, home, config }: Scene): Promise<Check> {
   const { ok, say } = await probes.pi(world, { home, config });
   return { check: "pi", state: ok ? "ok" : "broken", say };
+}
+
+async function checkSandbox({ world, probes, config }: Scene): Promise<Check> {
+  const { tier, because, leaks, advice } = await probes.sandbox(world);
+  return sandboxCheck({ setting: config.agent.sandbox, tier, because, leaks, advice });
 }
 
 async function checkModel({ world, config }: Scene): Promise<Check> {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
+import type { SandboxReport } from "../../contracts/sandbox.ts";
 import { parseJson } from "../../kit/json.ts";
 import { silentLog } from "../../kit/log.ts";
 import { readSmall } from "../state-directory.ts";
@@ -14,6 +15,8 @@ export interface DoctorProbes {
   readonly bunVersion: string;
   /** Finds pi and, when it can, starts one and asks it for its state. */
   pi(world: CliWorld, place: { readonly home: string; readonly config: Config }): Promise<ProbeResult>;
+  /** Tries what wall this machine can build around agents. */
+  sandbox(world: CliWorld): Promise<SandboxReport>;
   /** Bytes that may still be written below `path`; null when the system does not say. */
   freeBytes(path: string): Promise<number | null>;
   /** Whether the gateway could listen there. */
@@ -42,6 +45,7 @@ const LOOPBACK = "127.0.0.1";
 export const systemProbes: DoctorProbes = {
   bunVersion: Bun.version,
   pi: probeAgent,
+  sandbox: probeSandbox,
   async freeBytes(path) {
     try {
       const { bavail, bsize } = await statfs(path);
@@ -103,6 +107,23 @@ async function probeDiscord({ clock }: CliWorld, { channels }: Config): Promise<
   using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Discord did not answer"));
   const guilds = Object.keys(channels.discord.guilds);
   return checkDiscord({ token, guilds, ...(apiRoot === undefined ? {} : { apiRoot }) }, limit.signal);
+}
+
+const UNKNOWN: SandboxReport = { tier: "none", because: "It cannot be tried from here.", leaks: [], advice: null };
+
+async function probeSandbox(world: CliWorld): Promise<SandboxReport> {
+  const { clock, assets } = world;
+  if (!assets) return UNKNOWN;
+  const { createSandbox } = await import("../../sandbox/index.ts");
+  const home = await mkdtemp(join(tmpdir(), "pi-gateway-doctor-"));
+  try {
+    const { bun, bunEnv } = assets;
+    const launcher = await assets.sandboxPath(home);
+    const { report } = await createSandbox({ clock }, { home, bun, bunEnv, launcher }).wall();
+    return report;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 }
 
 /** In a folder of its own, so that a look never disturbs a running gateway or its files. */

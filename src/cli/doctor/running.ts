@@ -5,6 +5,7 @@ import { findGateway, type RunningGateway } from "../state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld } from "../world.ts";
 import type { Check } from "./check.ts";
+import { sandboxCheck, type SandboxFinding } from "./sandbox-check.ts";
 
 export type Answer =
   | { readonly kind: "none" }
@@ -78,6 +79,7 @@ export function checkRunning(answer: RunningAnswer): readonly Check[] {
   const checks = [
     ...(status["config"] === undefined ? [] : checkConfiguration(recordOf(status["config"]))),
     checkAgents(status),
+    ...(status["sandbox"] === undefined ? [] : [sandboxCheck(sandboxOf(recordOf(status["sandbox"])))]),
     checkModel(recordOf(status["model"])),
     ...listOf(status["channels"]).map((channel) => checkChannel(recordOf(channel))),
     ...checkPlugins(answer.plugins),
@@ -108,6 +110,16 @@ function checkAgents(status: Fields): Check {
   const pool = recordOf(status["pool"]);
   const [idle, busy, starting] = ["idle", "busy", "starting"].map((key) => numberOf(pool[key]));
   return { check: "pi", state: "ok", say: `${busy} agents busy, ${idle} idle, ${starting} starting` };
+}
+
+function sandboxOf(sandbox: Fields): SandboxFinding {
+  return {
+    setting: textOf(sandbox["setting"]),
+    tier: textOf(sandbox["tier"]),
+    because: textOf(sandbox["because"]),
+    leaks: listOf(sandbox["leaks"]).map(textOf),
+    advice: textOf(sandbox["advice"]) || null,
+  };
 }
 
 function checkModel(model: Fields): Check {

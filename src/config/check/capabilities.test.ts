@@ -6,22 +6,22 @@ const check = (file: object) => checkConfigText(JSON.stringify(file), () => unde
 const said = (file: object) => check(file).problems.map(({ message }) => message);
 
 describe("agent.tools", () => {
-  test.each([["chat"], ["workspace"], ["full"], [[]], [["read", "web_search"]]])("may be %j", (tools) => {
+  test.each([["chat"], ["files"], ["workspace"], ["full"], [[]], [["read", "web_search"]]])("may be %j", (tools) => {
     expect(check({ agent: { tools } }).config?.agent.tools as unknown).toEqual(tools);
     expect(publicConfig(check({ agent: { tools } }).config ?? fail())).toMatchObject({ agent: { tools } });
   });
 
-  test("is chat unless said otherwise", () => {
-    expect(check({}).config?.agent.tools).toBe("chat");
+  test("is left to the sandbox unless said otherwise", () => {
+    expect(check({}).config?.agent.tools).toBeUndefined();
   });
 
   test.each([
     [
       "ful",
-      'agent.tools is "ful"; it must be "chat", "workspace", "full", or a list of tool names in [ ]. Did you mean "full"?',
+      'agent.tools is "ful"; it must be "chat", "files", "workspace", "full", or a list of tool names in [ ]. Did you mean "full"?',
     ],
-    [true, 'agent.tools is true; it must be "chat", "workspace", "full", or a list of tool names in [ ].'],
-    [{}, 'agent.tools is an object; it must be "chat", "workspace", "full", or a list of tool names in [ ].'],
+    [true, 'agent.tools is true; it must be "chat", "files", "workspace", "full", or a list of tool names in [ ].'],
+    [{}, 'agent.tools is an object; it must be "chat", "files", "workspace", "full", or a list of tool names in [ ].'],
     [["rm -rf"], 'agent.tools[0] is "rm -rf"; it must be the name of a tool.'],
     [["--tools"], 'agent.tools[0] is "--tools"; it must be the name of a tool.'],
     [[1], "agent.tools[0] is 1; it must be the name of a tool."],
@@ -73,12 +73,14 @@ describe("roles.profiles", () => {
 
 describe("skills", () => {
   test.each([
-    [{ skills: ["/s"] }, [], ["agent.skills"]],
+    [{ skills: ["/s"] }, [], []],
+    [{ skills: ["/s"], tools: "chat" }, [], ["agent.skills"]],
+    [{ skills: ["/s"], tools: "files" }, [], []],
     [{ skills: ["/s"], tools: "workspace" }, [], []],
     [{ skills: ["/s"], tools: ["bash"] }, [], []],
     [{ skills: ["/s"], tools: ["grep"] }, [], ["agent.skills"]],
     [{ tools: "full" }, [{ id: "x", skills: ["/s"] }], []],
-    [{}, [{ id: "x", skills: ["/s"] }], ["agents[0].skills"]],
+    [{ tools: "chat" }, [{ id: "x", skills: ["/s"] }], ["agents[0].skills"]],
     [{ skills: ["/s"], tools: "full" }, [{ id: "x", tools: "chat" }], ["agents[0].skills"]],
   ])("of %j and %j that no tool can read are warned of: %j", (agent, agents, paths) => {
     expect(check({ agent, agents }).warnings.map(({ path }) => path)).toEqual(paths);

@@ -23,14 +23,19 @@ export function* bridgeRules({ config: { agent, agents } }: RuleInput): Generato
   }
 }
 
-function* skillRule(path: string, skills: Config["agent"]["skills"], tools: ToolsFilter): Generator<RuleProblem> {
+function* skillRule(
+  path: string,
+  skills: Config["agent"]["skills"],
+  tools: ToolsFilter | undefined,
+): Generator<RuleProblem> {
   if (skills.length === 0 || readsFiles(tools)) return;
   const remedy = `Set ${path}.tools to "workspace", or to a list with "read" in it.`;
   const message = `${path}.skills has no effect: a skill is a file, and this agent has no tool that reads files. ${remedy}`;
   yield warning(`${path}.skills`, message);
 }
 
-function readsFiles(tools: ToolsFilter): boolean {
+function readsFiles(tools: ToolsFilter | undefined): boolean {
+  if (tools === undefined) return true; // in a sandbox; whether there is one is not known here
   if (typeof tools === "string") return tools !== "chat";
   return tools.includes("read") || tools.includes("bash");
 }

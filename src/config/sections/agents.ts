@@ -54,9 +54,10 @@ export const AgentSection = Type.Object(
     workspace: workspace(
       'The agent\'s working folder. Default: workspace/ in the state directory. As {"path", "scope"} with the scope "person", each person has a folder of their own below it (people/), and no agent process of one person can open that of another.',
     ),
-    tools: tools(
-      { default: "chat" },
-      'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi tools this way; see roles.profiles.',
+    tools: Type.Optional(
+      tools(
+        'Which tools the agents have: "chat" (the gateway\'s), "files" (also pi\'s read, write, edit, grep, find, ls), "workspace" (also pi\'s bash, inside the sandbox), "full" (the same, and each call of bash waits for an owner), or exactly those of a list. Default: "workspace" in a sandbox, else "chat". Only owners get pi tools this way; see roles.profiles.',
+      ),
     ),
     network: network(
       'Which hosts programs of the agents reach, when there is a wall around them: "none", "all" public hosts, or {"allow": [hosts]} such as "registry.npmjs.org", "*.example.org" or "example.org:8443". Each connection goes through a proxy of the gateway and is in the audit log.',
@@ -139,7 +140,7 @@ export const AgentsSection = list(
       systemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Replaces the base instructions.")),
       appendSystemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Added after the base instructions.")),
       workspace: workspace("Its working folder."),
-      tools: Type.Optional(tools({}, "Instead of agent.tools.")),
+      tools: Type.Optional(tools("Instead of agent.tools.")),
       ...ownResources,
       gatewayPrompts: ownGatewayPrompts,
       bridge: Type.Optional(bridge({}, "Instead of agent.bridge.")),

@@ -2,21 +2,23 @@
 import { Type } from "typebox";
 import { choice, closed, flagOrText, pathList, text } from "./kinds.ts";
 
-/** `chat`: the gateway's tools. `workspace`: pi's file tools as well. `full`: pi's shell too. A list: exactly these, wherever they come from. */
-export type ToolsFilter = "chat" | "workspace" | "full" | readonly string[];
+/**
+ * `chat`: the gateway's tools. `files`: pi's file tools as well. `workspace`: and a shell inside the sandbox. `full`: a shell whose every call
+ * is asked for. A list: exactly these, wherever they come from.
+ */
+export type ToolsFilter = "chat" | "files" | "workspace" | "full" | readonly string[];
 
-export const tools = (options: { readonly default?: ToolsFilter }, description: string) =>
+export const tools = (description: string) =>
   Type.Unsafe<ToolsFilter>({
     anyOf: [
-      ...["chat", "workspace", "full"].map((word) => ({ const: word, type: "string" })),
+      ...["chat", "files", "workspace", "full"].map((word) => ({ const: word, type: "string" })),
       {
         type: "array",
         items: { type: "string", pattern: "^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$", expects: "the name of a tool" },
         maxItems: 200,
       },
     ],
-    expects: '"chat", "workspace", "full", or a list of tool names in [ ]',
-    ...options,
+    expects: '"chat", "files", "workspace", "full", or a list of tool names in [ ]',
     description,
   });
 

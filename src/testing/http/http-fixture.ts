@@ -231,6 +231,7 @@ const STATUS: GatewayStatus = {
   plugins: { running: 1, failed: 0 },
   budgets: [],
   agentTrouble: null,
+  sandbox: { setting: "auto", tier: "full", because: "It works here.", leaks: [], advice: null },
   config: { file: null, applied: true, problems: [] },
   notices: [],
 };

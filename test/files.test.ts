@@ -16,7 +16,8 @@ beforeAll(async () => {
   const base = endpoint(provider);
   const agents = [{ id: "reader", tools: "workspace" }];
   const fake = { ...base.models.providers.fake, models: [{ id: "fake-1", input: ["text", "image"] }] };
-  const config = { ...base, models: { providers: { fake } }, agents, media: { dailyMb: 1 } };
+  const agent = { ...base.agent, tools: "chat" };
+  const config = { ...base, agent, models: { providers: { fake } }, agents, media: { dailyMb: 1 } };
   gateway = await startGatewayProcess({ config });
   await agentReady(gateway);
 });

@@ -42,7 +42,7 @@ describe("a whole gateway", () => {
 
   const config = () => {
     const { agent, models } = endpoint(provider);
-    return { models, agent: { ...agent, pool: { min: 0, max: 1 } } };
+    return { models, agent: { ...agent, tools: "chat", pool: { min: 0, max: 1 } } };
   };
 
   beforeAll(async () => {

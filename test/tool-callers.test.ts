@@ -75,6 +75,7 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
     profile: "workspace",
     workspace: import.meta.dir,
     readable: [],
+    writable: [],
     token: null,
   });
   pipe.serve(OWNER);

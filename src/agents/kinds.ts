@@ -39,6 +39,8 @@ export interface PoolOptions {
   readonly features?: GatewayFeatures;
   /** Of plugins, for every agent, in addition to its own. Default: none. */
   readonly pluginSkills?: readonly string[];
+  /** Folders whose files agents may send, and so may read. Default: none. */
+  readonly sendable?: readonly string[];
   readonly models: Config["models"];
   readonly environment: Environment;
   /** Absolute path of the extension that every process loads. */

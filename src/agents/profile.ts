@@ -68,8 +68,10 @@ export function profileSignature(
   features: GatewayFeatures = NO_FEATURES,
   pluginSkills: readonly string[] = [],
 ): ProfileSignature {
-  const { model, thinking, workspace, tools, sandbox, bridge, agentDir, piPath, timeoutMs } = config;
-  const own = [model, thinking, workspace, tools, sandbox, bridge, agentDir, piPath, timeoutMs];
+  const { model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs } = config;
+  const { sandbox, network, folders, limits } = config;
+  const wall = [sandbox, network, folders, limits];
+  const own = [model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs, ...wall];
   const parts = [...own, systemPrompt(config, features)];
   const hard = new Bun.CryptoHasher("sha256").update(JSON.stringify(parts.map((part) => part ?? null))).digest("hex");
   const named = (kind: string, paths: readonly string[]) => paths.map((path) => `${kind}:${path}`);

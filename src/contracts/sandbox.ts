@@ -29,6 +29,16 @@ export interface ConfinedPlaces {
   /** Folders whose names may be listed, with all below them, without reading any file: Bun finds packages by listing the folders above. */
   readonly list: readonly string[];
   readonly network: SandboxNetwork;
+  readonly limits: ProgramLimits;
+}
+
+/** What its programs may use up. */
+export interface ProgramLimits {
+  readonly processes: number;
+  /** Of each program. */
+  readonly memoryMb: number;
+  readonly openFiles: number;
+  readonly fileSizeMb: number;
 }
 
 export interface ConfinedProgram {

@@ -10,6 +10,7 @@ function profileOf(network: SandboxNetwork): string {
     write: ['/Users/me/state/work "space"'],
     list: [],
     network,
+    limits: { processes: 64, memoryMb: 512, openFiles: 256, fileSizeMb: 64 },
   });
   if (!made.ok) throw new Error(made.say);
   return macosProfile(made.policy);

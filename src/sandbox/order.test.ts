@@ -21,7 +21,8 @@ const env = {
 const program = { argv: ["/opt/bun", "pi.js"], cwd: "/ws", env };
 
 function launched(tier: "full" | "basic", network: "open" | "closed") {
-  const places = { read: [], readIfThere: [], write: ["/ws"], list: [] };
+  const limits = { processes: 64, memoryMb: 512, openFiles: 256, fileSizeMb: 64 };
+  const places = { read: [], readIfThere: [], write: ["/ws"], list: [], limits };
   const made = sandboxPolicy("/state", {
     ...places,
     network: network === "open" ? { kind: "open" } : { kind: "closed", ports: [] },

@@ -3,7 +3,15 @@ import type { ConfinedPlaces } from "../contracts/sandbox.ts";
 import { sandboxPolicy, type SandboxPolicy } from "./policy.ts";
 
 const HOME = "/home/me/.pi-gateway";
-const NOWHERE: ConfinedPlaces = { read: [], readIfThere: [], write: [], list: [], network: { kind: "open" } };
+const limits = { processes: 64, memoryMb: 512, openFiles: 256, fileSizeMb: 64 };
+const NOWHERE: ConfinedPlaces = {
+  read: [],
+  readIfThere: [],
+  write: [],
+  list: [],
+  network: { kind: "open" },
+  limits,
+};
 
 function policyOf(places: Partial<ConfinedPlaces>, home = HOME): SandboxPolicy {
   const made = sandboxPolicy(home, { ...NOWHERE, ...places });

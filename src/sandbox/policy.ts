@@ -1,14 +1,9 @@
 /** From the places of an agent to what its process may reach: the system's own files added, what would open the wall refused. Pure. */
 import { isAbsolute, relative, sep } from "node:path";
-import type { ConfinedPlaces, SandboxNetwork } from "../contracts/sandbox.ts";
+import type { ConfinedPlaces, ProgramLimits, SandboxNetwork } from "../contracts/sandbox.ts";
 import { DEVICES, SYSTEM_FILES } from "./system-files.ts";
 
-export interface SandboxLimits {
-  readonly processes: number;
-  /** For each process. */
-  readonly memoryMb: number;
-  readonly openFiles: number;
-  readonly fileSizeMb: number;
+export interface SandboxLimits extends ProgramLimits {
   /** Of /tmp and of /dev/shm, where these are its own. */
   readonly tempMb: number;
   readonly tempFiles: number;
@@ -31,25 +26,24 @@ export interface SandboxPolicy {
   readonly limits: SandboxLimits;
 }
 
-const DEFAULT_LIMITS: SandboxLimits = {
-  processes: 1_024,
-  memoryMb: 4_096,
-  openFiles: 8_192,
-  fileSizeMb: 4_096,
-  tempMb: 512,
-  tempFiles: 65_536,
-  inotifyInstances: 64,
-  inotifyWatches: 32_768,
-};
+/** With those that nobody sets. */
+function withOtherLimits({ processes, memoryMb, openFiles, fileSizeMb }: ProgramLimits): SandboxLimits {
+  return {
+    processes,
+    memoryMb,
+    openFiles,
+    fileSizeMb,
+    tempMb: 512,
+    tempFiles: 65_536,
+    inotifyInstances: 64,
+    inotifyWatches: 32_768,
+  };
+}
 
 type PolicyResult =
   { readonly ok: true; readonly policy: SandboxPolicy } | { readonly ok: false; readonly say: string };
 
-export function sandboxPolicy(
-  stateDirectory: string,
-  places: ConfinedPlaces,
-  limits: SandboxLimits = DEFAULT_LIMITS,
-): PolicyResult {
+export function sandboxPolicy(stateDirectory: string, places: ConfinedPlaces): PolicyResult {
   const named = [...places.write, ...places.read];
   const unnamed = named.find((path) => !isAbsolute(path));
   if (unnamed !== undefined) return { ok: false, say: `${unnamed} is not an absolute path.` };
@@ -69,7 +63,7 @@ export function sandboxPolicy(
       write,
       list: unique(places.list.filter((path) => !isInside(path, stateDirectory))),
       network: places.network,
-      limits,
+      limits: withOtherLimits(places.limits),
     },
   };
 }

@@ -37,6 +37,7 @@ export async function tryWall(
       write: [room],
       list: [],
       network: { kind: "closed", ports: [] },
+      limits: { processes: 64, memoryMb: 512, openFiles: 256, fileSizeMb: 16 },
     };
     const argv = ["/bin/sh", "-c", SCRIPT, "sh", canary, join(room, "kept")];
     const { said, complaint } = await run(clock, launch(places, { argv, cwd: room, env: bunEnv }));

@@ -78,6 +78,8 @@ export const NOTHING_ADDED = {
   bridge: "live" as const,
   sandbox: "auto" as const,
   network: "none" as const,
+  folders: [],
+  limits: { processes: 1_024, memoryMb: 4_096, openFiles: 8_192, fileSizeMb: 4_096 },
   providerWaitMs: 60_000,
   skills: [],
   extensions: [],

@@ -47,6 +47,7 @@ export async function confinedRoom(home: string, tier: Exclude<SandboxTier, "non
     write: [workspace, temp],
     list: [],
     network: { kind: "closed", ports: [] },
+    limits: { processes: 1_024, memoryMb: 4_096, openFiles: 8_192, fileSizeMb: 4_096 },
   };
   return {
     home,

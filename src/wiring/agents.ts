@@ -112,6 +112,7 @@ function poolOptions({ options }: Core, config: Config, { pluginSkills, tier }: 
     bun,
     bunEnv,
     config: agent,
+    sendable: config.media.roots,
     models,
     profiles: agentProfiles({ agent, agents, roles }, tier),
     features: { heartbeat: beats, cron: config.cron.enabled, media: true },

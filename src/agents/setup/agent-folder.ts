@@ -15,6 +15,8 @@ export interface AgentFolders {
   /** HOME of the agents: nothing of the owner's is in it. */
   readonly home: string;
   readonly workspace: string;
+  /** Folders besides the workspace that the owner lets it use. */
+  readonly granted: GrantedFolders;
   readonly sessions: string;
   /** Code that Bun has compiled. Of this agent and role alone: whoever writes it decides what the next process runs. */
   readonly transpilerCache: string;
@@ -25,6 +27,11 @@ export interface AgentFolders {
   readonly bunConfig: string;
 }
 
+interface GrantedFolders {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
 interface FolderOptions {
   readonly home: string;
   readonly config: Config["agent"];
@@ -32,6 +39,8 @@ interface FolderOptions {
   readonly environment: Environment;
   /** Where this agent's own folder is, below `home`. */
   readonly folder: readonly string[];
+  /** Folders whose files agents may send. Default: none. */
+  readonly sendable?: readonly string[];
   readonly features?: GatewayFeatures;
 }
 
@@ -49,11 +58,22 @@ export function agentFolders(options: FolderOptions): AgentFolders {
     ownAgentDir: given === null,
     home: join(own, "home"),
     workspace: agentWorkspace(config, { home, environment }),
+    granted: grantedFolders(options),
     sessions: join(home, "sessions"),
     transpilerCache: environment.transpilerCache ?? join(own, "cache"),
     compiled: join(own, "cache"),
     promptFile: join(own, "system-prompt.md"),
     bunConfig: join(own, "bunfig.toml"),
+  };
+}
+
+/** What the owner lists, and the folders whose files agents may send. */
+function grantedFolders({ config, environment, sendable = [] }: FolderOptions): GrantedFolders {
+  const expand = (path: string) => expandPath(path, environment.userHome);
+  const listed = (access: "read" | "write") => config.folders.filter((one) => one.access === access);
+  return {
+    read: [...listed("read").map(({ path }) => expand(path)), ...sendable.map(expand)],
+    write: listed("write").map(({ path }) => expand(path)),
   };
 }
 

@@ -1,7 +1,7 @@
 /** What one agent process may reach when it is confined: its own folders to write, and what pi, the bridge and its extensions are made of to read. */
 import { existsSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import type { ConfinedPlaces, SandboxNetwork } from "../../contracts/sandbox.ts";
+import type { ConfinedPlaces, ProgramLimits, SandboxNetwork } from "../../contracts/sandbox.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import { type Resources, skillFolders } from "./resources.ts";
 
@@ -16,6 +16,7 @@ interface ProcessFiles {
   readonly pi: string;
   readonly bridge: string;
   readonly network: SandboxNetwork;
+  readonly limits: ProgramLimits;
 }
 
 const PACKAGES = "node_modules";
@@ -28,6 +29,7 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
   return {
     write: [
       folders.workspace,
+      ...folders.granted.write,
       temp,
       visits,
       folders.agentDir,
@@ -44,6 +46,7 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
     ],
     // a skill of a plugin may go at any time; of an extension that is one file, what it may import lies beside it
     readIfThere: [
+      ...folders.granted.read,
       folders.transpilerCache,
       // says that the bridge is a module; without it pi would compile the bridge at every start
       join(dirname(dirname(files.bridge)), "package.json"),
@@ -52,6 +55,7 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
     ],
     list: [dirname(packageOf(files.pi))],
     network: files.network,
+    limits: files.limits,
   };
 }
 

@@ -136,7 +136,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       bridge: settings.config.bridge,
       profile: settings.config.tools ?? "chat",
       workspace: folders.workspace,
-      readable: skillFolders(settings.resources),
+      readable: [...skillFolders(settings.resources), ...folders.granted.read, ...folders.granted.write],
+      writable: folders.granted.write,
       token: token ?? null,
     });
     await pipe.push(null, signal);
@@ -224,6 +225,7 @@ function launchOf(settings: StartSettings, own: OwnParts, { temp, visits }: OwnF
     const say = `The folder of agent.agentDir (${folders.agentDir}) does not exist.`;
     throw new GatewayError("agent_unavailable", say, { say });
   }
+  checkGranted(folders.granted.write);
   checkResources(settings.resources);
   const found = findPi({
     piPath: config.piPath,
@@ -261,8 +263,16 @@ function launchOf(settings: StartSettings, own: OwnParts, { temp, visits }: OwnF
     pi: found.file,
     bridge: bridgePath,
     network: network.confined,
+    limits: config.limits,
   });
   return wall.confine(places, program);
+}
+
+function checkGranted(paths: readonly string[]): void {
+  const missing = paths.find((path) => !existsSync(path));
+  if (missing === undefined) return;
+  const say = `${missing}, which is listed in agent.folders, does not exist.`;
+  throw new GatewayError("agent_unavailable", say, { say });
 }
 
 /** By which this process, and everything that it starts, is found. */

@@ -92,6 +92,7 @@ function fixture(
   };
   const pipe = createToolPipe({ clock: systemClock, log, tools: gate, ...(questions ? { questions } : {}) }, process, {
     readable: [],
+    writable: [],
     token: null,
     suffix: "suffix",
     bridge: "live",

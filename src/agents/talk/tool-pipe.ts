@@ -59,6 +59,7 @@ interface ToolPipeOptions {
   readonly workspace: string;
   /** Outside of the workspace, where pi's file tools may look and change nothing. */
   readonly readable: readonly string[];
+  readonly writable: readonly string[];
   /** By which scripts of the agent call the gateway; null: they cannot. */
   readonly token: AgentToken | null;
 }

@@ -1,6 +1,6 @@
 /**
  * Keeps pi's file tools inside the agent's folder: the path is resolved the way the system will resolve it, links included, and the call goes
- * on with the resolved path, so that nothing is left to interpret. Skills lie elsewhere and may be read. Looks at the disk, changes nothing.
+ * on with the resolved path, so that nothing is left to interpret. Skills and granted folders lie elsewhere. Looks at the disk, changes nothing.
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -15,6 +15,8 @@ export interface Room {
   readonly workspace: string;
   /** Folders and files outside of it that may be looked at. */
   readonly readable: readonly string[];
+  /** Folders outside of it that may be changed as well. */
+  readonly writable: readonly string[];
 }
 
 const MAX_PATH_CHARS = 4_096;
@@ -26,7 +28,7 @@ const CHANGES = new Set(["write", "edit"]);
 const TRICKY = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
 export function confine(
-  { workspace, readable }: Room,
+  { workspace, readable, writable }: Room,
   tool: string,
   params: Readonly<Record<string, unknown>>,
 ): Confined {
@@ -39,8 +41,9 @@ export function confine(
   const root = realpathSync(workspace);
   const found = realPath(resolve(root, asked), MAKES.has(tool));
   if (found === null) return unusable(`There is no ${asked} in the workspace.`);
-  const mayLook = !CHANGES.has(tool) && readable.some((folder) => isInside(realPath(folder, false) ?? root, found));
-  if (!isInside(root, found) && !mayLook) return refuse(`${asked} is outside of the workspace.`);
+  const granted = CHANGES.has(tool) ? writable : readable;
+  const isGranted = granted.some((folder) => isInside(realPath(folder, false) ?? root, found));
+  if (!isInside(root, found) && !isGranted) return refuse(`${asked} is outside of the workspace.`);
   const { file_path: _other, ...rest } = params;
   return { kind: "inside", params: { ...rest, path: found } };
 }

@@ -287,7 +287,9 @@ describe("a path", () => {
     await mkdir(skill);
     await writeFile(join(skill, "SKILL.md"), "");
     await symlink(join(home.path, "out.txt"), join(skill, "out-link"));
-    const room = { workspace: inside, readable: [skill, join(home.path, "gone")] };
+    const granted = join(home.path, "granted");
+    await mkdir(granted);
+    const room = { workspace: inside, readable: [skill, granted, join(home.path, "gone")], writable: [granted] };
     const verdict = (tool: string, path: unknown) => {
       const found = confine(room, tool, path === undefined ? {} : { path });
       return found.kind === "inside" ? String(found.params["path"]).replace(inside, "") : "refused";
@@ -299,6 +301,9 @@ describe("a path", () => {
     expect(verdict("write", "sub/new.txt")).toBe("/sub/new.txt");
     for (const tool of ["read", "grep"]) expect(verdict(tool, join(skill, "SKILL.md"))).toBe(join(skill, "SKILL.md"));
     for (const tool of ["edit", "write"]) expect(verdict(tool, join(skill, "SKILL.md"))).toBe("refused");
+    for (const tool of ["ls", "write"]) expect(verdict(tool, join(granted, "."))).toBe(granted);
+    expect(verdict("write", join(granted, "new.txt"))).toBe(join(granted, "new.txt"));
+    expect(verdict("write", join(granted, "../new.txt"))).toBe("refused");
     for (const path of ["out-link", "../out.txt", "../gone"])
       expect(verdict("read", join(skill, path))).toBe("refused");
     const bad = [
@@ -318,7 +323,7 @@ describe("a path", () => {
   });
 
   test("is nothing that bash has: its calls are left as they are", () => {
-    expect(confine({ workspace: "/nowhere", readable: [] }, "bash", { command: "ls /" })).toEqual({
+    expect(confine({ workspace: "/nowhere", readable: [], writable: [] }, "bash", { command: "ls /" })).toEqual({
       kind: "inside",
       params: { command: "ls /" },
     });

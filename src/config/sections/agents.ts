@@ -39,6 +39,30 @@ const Delegation = Type.Object(
   { ...closed, description: "Limits of delegate_to_agent, for all agents." },
 );
 
+const grantedFolder = Type.Object(
+  {
+    path: Type.String({ minLength: 1, maxLength: 4096, description: "The folder." }),
+    access: choice({ of: ["read", "write"], default: "read" }, "What may be done there."),
+  },
+  { additionalProperties: false },
+);
+
+const Limits = Type.Object(
+  {
+    processes: wholeNumber(
+      { default: 1_024, minimum: 16, maximum: 65_536 },
+      "Processes that one agent process and its programs may have at the same time.",
+    ),
+    memoryMb: wholeNumber(
+      { default: 4_096, minimum: 512, maximum: 1_048_576 },
+      "Memory that each of its programs may have. In MiB.",
+    ),
+    openFiles: wholeNumber({ default: 8_192, minimum: 256, maximum: 1_048_576 }, "Files that each may hold open."),
+    fileSizeMb: wholeNumber({ default: 4_096, minimum: 16, maximum: 1_048_576 }, "Size of a file it writes. In MiB."),
+  },
+  { ...closed, description: "What programs of an agent may use up, behind the wall." },
+);
+
 export const AgentSection = Type.Object(
   {
     model: modelName(
@@ -59,6 +83,12 @@ export const AgentSection = Type.Object(
         'Which tools the agents have: "chat" (the gateway\'s), "files" (also pi\'s read, write, edit, grep, find, ls), "workspace" (also pi\'s bash, inside the sandbox), "full" (the same, and each call of bash waits for an owner), or exactly those of a list. Default: "workspace" in a sandbox, else "chat". Only owners get pi tools this way; see roles.profiles.',
       ),
     ),
+    folders: list(
+      grantedFolder,
+      64,
+      "Folders besides the workspace that the agents may use, also behind the wall: to read, or to write as well. One that contains the state directory is refused.",
+    ),
+    limits: Limits,
     network: network(
       'Which hosts programs of the agents reach, when there is a wall around them: "none", "all" public hosts, or {"allow": [hosts]} such as "registry.npmjs.org", "*.example.org" or "example.org:8443". Each connection goes through a proxy of the gateway and is in the audit log.',
     ),
@@ -140,6 +170,8 @@ export const AgentsSection = list(
       systemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Replaces the base instructions.")),
       appendSystemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Added after the base instructions.")),
       workspace: workspace("Its working folder."),
+      folders: Type.Optional(Type.Array(grantedFolder, { maxItems: 64, description: "Instead of agent.folders." })),
+      network: Type.Optional(network("Instead of agent.network.", null)),
       tools: Type.Optional(tools("Instead of agent.tools.")),
       ...ownResources,
       gatewayPrompts: ownGatewayPrompts,

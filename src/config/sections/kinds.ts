@@ -81,7 +81,8 @@ export const path = (description: string) => Type.Optional(text({ maxLength: 409
 
 const HOST = "^(\\*\\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$";
 
-export const network = (description: string) =>
+/** `byDefault`: null, when what is left out is taken from elsewhere. */
+export const network = (description: string, byDefault: NetworkSetting | null = "none") =>
   Type.Unsafe<NetworkSetting>({
     anyOf: [
       ...["none", "all"].map((word) => ({ const: word, type: "string" })),
@@ -99,7 +100,7 @@ export const network = (description: string) =>
       },
     ],
     expects: '"none", "all", or { "allow": [names of hosts] }',
-    default: "none",
+    ...(byDefault === null ? {} : { default: byDefault }),
     security: true,
     description,
   });

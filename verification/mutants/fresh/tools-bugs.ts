@@ -66,8 +66,8 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
     what: "An agent can edit a skill outside of its workspace.",
     file: "src/agents/tools/confine.ts",
     in: "confine",
-    find: "const mayLook = !CHANGES.has(tool) && readable",
-    replace: "const mayLook = readable",
+    find: "CHANGES.has(tool) ? writable : readable",
+    replace: "readable",
     tests: agentTools,
   },
   {

@@ -1,0 +1,68 @@
+/** Folders and limits that the owner gives an agent behind the wall, with real pi and its shell. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { agentFixture, providers } from "../testing/agent-fixture.ts";
+import { says, startFakeProvider } from "../testing/fake-provider.ts";
+import { testSandbox } from "../testing/confined-run.ts";
+import { tempHome } from "../testing/temp-home.ts";
+
+const LIMIT_MS = 60_000;
+
+async function wallHere(): Promise<boolean> {
+  await using home = await tempHome();
+  return (await testSandbox(home.path).wall()).report.tier !== "none";
+}
+const walled = await wallHere();
+
+test.skipIf(!walled)(
+  "an agent reads and writes the folders it was granted, each as far as that goes, and no folder beside them",
+  async () => {
+    await using outside = await tempHome();
+    for (const name of ["read", "write", "beside"]) {
+      mkdirSync(join(outside.path, name));
+      writeFileSync(join(outside.path, name, "note.txt"), `${name} note`);
+    }
+    const at = (name: string) => join(outside.path, name, "note.txt");
+    const command = ["read", "write", "beside"]
+      .map(
+        (name) =>
+          `cat ${at(name)} 2>/dev/null || echo "no ${name}"; echo; echo new > ${at(name)} 2>/dev/null && echo "wrote ${name}"`,
+      )
+      .join("; ");
+    await using fake = await startFakeProvider(({ messages }) =>
+      messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
+    );
+    const folders = (["read", "write"] as const).map((access) => ({ path: join(outside.path, access), access }));
+    await using fx = await agentFixture({ tools: "full", folders }, providers(fake));
+    await fx.turn("use the folders");
+    const said = (fx.gate.admitted[0]?.end?.output ?? "")
+      .split("\n")
+      .filter((line) => /^(read|write|wrote|no) /.test(line));
+    expect(said).toEqual(["read note", "write note", "wrote write", "no beside"]);
+    expect(readFileSync(at("write"), "utf8")).toBe("new\n");
+  },
+  LIMIT_MS,
+);
+
+test.skipIf(!walled)(
+  "programs of an agent have the limits that the owner set",
+  async () => {
+    const command = "ulimit -u; ulimit -n; head -c 20000000 /dev/zero > big; stat -c %s big";
+    await using fake = await startFakeProvider(({ messages }) =>
+      messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
+    );
+    const limits = { processes: 500, memoryMb: 2_048, openFiles: 1_000, fileSizeMb: 16 };
+    await using fx = await agentFixture({ tools: "full", limits, tiers: ["full"] }, providers(fake));
+    await fx.turn("show the limits");
+    const said = (fx.gate.admitted[0]?.end?.output ?? "").split("\n");
+    expect(said.slice(0, 2)).toEqual(["500", "1000"]);
+    expect(said).toContain(String(16 * 1024 * 1024));
+  },
+  LIMIT_MS,
+);
+
+test("an agent whose granted folder is missing does not start, and says which one", async () => {
+  await using fx = await agentFixture({ folders: [{ path: "/no/such/folder", access: "write" }] });
+  await expect(fx.turn("hello")).rejects.toThrow("/no/such/folder, which is listed in agent.folders, does not exist.");
+});

@@ -14,7 +14,7 @@ const MAIN = resolve(import.meta.dir, "..", "dist", "main.js");
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  gateway = await startGatewayProcess({ config: { agent: { pool: SMALL_POOL } } });
+  gateway = await startGatewayProcess({ config: { agent: { pool: SMALL_POOL, tools: "full" } } });
   await agentReady(gateway);
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
@@ -117,7 +117,7 @@ describe("pi-gw with a running gateway", () => {
     const { code, out } = await piGw(gateway.home, ["tools", "list"]);
     expect(code).toBe(0);
     expect(out).toMatch(/^session_status .*\[gateway.*\(for owner, member, guest\)$/m);
-    expect(out).toMatch(/^bash .*\[pi, elevated\] \(for nobody, after approval\)$/m);
+    expect(out).toMatch(/^bash .*\[pi, elevated\] \(for (owner|nobody), after approval\)$/m);
     expect(out).toMatch(/^read .*\[pi, .*\] \(for nobody\)$/m);
   });
 

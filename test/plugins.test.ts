@@ -66,7 +66,7 @@ const configOf = (plugins: object = PLUGINS) => {
   const { agent, models } = endpoint(provider);
   return {
     models,
-    agent: { ...agent, tools: "workspace", pool: { min: 0, max: 2 } },
+    agent: { ...agent, tools: "files", pool: { min: 0, max: 2 } },
     plugins,
   };
 };

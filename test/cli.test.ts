@@ -118,7 +118,7 @@ describe("pi-gw with a running gateway", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^session_status .*\[gateway.*\(for owner, member, guest\)$/m);
     expect(out).toMatch(/^bash .*\[pi, elevated\] \(for (owner|nobody), after approval\)$/m);
-    expect(out).toMatch(/^read .*\[pi, .*\] \(for nobody\)$/m);
+    expect(out).toMatch(/^read .*\[pi, .*\] \(for (owner|nobody)\)$/m);
   });
 
   test("never prints the token", async () => {

@@ -27,7 +27,7 @@ test.skipIf(!walled)(
     const command = ["read", "write", "beside"]
       .map(
         (name) =>
-          `cat ${at(name)} 2>/dev/null || echo "no ${name}"; echo; echo new > ${at(name)} 2>/dev/null && echo "wrote ${name}"`,
+          `cat ${at(name)} 2>/dev/null || echo "no ${name}"; echo; { echo new > ${at(name)}; } 2>/dev/null && echo "wrote ${name}"`,
       )
       .join("; ");
     await using fake = await startFakeProvider(({ messages }) =>

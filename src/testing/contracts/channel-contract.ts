@@ -359,7 +359,9 @@ function lifePromises(promise: Promising): void {
     }
     const stored = bench.stored.length;
     const [part] = await bench.reply(world.here, ["hello"]); // what a call needs in passing has to go as well
-    if (part) await world.channel.send(part, NEVER).catch(() => undefined); // whether it arrives is asked above
+    const before = platform.calls().length;
+    const sent = part && (await world.channel.send(part, NEVER).catch(() => null)); // whether it arrives is asked above
+    if (sent) await eventually("the platform has the message", () => platform.calls().length > before);
     await world.close();
     if (!platform.listens) expect(bench.listening()).toBe(0);
     if (platform.connections() !== null)

@@ -3,6 +3,11 @@ import { AGENTS_BUGS } from "./agents-bugs.ts";
 import { CHANNELS_BUGS } from "./channels-bugs.ts";
 import { CONFIG_BUGS } from "./config-bugs.ts";
 import { DELIVERY_BUGS } from "./delivery-bugs.ts";
+import { FOURTH_CHANNELS_BUGS } from "./fourth/channels-bugs.ts";
+import { FOURTH_CONFIG_BUGS } from "./fourth/config-bugs.ts";
+import { FOURTH_DELIVERY_BUGS } from "./fourth/delivery-bugs.ts";
+import { FOURTH_GUARDED_FETCH_BUGS } from "./fourth/guarded-fetch-bugs.ts";
+import { FOURTH_TOOLS_BUGS } from "./fourth/tools-bugs.ts";
 import { FRESH_CHANNELS_BUGS } from "./fresh/channels-bugs.ts";
 import { FRESH_CONFIG_BUGS } from "./fresh/config-bugs.ts";
 import { FRESH_DELIVERY_BUGS } from "./fresh/delivery-bugs.ts";
@@ -52,4 +57,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "third fresh delivery", bugs: THIRD_DELIVERY_BUGS },
   { room: "third fresh guarded fetch", bugs: THIRD_GUARDED_FETCH_BUGS },
   { room: "third fresh tools", bugs: THIRD_TOOLS_BUGS },
+  { room: "fourth fresh channels", bugs: FOURTH_CHANNELS_BUGS },
+  { room: "fourth fresh config", bugs: FOURTH_CONFIG_BUGS },
+  { room: "fourth fresh delivery", bugs: FOURTH_DELIVERY_BUGS },
+  { room: "fourth fresh guarded fetch", bugs: FOURTH_GUARDED_FETCH_BUGS },
+  { room: "fourth fresh tools", bugs: FOURTH_TOOLS_BUGS },
 ];

@@ -1,0 +1,103 @@
+/** Fourth fresh list of channels bugs, all written before the first of them was tried: accounts, albums, previews, approvals, sessions of Discord. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/channels"] as const;
+
+export const FOURTH_CHANNELS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A secret in the name of a file reaches the platform.",
+    file: "src/channels/mask-out.ts",
+    in: "maskPart",
+    find: "name: mask.text(file.name)",
+    replace: "name: file.name",
+    tests: room,
+  },
+  {
+    what: "Every Telegram account without a token of its own uses that of the default account.",
+    file: "src/channels/telegram/settings.ts",
+    in: "accountsOf",
+    find: "own.botToken ?? (account === DEFAULT_ACCOUNT ? config.botToken : undefined)",
+    replace: "own.botToken ?? config.botToken",
+    tests: room,
+  },
+  {
+    what: "A Telegram group that gets another number a second time is a new chat.",
+    file: "src/channels/telegram/api/moved-chats.ts",
+    in: "learn",
+    find: "const chat = first(from);",
+    replace: "const chat = from;",
+    tests: room,
+  },
+  {
+    what: "An album in a group counts as not for the bot when its second piece mentions it.",
+    file: "src/channels/telegram/inbound/intake.ts",
+    in: "takeAlbum",
+    find: "const mentioned = all.some((piece) => piece.mentioned);",
+    replace: "const { mentioned } = first;",
+    tests: room,
+  },
+  {
+    what: "Pieces of long texts in two topics of a group are joined to one message.",
+    file: "src/channels/telegram/inbound/pastes.ts",
+    in: "pasteKey",
+    find: '`paste ${sender.principal} ${address.thread ?? ""}`',
+    replace: "`paste ${sender.principal}`",
+    tests: room,
+  },
+  {
+    what: "After one failure Telegram is asked again and again without a wait.",
+    file: "src/channels/telegram/inbound/poller.ts",
+    in: "pollUpdates",
+    find: "asked = true; failures = 0;",
+    replace: "asked = true;",
+    tests: room,
+  },
+  {
+    what: "A command with the bot's name in another case is taken for that of another bot.",
+    file: "src/channels/telegram/inbound/message-text.ts",
+    in: "commandFor",
+    find: "bot.toLowerCase() !== me.username.toLowerCase()",
+    replace: "bot !== me.username",
+    tests: room,
+  },
+  {
+    what: "An approval that was answered elsewhere while the platform was away is posted after all.",
+    file: "src/channels/kit/approval-messages.ts",
+    in: "post",
+    find: "!signal.aborted && isPending(approval.id)",
+    replace: "!signal.aborted",
+    tests: room,
+  },
+  {
+    what: "The preview of a turn that runs again after a restart is removed while it runs.",
+    file: "src/channels/kit/left-previews.ts",
+    in: "wait",
+    find: "|| running.has(turnId)",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A preview goes on saying what the turn waited for.",
+    file: "src/channels/kit/turn-views.ts",
+    in: "change",
+    find: 'view.waiting = "";',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A Discord session is never resumed.",
+    file: "src/channels/discord/link/rules.ts",
+    in: "afterLink",
+    find: "wasUp || state.session",
+    replace: "state.session",
+    tests: room,
+  },
+  {
+    what: "An answer to a slash command pings everybody it names.",
+    file: "src/channels/discord/outbound/rest-client.ts",
+    in: "pingingNobody",
+    find: "data === undefined ? body : { ...body, data: pingingNobody(data) }",
+    replace: "body",
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Fourth fresh list of delivery bugs, all written before the first of them was tried: the outbox, the queue, turns and questions. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/delivery", "src/queue", "src/flow"] as const;
+
+export const FOURTH_DELIVERY_BUGS: readonly SeededBug[] = [
+  {
+    what: "Accounts of one platform share one limit of sends, so that an account that hangs holds up the others.",
+    file: "src/delivery/outbox.ts",
+    in: "add",
+    find: "JSON.stringify([part.to.channel, part.to.account])",
+    replace: "JSON.stringify([part.to.channel])",
+    tests: room,
+  },
+  {
+    what: "A claim ends before the send that it protects, and a second gateway sends the part as well.",
+    file: "src/delivery/deliver-part.ts",
+    in: "CLAIM_MS",
+    find: "2 * SEND_MS",
+    replace: "SEND_MS / 2",
+    tests: room,
+  },
+  {
+    what: "Of a reply that took several messages only the first is known, so that a deletion leaves the others.",
+    file: "src/delivery/rules.ts",
+    in: "afterSend",
+    find: "...(providerIds === undefined ? {} : { providerIds }),",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A message with a text and a file cannot be edited.",
+    file: "src/delivery/chat-messages.ts",
+    in: "act",
+    find: "ids.length - found.files > 1",
+    replace: "ids.length > 1",
+    tests: room,
+  },
+  {
+    what: "A person who keeps writing is never answered, because each message makes the session collect longer.",
+    file: "src/queue/lane-table.ts",
+    in: "noteArrival",
+    find: "Math.min(now + lane.collecting.collectMs, lane.collecting.latestAt)",
+    replace: "now + lane.collecting.collectMs",
+    tests: room,
+  },
+  {
+    what: "A turn begins with a message while the store decides whether it is withdrawn.",
+    file: "src/queue/lanes.ts",
+    in: "hold",
+    find: "moves.leaveLine(table, lane);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A stop that came while the store was down also ends what was written after it.",
+    file: "src/queue/take-from.ts",
+    in: "goesAlong",
+    find: "|| (head.stopped ?? false) !== (next.stopped ?? false)",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "The time that messages have waited is counted anew after each restart.",
+    file: "src/queue/queue.ts",
+    in: "expiryOf",
+    find: "clock.elapsed() + (receivedAt + settings().ttlMs - clock.now())",
+    replace: "clock.elapsed() + settings().ttlMs + 0 * receivedAt",
+    tests: room,
+  },
+  {
+    what: "After a restart the repeat of a message that waits in a full session is refused instead of recognised.",
+    file: "src/queue/queue.ts",
+    in: "recover",
+    find: "admission.remember(work);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "Messages of one topic of a group are told as context in another topic.",
+    file: "src/flow/intake/group-talk.ts",
+    in: "keyOf",
+    find: "[channel, account, chat, thread ?? null]",
+    replace: "[channel, account, chat, thread && null]",
+    tests: room,
+  },
+  {
+    what: "While a question waits in one chat, questions in other chats cannot be answered with words.",
+    file: "src/flow/questions/open-questions.ts",
+    in: "hear",
+    find: "if (text === null) continue;",
+    replace: "if (text === null) return null;",
+    tests: room,
+  },
+  {
+    what: "A fence of another kind ends a code block, and an example of a media line in it is sent as a file.",
+    file: "src/flow/ending/media-lines.ts",
+    in: "splitMediaLines",
+    find: 'else if (mark.startsWith(fence)) fence = "";',
+    replace: 'else if (mark !== "") fence = "";',
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Fourth fresh list of tools bugs, all written before the first of them was tried: the gate, limits, pictures, plugins and the tools of agents. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/tools", "src/plugins", "src/agents/tools"] as const;
+
+export const FOURTH_TOOLS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A stop of the gateway does not cancel tools that run.",
+    file: "src/tools/stages/once.ts",
+    in: "createOnce",
+    find: 'for (const one of running.values()) if (one !== HELD) one.stop.abort(new Error("the gateway is stopping"));',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "After a start, calls of the same moment slip past a durable limit.",
+    file: "src/tools/stages/rate.ts",
+    in: "take",
+    find: "if (!calls.has(key)) calls.set(key, earlier);",
+    replace: "calls.set(key, earlier);",
+    tests: room,
+  },
+  {
+    what: "Of two other spellings of one parameter the last one counts, instead of none.",
+    file: "src/tools/stages/names.ts",
+    in: "knownParams",
+    find: "if (renamed.some(([name]) => name === known)) return { ok: false, given, known };",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A tool that went to the background keeps the slot of its conversation.",
+    file: "src/tools/run/run-call.ts",
+    in: "onYield",
+    find: "slot?.[Symbol.dispose]();",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "Details of a result stay beside the text that a plugin put in the place of its own.",
+    file: "src/tools/run/output.ts",
+    in: "withText",
+    find: '{ content: [{ type: "text", text }, ...images] }',
+    replace: '{ ...result, content: [{ type: "text", text }, ...images] }',
+    tests: room,
+  },
+  {
+    what: "A tool may take as long as it says itself.",
+    file: "src/tools/run/execute.ts",
+    in: "execute",
+    find: "Math.min(tool.timeoutMs, background ? MAX_BACKGROUND_MS : most)",
+    replace: "tool.timeoutMs",
+    tests: room,
+  },
+  {
+    what: "A picture of a small canvas and many megabytes is handed to the model as it is.",
+    file: "src/tools/run/images.ts",
+    in: "check",
+    find: "&& bytes.length <= maxMb * MIB",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A list of an origin does not hold for agents that were asked by another agent.",
+    file: "src/tools/policy.ts",
+    in: "layersOf",
+    find: "...origins.map((origin) => ({ key:",
+    replace: "...origins.slice(0, 1).map((origin) => ({ key:",
+    tests: room,
+  },
+  {
+    what: "A plugin that was disabled and enabled again does not start.",
+    file: "src/plugins/run/slot.ts",
+    in: "work",
+    find: 'slot.tried = "";',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A plugin that was stopped can still register tools.",
+    file: "src/plugins/run/api.ts",
+    in: "withdraw",
+    find: "open = false;",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "The signal of a plugin that was stopped never aborts.",
+    file: "src/plugins/run/plugin.ts",
+    in: "stop",
+    find: 'life.abort(new Error("the plugin is stopped"));',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A change of tools between the offer and the beginning of a turn does not reach the agent in that turn.",
+    file: "src/agents/tools/offering.ts",
+    in: "follow",
+    find: "caller = to; refresh();",
+    replace: "caller = to;",
+    tests: room,
+  },
+];

@@ -8,6 +8,7 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { separateCallIds } from "./call-ids.ts";
 import { registerDemoModel } from "./demo/model.ts";
 import { envelopeErrors } from "./errors.ts";
+import { hasFallbacks, useFallbacks } from "./fallbacks.ts";
 import { keepOtherTexts } from "./kept-results.ts";
 import { respellCalls } from "./names.ts";
 import { tellModel, useModelDoor } from "./model-door.ts";
@@ -24,7 +25,8 @@ export default function bridge(pi: ExtensionAPI): void {
 
   useModelDoor();
   relayPorts();
-  tellModel(pi);
+  if (hasFallbacks()) useFallbacks(pi);
+  else tellModel(pi);
   if (process.env.PI_GATEWAY_BRIDGE_MODE === "off") return; // models are called all the same
   const state = bridgeState();
   const tools = toolApplier(pi, state);
@@ -35,7 +37,7 @@ export default function bridge(pi: ExtensionAPI): void {
   respellCalls(pi, state);
   envelopeErrors(pi, state);
   keepOtherTexts(pi, state); // after the errors have their form
-  keepProviderWaits(pi);
+  if (!hasFallbacks()) keepProviderWaits(pi); // nobody waits for one model while another can answer
   if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi);
   const suffix = process.env.PI_GATEWAY_BRIDGE ?? "";
   if (!/^[a-z0-9]{16,64}$/.test(suffix))

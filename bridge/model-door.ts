@@ -12,6 +12,7 @@ const KEY = Symbol.for("pi-gateway.model-door");
 
 /** The model of the newest request, as pi knows it. */
 interface CalledModel {
+  readonly provider: string;
   readonly id: string;
   readonly cost: unknown;
 }
@@ -19,28 +20,42 @@ interface CalledModel {
 /** Outlives an extension instance: the calls of every session go through the one that was made first. */
 interface Door {
   model: CalledModel | null;
+  /** Another model is asked when this one fails before its first word. */
+  more: boolean;
+  /** The newest call failed in a way that another model may not. */
+  passing: boolean;
 }
 
 type Fetch = typeof globalThis.fetch;
 type Target = Parameters<Fetch>[0];
 type Init = NonNullable<Parameters<Fetch>[1]>;
 
-/** The gateway counts what a call costs, and pi has the prices. */
+const holder = globalThis as { [KEY]?: Door };
+
+/** Where there is no other model to ask. With others, each call is announced. */
 export function tellModel(pi: ExtensionAPI): void {
-  const { [KEY]: door } = globalThis as { [KEY]?: Door };
-  if (!door) return;
   pi.on("before_provider_request", (_event, { model }) => {
-    if (model) door.model = { id: model.id, cost: model.cost };
+    if (model) announceCall(model, false);
     return undefined;
   });
 }
 
+/** The next call is one of this model: the gateway counts what it costs, and pi has the prices. */
+export function announceCall(model: CalledModel, more: boolean): void {
+  const door = holder[KEY];
+  if (door) Object.assign(door, { model, more, passing: false });
+}
+
+/** The call failed as the gateway expects of a provider that is down, limited, silent or without a valid key. */
+export function mayAskNext(): boolean {
+  return holder[KEY]?.passing ?? false;
+}
+
 /** Once for each process: an extension is loaded again for every session. pi's own fetch is in its place by now, and libraries take it anew for each call. */
 export function useModelDoor(): void {
-  const holder = globalThis as { [KEY]?: Door };
   const baseUrls = baseUrlsIn(process.env.PI_GATEWAY_MODEL_DOOR);
   if (holder[KEY] || baseUrls.length === 0) return;
-  const door: Door = { model: null };
+  const door: Door = { model: null, more: false, passing: false };
   holder[KEY] = door;
   const connection = gatewayConnection();
   const plain = globalThis.fetch;
@@ -71,17 +86,20 @@ async function callThrough({ open, door }: Way, target: Target, init: Init): Pro
   signal?.throwIfAborted();
   const headers = [...new Headers(init.headers ?? request?.headers)];
   const method = init.method ?? request?.method ?? "GET";
-  const { id: model, cost: prices } = door.model ?? {};
-  const call = open({ to: "model", method, url: addressOf(target), headers, model, prices });
+  const { provider, id: model, cost: prices } = door.model ?? {};
+  const call = open({ to: "model", method, url: addressOf(target), headers, provider, model, prices, more: door.more });
   const stop = (): void => call.abort("stopped by the agent");
   signal?.addEventListener("abort", stop, { once: true });
   const over = (): void => signal?.removeEventListener("abort", stop);
   try {
     await call.write(await bytesOf(init.body ?? request?.body ?? null));
     call.end();
-    return toResponse(call, await call.answer, over);
+    const head = await call.answer;
+    door.passing = isRecord(head) && head.passing === true;
+    return toResponse(call, head, { over, cut: () => void (door.passing = true) });
   } catch (error) {
     over();
+    door.passing = true;
     signal?.throwIfAborted(); // whoever stops a call expects to hear that, and not what it led to
     throw new TypeError("fetch failed", { cause: error });
   }
@@ -92,7 +110,13 @@ async function bytesOf(body: Init["body"]): Promise<Uint8Array> {
   return body === null || body === undefined ? new Uint8Array(0) : await new Response(body).bytes();
 }
 
-function toResponse(call: MuxStream, head: unknown, over: () => void): Response {
+interface Ends {
+  over(): void;
+  /** The answer broke off. */
+  cut(): void;
+}
+
+function toResponse(call: MuxStream, head: unknown, { over, cut }: Ends): Response {
   const { status, headers } = isRecord(head) ? head : {};
   if (typeof status !== "number" || !Array.isArray(headers)) throw new Error("the gateway gave no usable answer");
   const body = new ReadableStream<Uint8Array>({
@@ -104,6 +128,7 @@ function toResponse(call: MuxStream, head: unknown, over: () => void): Response 
         controller.close();
       } catch (error) {
         over();
+        cut();
         controller.error(error);
       }
     },

@@ -4,7 +4,7 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { addressOf } from "./model-door.ts";
-import { askedWaitMs } from "./retry-after.ts";
+import { askedWaitMs } from "../src/kit/retry-after.ts";
 
 const ASKED_KEY = "pi-gateway:provider_asked";
 const WAITING_KEY = "pi-gateway:provider_waiting";

@@ -25,7 +25,7 @@ function statusWith(
       status: () => ({ file: null, applied: true, problems: [] }),
       notices: () => ["about the configuration"],
     },
-    automation: { notices: () => [] },
+    others: [],
     stray: { notices: () => [] },
     sandbox: { report: () => sandbox },
     mask: NO_MASK,

@@ -21,7 +21,8 @@ export interface StatusDeps {
   readonly budget: Pick<Budget, "limits" | "notices">;
   readonly store: { readonly health: Pick<StoreHealth, "notices"> };
   readonly reloader: { status(): ConfigStatus; notices(): readonly string[] };
-  readonly automation: { notices(): readonly string[] };
+  /** Parts that only have sentences to add: jobs, models. */
+  readonly others: readonly { notices(): readonly string[] }[];
   readonly stray: { notices(): readonly string[] };
   readonly sandbox: { report(): GatewayStatus["sandbox"] };
   /** Platforms tell in their own words what went wrong, and a bot's address has its token in it. */
@@ -87,7 +88,7 @@ export function createStatus(
         ...deps.budget.notices(),
         ...plugins.notices(),
         ...deps.reloader.notices(),
-        ...deps.automation.notices(),
+        ...deps.others.flatMap((one) => one.notices()),
       ].map(deps.mask.text),
     };
   };

@@ -16,3 +16,4 @@ export type { PoolOptions } from "./kinds.ts";
 export { startPool } from "./pool.ts";
 export { probePi } from "./probe.ts";
 export { type ReplaceablePool, createReplaceablePool } from "./replaceable-pool.ts";
+export { heldLogins } from "./setup/held-logins.ts";

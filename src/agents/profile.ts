@@ -71,7 +71,8 @@ export function profileSignature(
   const { model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs } = config;
   const { sandbox, network, folders, limits } = config;
   const wall = [sandbox, network, folders, limits];
-  const own = [model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs, ...wall];
+  const next = [config.fallbacks, config.fallbackAfterMs];
+  const own = [model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs, ...wall, ...next];
   const parts = [...own, systemPrompt(config, features)];
   const hard = new Bun.CryptoHasher("sha256").update(JSON.stringify(parts.map((part) => part ?? null))).digest("hex");
   const named = (kind: string, paths: readonly string[]) => paths.map((path) => `${kind}:${path}`);

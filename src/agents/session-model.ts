@@ -2,7 +2,7 @@
 import type { Config, Environment } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { AgentProfile } from "./profile.ts";
-import { modelAccess } from "./setup/model-access.ts";
+import { modelAccess, providersOf } from "./setup/model-access.ts";
 import { DEMO_MODEL, type ModelChoice, chooseModel } from "./setup/model-choice.ts";
 
 /** A provider's name becomes the name of a folder. */
@@ -42,7 +42,7 @@ export function choiceForSession(
     const agent = { ...profile.config, model: `${provider}/${first.id}` };
     return chooseModel({ agent, models }, environment);
   }
-  const access = modelAccess(models, environment, provider);
+  const access = modelAccess(models, environment, providersOf(provider, profile.config.fallbacks));
   return { kind: "provider-default", provider, access, because: `a session asks for a model of ${provider}` };
 }
 

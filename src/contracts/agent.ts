@@ -149,7 +149,14 @@ export type AgentEvent =
   | { readonly type: "retrying"; readonly because: string }
   /** The provider has asked to wait, and is asked again when that time is over. */
   | { readonly type: "waiting"; readonly waitMs: number; readonly until: number; readonly model: string }
-  | { readonly type: "done"; readonly text: string; readonly usage: Usage; readonly model: string }
+  /** `failed`: the model that was asked first, and why another one answered. */
+  | {
+      readonly type: "done";
+      readonly text: string;
+      readonly usage: Usage;
+      readonly model: string;
+      readonly failed?: FailedModel;
+    }
   | { readonly type: "aborted"; readonly text: string; readonly usage: Usage; readonly model: string }
   /** `again`: a new attempt in a new process may succeed (the process died, it was not the model that said no). */
   | {
@@ -165,6 +172,13 @@ export type AgentEvent =
       readonly usage: Usage;
       readonly model: string;
     };
+
+/** A model that could not answer, so that another one was asked. */
+export interface FailedModel {
+  /** `provider/model`. */
+  readonly model: string;
+  readonly because: string;
+}
 
 /** What an agent knows about the session it has open, for `session_status`. */
 export interface AgentSessionStats {

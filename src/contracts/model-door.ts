@@ -1,6 +1,6 @@
 /** Model calls of agent processes: they leave through the gateway, which puts in the key. No process holds one. */
 import type { MuxStream } from "../kit/mux/mux.ts";
-import type { Caller } from "./agent.ts";
+import type { Caller, FailedModel } from "./agent.ts";
 import type { Usage } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { SessionKey, TurnId } from "./ids.ts";
@@ -13,8 +13,17 @@ export const PLACEHOLDER_KEY = "pi-gateway-placeholder";
 export const PLACEHOLDER_LOGIN = `sk-ant-oat-${PLACEHOLDER_KEY}`;
 
 export interface ModelDoor {
-  /** For one process: the providers it may call. */
-  connect(providers: readonly string[]): ProcessDoor;
+  connect(options: DoorAccess): ProcessDoor;
+  /** Models that are left alone for a while because they failed, as sentences for the owner. */
+  notices(): readonly string[];
+}
+
+/** For one process. */
+export interface DoorAccess {
+  /** Those it may call. */
+  readonly providers: readonly string[];
+  /** How long a model may take to its first word, where another one can be asked. */
+  readonly fallbackAfterMs: number;
 }
 
 export interface ProcessDoor {
@@ -24,6 +33,8 @@ export interface ProcessDoor {
   lease(caller: Caller | null): void;
   /** Why the gateway itself has refused a call of this lease; null: it has not. */
   refusal(): DoorRefusal | null;
+  /** The first model that failed in this lease, so that another one was asked; null: none did. */
+  failed(): FailedModel | null;
 }
 
 export interface DoorRefusal {

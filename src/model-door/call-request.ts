@@ -9,6 +9,10 @@ export interface CallRequest {
   readonly headers: readonly (readonly [string, string])[];
   /** As pi calls it; empty: it did not say. */
   readonly model: string;
+  /** The provider that pi means, where several have the same address; empty: it did not say. */
+  readonly provider: string;
+  /** Another model is asked when this one fails before its first word. */
+  readonly more: boolean;
   /** Of that model, in dollars per million tokens. */
   readonly prices: TokenPrices;
 }
@@ -27,7 +31,7 @@ interface Destination {
 }
 
 const MAX_HEADERS = 100;
-const MAX_MODEL_CHARS = 200;
+const MAX_NAME_CHARS = 200;
 /** What the APIs of models are called by. With the key of an account much else could be done, such as reading files or making more keys. */
 const MODEL_CALL = /\/(?:messages|chat\/completions|responses)$|:(?:generateContent|streamGenerateContent)$/;
 /** Headers in which providers expect a key. */
@@ -61,13 +65,24 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([...NOT_FORWARDED, "content-en
 /** Null: it is no request. */
 export function parseCall(head: unknown): CallRequest | null {
   if (typeof head !== "object" || head === null) return null;
-  const { method, url, headers, model, prices } = head as Readonly<Record<string, unknown>>;
+  const { method, url, headers, provider, model, more, prices } = head as Readonly<Record<string, unknown>>;
   if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url)) return null;
   if (!Array.isArray(headers) || headers.length > MAX_HEADERS) return null;
   const pairs = headers.filter(isPair);
   if (pairs.length !== headers.length) return null;
-  const name = typeof model === "string" ? model.slice(0, MAX_MODEL_CHARS) : "";
-  return { method, url: new URL(url), headers: pairs, model: name, prices: pricesIn(prices) };
+  return {
+    method,
+    url: new URL(url),
+    headers: pairs,
+    provider: nameIn(provider),
+    model: nameIn(model),
+    more: more === true,
+    prices: pricesIn(prices),
+  };
+}
+
+function nameIn(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, MAX_NAME_CHARS) : "";
 }
 
 function pricesIn(value: unknown): TokenPrices {
@@ -90,11 +105,12 @@ function isPair(value: unknown): value is readonly [string, string] {
 
 /** Where the call goes; a string says why it goes nowhere. */
 export function destinationOf(
-  { method, url }: CallRequest,
+  { method, url, provider: meant }: CallRequest,
   providers: ReadonlyMap<string, ModelEndpoint>,
 ): Destination | string {
-  for (const [provider, endpoint] of providers) {
-    if (!isBelow(url, endpoint.baseUrl)) continue;
+  const fitting = [...providers].filter(([, endpoint]) => isBelow(url, endpoint.baseUrl));
+  const [provider, endpoint] = fitting.find(([name]) => name === meant) ?? fitting[0] ?? [];
+  if (provider !== undefined && endpoint) {
     if (method !== "POST" || !MODEL_CALL.test(url.pathname)) return "Only model calls go through the gateway.";
     return { provider, endpoint };
   }

@@ -80,9 +80,10 @@ function processOf(providers: readonly string[] = ["local"], budget: CallBudget 
   if (!config) throw new Error("the test's own configuration is not valid");
   const environment = { ...readEnvironment({}), providerKeys: { OPENAI_API_KEY: secret("key-of-openai") } };
   const events = { emit: (_name: string, call: unknown) => void calls.push(call as ModelCall) };
-  const door = testModelDoor({ log: recordingLog(), events }, { models: config.models, environment }, budget).connect(
+  const door = testModelDoor({ log: recordingLog(), events }, { models: config.models, environment }, budget).connect({
     providers,
-  );
+    fallbackAfterMs: 60_000,
+  });
   const gateway = createMux({
     side: "even",
     write: (bytes) => {

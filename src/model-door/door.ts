@@ -3,13 +3,14 @@
  * where it goes, puts in the key, and streams the answer back. Calls are served only while the process has a lease, and end with it.
  */
 import { type Config, type Environment, type ModelEndpoint, modelEndpoint } from "../config/index.ts";
-import type { Caller } from "../contracts/agent.ts";
+import type { Caller, FailedModel } from "../contracts/agent.ts";
 import type { DoorRefusal, ModelDoor, ProcessDoor } from "../contracts/model-door.ts";
 import { background } from "../kit/background.ts";
 import type { Log } from "../kit/log.ts";
 import { parseCall } from "./call-request.ts";
 import { say } from "./provider-call.ts";
-import { type CallDeps, serveCall } from "./serve-call.ts";
+import { type Cooldown, createCooldowns } from "./cooldowns.ts";
+import { type CallDeps, type CallWorld, serveCall } from "./serve-call.ts";
 
 interface DoorDeps extends CallDeps {
   readonly log: Log;
@@ -25,6 +26,7 @@ interface Lease {
   readonly caller: Caller;
   readonly over: AbortController;
   refusal: DoorRefusal | null;
+  failed: FailedModel | null;
 }
 
 export function createModelDoor(deps: DoorDeps, { models, environment }: DoorOptions): ModelDoor {
@@ -32,32 +34,48 @@ export function createModelDoor(deps: DoorDeps, { models, environment }: DoorOpt
     const found = names.map((name) => [name, modelEndpoint(models(), environment, name)] as const);
     return new Map(found.flatMap(([name, endpoint]) => (endpoint ? [[name, endpoint] as const] : [])));
   };
+  const cooldowns = createCooldowns(deps.clock);
   return {
-    connect(providers): ProcessDoor {
+    notices: () => cooldowns.list().map((one) => cooldownText(one, deps.clock.elapsed())),
+    connect({ providers, fallbackAfterMs }): ProcessDoor {
       let lease: Lease | null = null;
+      const worldOf = (held: Lease): CallWorld => ({
+        clock: deps.clock,
+        events: deps.events,
+        budget: deps.budget,
+        cooldowns,
+        endpoints: endpointsOf(providers),
+        caller: held.caller,
+        fallbackAfterMs,
+        over: held.over.signal,
+        refused: (because) => {
+          held.refusal = because;
+        },
+        fellBack: (model, because) => {
+          held.failed ??= { model, because };
+        },
+      });
       return {
         refusal: () => lease?.refusal ?? null,
+        failed: () => lease?.failed ?? null,
         lease(caller) {
           lease?.over.abort(new Error("the turn is over"));
-          lease = caller ? { caller, over: new AbortController(), refusal: null } : null;
+          lease = caller ? { caller, over: new AbortController(), refusal: null, failed: null } : null;
         },
         serve(call, head) {
           background(deps.log, "model call not dealt with", async () => {
-            const held = lease;
             const request = parseCall(head);
             if (!request) return say(call, 400, "The gateway did not understand this call.");
-            if (!held) return say(call, 403, "Models are called only during a turn.");
-            await serveCall(deps, call, request, {
-              endpoints: endpointsOf(providers),
-              caller: held.caller,
-              stop: AbortSignal.any([held.over.signal, call.cut]),
-              refused: (because) => {
-                held.refusal = because;
-              },
-            });
+            if (!lease) return say(call, 403, "Models are called only during a turn.");
+            await serveCall(worldOf(lease), call, request);
           });
         },
       };
     },
   };
+}
+
+function cooldownText({ name, because, until }: Cooldown, now: number): string {
+  const seconds = Math.ceil((until - now) / 1_000);
+  return `${name} is not asked for another ${seconds} s, and the next of agent.fallbacks answers: ${because}`;
 }

@@ -7,6 +7,12 @@ export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Of an answer that says what was wrong. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const FIRST_ERROR = 400;
+const BAD_GATEWAY = 502;
+/** What a model answers with: events, or JSON where it is not streamed. */
+const MODEL_ANSWER = /event-stream|json|octet-stream/i;
+/** Another model may be able to answer: no valid key or no money there, a limit, or a provider that is down. */
+const PASSING: readonly number[] = [401, 402, 403, 408, 429];
+const FIRST_SERVER_ERROR = 500;
 
 /** The whole of what the process sends, since another key may need it again. Null: it is too large. */
 export async function readRequest(call: MuxStream): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -40,18 +46,38 @@ export function askProvider(
   });
 }
 
+/** An answer that is none, with what the provider said about it. */
+interface FailedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Another model may be able to answer. */
+  readonly passing: boolean;
+}
+
+/** Null: it is the answer of a model. */
+export async function failureIn(answer: Response, key: string | null): Promise<FailedAnswer | null> {
+  const { status, headers } = answer;
+  if (status >= FIRST_ERROR) {
+    const passing = PASSING.includes(status) || status >= FIRST_SERVER_ERROR;
+    return { status, headers, text: withoutKey(await beginningOf(answer), key), passing };
+  }
+  const type = headers.get("content-type") ?? "";
+  if (!answer.ok || type === "" || MODEL_ANSWER.test(type)) return null;
+  await answer.body?.cancel();
+  const text = errorText(`The provider answered with ${type.slice(0, 100)} instead of a model's answer.`);
+  return { status: BAD_GATEWAY, headers: JSON_HEADERS, text, passing: true };
+}
+
+const JSON_HEADERS = new Headers({ "content-type": "application/json" });
+
 /** Hands the answer on as it comes. Rejects when either side ends before it is complete. */
 export async function returnAnswer(
   call: MuxStream,
   answer: Response,
-  { key, read }: { readonly key: string | null; readonly read: (chunk: Uint8Array) => void },
+  read: (chunk: Uint8Array) => void,
 ): Promise<void> {
-  const { status } = answer;
-  if (status >= FIRST_ERROR) {
-    const text = await beginningOf(answer);
-    return refuse(call, { status, headers: returnedHeaders(answer.headers), text: withoutKey(text, key) });
-  }
-  call.respond({ status, headers: returnedHeaders(answer.headers) });
+  call.respond({ status: answer.status, headers: returnedHeaders(answer.headers) });
   for await (const chunk of answer.body ?? []) {
     await call.write(chunk); // first, so that nobody waits for the reading
     read(chunk);
@@ -59,22 +85,21 @@ export async function returnAnswer(
   call.end();
 }
 
-interface Refusal {
-  readonly status: number;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly text: string;
-}
-
-/** The gateway's own refusal, in the form that every library of a provider reads. */
-export async function say(call: MuxStream, status: number, message: string): Promise<void> {
-  const text = JSON.stringify({ type: "error", error: { type: "pi_gateway", message } });
-  await refuse(call, { status, headers: [["content-type", "application/json"]], text });
-}
-
-async function refuse(call: MuxStream, { status, headers, text }: Refusal): Promise<void> {
-  call.respond({ status, headers });
+export async function returnFailure(call: MuxStream, failed: FailedAnswer): Promise<void> {
+  const { status, headers, text, passing } = failed;
+  call.respond({ status, headers: returnedHeaders(headers), passing });
   await call.write(new TextEncoder().encode(text));
   call.end();
+}
+
+/** The gateway's own refusal. */
+export function say(call: MuxStream, status: number, message: string, passing = false): Promise<void> {
+  return returnFailure(call, { status, headers: JSON_HEADERS, text: errorText(message), passing });
+}
+
+/** In the form that every library of a provider reads. */
+function errorText(message: string): string {
+  return JSON.stringify({ type: "error", error: { type: "pi_gateway", message } });
 }
 
 async function beginningOf(answer: Response): Promise<string> {

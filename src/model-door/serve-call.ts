@@ -6,8 +6,18 @@ import type { Events } from "../contracts/events.ts";
 import type { DoorRefusal, ModelCall } from "../contracts/model-door.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { MuxStream } from "../kit/mux/mux.ts";
+import { askedWaitMs } from "../kit/retry-after.ts";
 import { type CallRequest, destinationOf } from "./call-request.ts";
-import { askProvider, MAX_REQUEST_BYTES, readRequest, returnAnswer, say } from "./provider-call.ts";
+import type { createCooldowns } from "./cooldowns.ts";
+import {
+  askProvider,
+  failureIn,
+  MAX_REQUEST_BYTES,
+  readRequest,
+  returnAnswer,
+  returnFailure,
+  say,
+} from "./provider-call.ts";
 import { createUsageScan, type TokenCount } from "./usage-scan.ts";
 
 export interface CallDeps {
@@ -24,89 +34,155 @@ export interface CallBudget {
   spent(caller: Caller, usage: Usage): void;
 }
 
-interface Situation {
+/** What holds for every call of one lease. */
+export interface CallWorld extends CallDeps {
+  readonly cooldowns: ReturnType<typeof createCooldowns>;
   readonly endpoints: ReadonlyMap<string, ModelEndpoint>;
   readonly caller: Caller;
-  readonly stop: AbortSignal;
+  /** How long a model may take to its first word, where another one can be asked. */
+  readonly fallbackAfterMs: number;
+  readonly over: AbortSignal;
   refused(because: DoorRefusal): void;
+  /** A model failed, and the next one is asked. */
+  fellBack(model: string, because: string): void;
 }
 
 type Outcome = Pick<ModelCall, "outcome" | "status">;
 
 const PER_MILLION = 1_000_000;
+const MAX_BECAUSE_CHARS = 200;
 
 /** Never rejects: what goes wrong is told to the process. */
-export async function serveCall(
-  deps: CallDeps,
-  call: MuxStream,
-  request: CallRequest,
-  situation: Situation,
-): Promise<void> {
-  const { clock, events, budget } = deps;
-  const { caller, stop } = situation;
+export async function serveCall(world: CallWorld, call: MuxStream, request: CallRequest): Promise<void> {
+  const destination = destinationOf(request, world.endpoints);
+  if (typeof destination === "string") return say(call, 403, destination).catch(() => undefined); // nobody listens any more
+  const { clock, events, budget, caller } = world;
+  const { provider } = destination;
+  const model = `${provider}/${request.model}`;
   const startedAt = clock.elapsed();
   const scan = createUsageScan();
-  let provider = "";
+  const spoken = new AbortController();
   let firstTokenMs: number | null = null;
-  let ended: Outcome = { outcome: "failed", status: null };
   const read = (chunk: Uint8Array): void => {
     scan.push(chunk);
-    if (firstTokenMs === null && scan.hasSpoken()) firstTokenMs = clock.elapsed() - startedAt;
+    if (firstTokenMs !== null || !scan.hasSpoken()) return;
+    firstTokenMs = clock.elapsed() - startedAt;
+    spoken.abort(new Error("it has spoken"));
   };
-  try {
-    const destination = destinationOf(request, situation.endpoints);
-    if (typeof destination === "string") return await say(call, 403, destination);
-    provider = destination.provider;
-    ended = await makeCall(budget, call, { ...situation, request, key: destination.endpoint.key, read });
-  } catch (error) {
-    ended = { ...ended, outcome: stop.aborted ? "stopped" : "failed" };
-    call.abort(error instanceof Error ? error.message : "the call failed");
-  } finally {
-    const usage = usageOf(scan.tokens(), request.prices);
-    if (provider !== "") {
-      if (usage.inputTokens + usage.outputTokens > 0) budget.spent(caller, usage);
-      const { turnId, sessionKey } = caller;
-      const model = `${provider}/${request.model}`;
-      const ms = clock.elapsed() - startedAt;
-      const { outcome, status } = ended;
-      events.emit("model.call", {
-        turnId,
-        sessionKey,
-        provider,
-        model,
-        startedAt,
-        ms,
-        firstTokenMs,
-        outcome,
-        status,
-        usage,
-      });
-    }
-  }
+  const own = { call, request, provider, model, key: destination.endpoint.key, read, spoken };
+  const { outcome, status } = await makeCall(world, own);
+  spoken.abort(new Error("the call is over"));
+  const usage = usageOf(scan.tokens(), request.prices);
+  if (usage.inputTokens + usage.outputTokens > 0) budget.spent(caller, usage);
+  const { turnId, sessionKey } = caller;
+  const ms = clock.elapsed() - startedAt;
+  events.emit("model.call", {
+    turnId,
+    sessionKey,
+    provider,
+    model,
+    startedAt,
+    ms,
+    firstTokenMs,
+    outcome,
+    status,
+    usage,
+  });
 }
 
-interface Making extends Situation {
+interface OwnCall {
+  readonly call: MuxStream;
   readonly request: CallRequest;
+  readonly provider: string;
+  readonly model: string;
   readonly key: ModelEndpoint["key"];
+  readonly spoken: AbortController;
   read(chunk: Uint8Array): void;
 }
 
-async function makeCall(budget: CallBudget, call: MuxStream, making: Making): Promise<Outcome> {
-  const refusal = budget.refusal(making.caller);
+/** Never rejects. */
+async function makeCall(world: CallWorld, own: OwnCall): Promise<Outcome> {
+  const { call, model } = own;
+  const late = new AbortController();
+  const stop = AbortSignal.any([world.over, call.cut, late.signal]);
+  try {
+    return (await refused(world, own)) ?? (await ask(world, own, { stop, late }));
+  } catch (error) {
+    const because = error instanceof Error ? error.message : "the call failed";
+    const stopped = world.over.aborted || call.cut.aborted;
+    call.abort(because);
+    if (stopped) return { outcome: "stopped", status: null };
+    if (own.request.more && !own.spoken.signal.aborted) failed(world, own, { status: null, because, waitMs: null });
+    return { outcome: "failed", status: null };
+  } finally {
+    if (own.spoken.signal.aborted) world.cooldowns.end(own.provider, model);
+  }
+}
+
+/** Null: the gateway has nothing against it. */
+async function refused({ budget, caller, cooldowns, ...world }: CallWorld, own: OwnCall): Promise<Outcome | null> {
+  const { call, request, provider, model } = own;
+  const refusal = budget.refusal(caller);
   if (refusal) {
-    making.refused(refusal);
+    world.refused(refusal);
     await say(call, 402, refusal.say);
     return { outcome: "refused", status: null };
   }
+  const cooldown = request.more ? cooldowns.of(provider, model) : null;
+  if (!cooldown) return null;
+  await say(call, 503, `${cooldown.name} is left alone for a while: ${cooldown.because}`, true);
+  return { outcome: "refused", status: null };
+}
+
+async function ask(
+  world: CallWorld,
+  own: OwnCall,
+  { stop, late }: { readonly stop: AbortSignal; readonly late: AbortController },
+): Promise<Outcome> {
+  const { call, request } = own;
   const body = await readRequest(call);
   if (!body) {
     await say(call, 413, `A call has at most ${MAX_REQUEST_BYTES} bytes.`);
     return { outcome: "refused", status: null };
   }
-  const key = making.key?.reveal() ?? null;
-  const reply = await askProvider(making.request, { body, key }, making.stop);
-  await returnAnswer(call, reply, { key, read: making.read });
-  return { outcome: reply.ok ? "answered" : "failed", status: reply.status };
+  if (request.more) endIfSilent(world, own, late);
+  const key = own.key?.reveal() ?? null;
+  const reply = await askProvider(request, { body, key }, stop);
+  const failure = await failureIn(reply, key);
+  if (!failure) {
+    await returnAnswer(call, reply, own.read);
+    return { outcome: "answered", status: reply.status };
+  }
+  const { status, headers, text, passing } = failure;
+  const waitMs = askedWaitMs({ status, headers }, world.clock.now());
+  if (request.more && passing) failed(world, own, { status, because: `${status} ${messageIn(text)}`.trim(), waitMs });
+  await returnFailure(call, failure);
+  return { outcome: "failed", status };
+}
+
+/** A model that says nothing for too long counts as one that failed. */
+function endIfSilent({ clock, fallbackAfterMs }: CallWorld, { spoken }: OwnCall, late: AbortController): void {
+  clock.sleep(fallbackAfterMs, spoken.signal).then(
+    () => late.abort(new Error(`no word within ${Math.round(fallbackAfterMs / 100) / 10} s`)),
+    () => undefined, // it has spoken, or is over
+  );
+}
+
+interface CallFailure {
+  readonly status: number | null;
+  readonly because: string;
+  readonly waitMs: number | null;
+}
+
+function failed(world: CallWorld, { provider, model }: OwnCall, { status, because, waitMs }: CallFailure): void {
+  world.cooldowns.begin({ provider, model, status, because, waitMs });
+  world.fellBack(model, because);
+}
+
+/** The provider's own sentence in its error. */
+function messageIn(text: string): string {
+  const said = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1]?.replaceAll(/\\(["\\/])/g, "$1") ?? "";
+  return said.replaceAll(/[\s\p{Cc}]+/gu, " ").slice(0, MAX_BECAUSE_CHARS);
 }
 
 function usageOf({ input, cacheRead, cacheWrite, output }: TokenCount, prices: CallRequest["prices"]): Usage {

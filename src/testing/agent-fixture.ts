@@ -81,6 +81,8 @@ export const NOTHING_ADDED = {
   folders: [],
   limits: { processes: 1_024, memoryMb: 4_096, openFiles: 8_192, fileSizeMb: 4_096 },
   providerWaitMs: 60_000,
+  fallbacks: [],
+  fallbackAfterMs: 60_000,
   skills: [],
   extensions: [],
   promptTemplates: [],

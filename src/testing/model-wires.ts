@@ -1,5 +1,7 @@
 /** A model provider on loopback that speaks the four APIs of pi's models and misbehaves as a test tells it to. */
 import { once } from "node:events";
+import type { Config } from "../config/index.ts";
+import { secret } from "../kit/secret.ts";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 
 export const MODEL_APIS = [
@@ -8,7 +10,7 @@ export const MODEL_APIS = [
   "anthropic-messages",
   "google-generative-ai",
 ] as const;
-type ModelApi = (typeof MODEL_APIS)[number];
+export type ModelApi = (typeof MODEL_APIS)[number];
 
 interface WireRequest {
   readonly api: ModelApi;
@@ -23,7 +25,7 @@ interface WireRequest {
   readonly at: number;
 }
 
-type WireReply =
+export type WireReply =
   | { readonly kind: "text"; readonly pieces: Iterable<string | Promise<unknown>>; readonly usage?: WireUsage }
   | { readonly kind: "tool"; readonly name: string; readonly input: object; readonly usage?: WireUsage }
   | {
@@ -35,7 +37,9 @@ type WireReply =
   /** Takes the request and never answers. */
   | { readonly kind: "hang" }
   /** Breaks the connection after these pieces. */
-  | { readonly kind: "cut"; readonly pieces: readonly string[] }
+  | { readonly kind: "cut"; readonly pieces: readonly (string | Promise<unknown>)[] }
+  /** Sends signs of life and never a word. */
+  | { readonly kind: "trickle" }
   /** A page of something that is no model, with the status of success. */
   | { readonly kind: "page" };
 
@@ -51,6 +55,17 @@ export interface WireProvider extends AsyncDisposable {
   readonly requests: readonly WireRequest[];
   /** Requests whose caller hung up before the answer was whole. */
   readonly hungUp: readonly WireRequest[];
+}
+
+/** Providers by name, each with one model `m` and a key of its own. */
+export function modelsOn(wires: WireProvider, apis: Readonly<Record<string, ModelApi>>): Config["models"] {
+  const cost = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 };
+  const model = { id: "m", reasoning: false, input: ["text" as const], contextWindow: 32_000, maxTokens: 4_096, cost };
+  const entries = Object.entries(apis).map(([name, api]) => {
+    const baseUrl = wires.baseUrl(name, api);
+    return [name, { api: api as never, baseUrl, apiKey: secret(`key-of-${name}`), models: [model] }];
+  });
+  return { providers: Object.fromEntries(entries) };
 }
 
 const USAGE: WireUsage = { input: 10, cached: 0, output: 5 };
@@ -106,6 +121,7 @@ async function respond(reply: WireReply, { api }: WireRequest, response: ServerR
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
+  if (reply.kind === "trickle") return trickle(response);
   const wire = WIRES[api]((event) => write(response, event));
   const usage = "usage" in reply ? (reply.usage ?? USAGE) : USAGE;
   await wire.begin(usage);
@@ -114,6 +130,12 @@ async function respond(reply: WireReply, { api }: WireRequest, response: ServerR
   if (reply.kind === "cut") return void response.destroy();
   await wire.end(reply.kind === "tool" ? "tool" : "stop", usage);
   response.end();
+}
+
+/** As providers keep a connection open while a model loads. */
+function trickle(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(": still here\n\n"), 50);
+  response.on("close", () => clearInterval(timer));
 }
 
 /** Waits for the reader, so that a long answer is not held here. */

@@ -2,6 +2,7 @@
 import {
   agentProfiles,
   createReplaceablePool,
+  heldLogins,
   missingKey,
   type PoolOptions,
   providerFacts,
@@ -31,6 +32,8 @@ export interface Agents {
   openPool(config: Config): Promise<AgentPool>;
   readonly delegations: Delegator & TurnDelegations;
   readonly models: SessionModels;
+  /** Sentences about models that are not asked at the moment, and about logins that agents hold. */
+  modelNotices(): readonly string[];
   /** The API key that this agent's model lacks, as a sentence; null: none that is known. */
   missingKey(agentId: AgentId): string | null;
 }
@@ -75,6 +78,7 @@ export async function openAgents(
     openPool,
     delegations: createDelegations({ clock, ids, log, events, pool, budget: people.budget }, config),
     models: createSessionModels({ clock, pool, providers: () => providerFacts(config(), options.environment) }),
+    modelNotices: () => [...modelDoor.notices(), ...heldLogins(config(), options.environment)],
     missingKey: (agentId) => missingKey(config(), options.environment, agentId),
   };
 }

@@ -23,7 +23,7 @@ export function openStatus(core: Core, reloader: Reloader, parts: Groups): Statu
       channels,
       stray,
       reloader,
-      automation,
+      others: [automation, { notices: agents.modelNotices }],
       sandbox: { report: () => sandboxStatus(core) },
       mask: secrets.mask,
       pool: agents.pool,

@@ -270,6 +270,6 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
     },
   };
   const templates = new Set<string>();
-  const door = { lease: () => undefined, refusal: () => null };
+  const door = { lease: () => undefined, refusal: () => null, failed: () => null };
   return { process, pipe, door, model: MODEL, thinking: "off", redact: (said) => said, templates, visits: "" };
 }

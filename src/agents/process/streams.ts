@@ -28,6 +28,7 @@ export function createStreams({ door, egress }: StreamsDeps, network: NetworkSet
   return {
     caller: () => served,
     refusal: door.refusal,
+    failed: door.failed,
     lease(caller) {
       for (const stream of open) stream.abort("the turn is over");
       served = caller && toEgress(caller, network);

@@ -107,13 +107,17 @@ function defaultModel(choice: ModelChoice): Record<string, unknown> {
   return {};
 }
 
+/** Endpoints of the configuration that this process may call. */
 function models(models: Config["models"], choice: ModelChoice): Record<string, unknown> {
-  const name = choice.kind === "configured" || choice.kind === "provider-default" ? choice.provider : "";
-  const provider = models.providers[name];
-  if (!provider || choice.kind === "demo" || choice.kind === "login") return { providers: {} };
-  const apiKey = choice.access.apiKeys[name];
-  const list = provider.models.map((model) => ({ ...model, name: model.name ?? model.id }));
-  return { providers: { [name]: { baseUrl: provider.baseUrl, api: provider.api, apiKey, models: list } } };
+  if (choice.kind === "demo" || choice.kind === "login") return { providers: {} };
+  const entries = choice.access.providers.flatMap((name) => {
+    const provider = models.providers[name];
+    if (!provider) return [];
+    const { baseUrl, api } = provider;
+    const list = provider.models.map((model) => ({ ...model, name: model.name ?? model.id }));
+    return [[name, { baseUrl, api, apiKey: choice.access.apiKeys[name], models: list }] as const];
+  });
+  return { providers: Object.fromEntries(entries) };
 }
 
 async function writePrivate(path: string, content: string): Promise<void> {

@@ -8,7 +8,7 @@ interface AgentEnvironment {
   readonly environment: Environment;
   readonly folders: AgentFolders;
   readonly choice: ModelChoice;
-  readonly config: Pick<Config["agent"], "bridge" | "providerWaitMs">;
+  readonly config: Pick<Config["agent"], "bridge" | "fallbacks" | "providerWaitMs">;
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly bridgeSuffix: string;
   /** By which the next process of the gateway knows what this one left running. */
@@ -44,7 +44,7 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
     PI_GATEWAY_BRIDGE_MODE: options.config.bridge,
     PI_GATEWAY_PROVIDER_WAIT_MS: String(options.config.providerWaitMs),
     ...(reach ? { PI_GATEWAY_URL: reach.url, PI_GATEWAY_INTERNAL_TOKEN: reach.token.reveal() } : {}),
-    ...forModels(choice),
+    ...forModels(choice, options.config.fallbacks),
     ...options.network,
   };
 }
@@ -56,11 +56,12 @@ export function secretValues(choice: ModelChoice): readonly string[] {
 }
 
 /** No key of a provider, but for credentials that only the process itself can use. */
-function forModels(choice: ModelChoice): Record<string, string> {
+function forModels(choice: ModelChoice, fallbacks: readonly string[]): Record<string, string> {
   if (choice.kind === "demo") return { PI_GATEWAY_DEMO: "1" };
   if (choice.kind === "login") return {};
   const { baseUrls, variables, held } = choice.access;
   const values: Record<string, string> = { PI_GATEWAY_MODEL_DOOR: JSON.stringify(baseUrls), ...variables };
+  if (fallbacks.length > 0) values["PI_GATEWAY_FALLBACKS"] = JSON.stringify(fallbacks);
   for (const [name, value] of Object.entries(held)) values[name] = value.reveal();
   return values;
 }

@@ -19,7 +19,28 @@ export interface ModelAccess {
 /** What pi takes for a key where there is none. */
 const NO_KEY = "none";
 
+/** Of all these providers together. */
 export function modelAccess(
+  models: Config["models"],
+  environment: Pick<Environment, "providerKeys">,
+  providers: readonly string[],
+): ModelAccess {
+  const all = [...new Set(providers)].map((provider) => accessOf(models, environment, provider));
+  return {
+    providers: all.flatMap((one) => one.providers),
+    baseUrls: all.flatMap((one) => one.baseUrls),
+    variables: Object.assign({}, ...all.map((one) => one.variables)),
+    apiKeys: Object.assign({}, ...all.map((one) => one.apiKeys)),
+    held: Object.assign({}, ...all.map((one) => one.held)),
+  };
+}
+
+/** The provider of a model, and those of the models that answer in its place. */
+export function providersOf(provider: string, fallbacks: readonly string[]): readonly string[] {
+  return [provider, ...fallbacks.map((name) => name.slice(0, name.indexOf("/")))];
+}
+
+function accessOf(
   models: Config["models"],
   environment: Pick<Environment, "providerKeys">,
   provider: string,

@@ -1,6 +1,6 @@
 /** Which model answers, and how its provider is reached: decided once from configuration and environment, with the reason. Reads nothing itself. */
 import { type Config, type Environment, firstProviderWithKey } from "../../config/index.ts";
-import { type ModelAccess, modelAccess } from "./model-access.ts";
+import { type ModelAccess, modelAccess, providersOf } from "./model-access.ts";
 
 export type ModelChoice =
   | { readonly kind: "demo"; readonly because: string }
@@ -38,7 +38,7 @@ export function chooseModel(config: Pick<Config, "agent" | "models">, environmen
     return {
       kind: "provider-default",
       provider,
-      access: modelAccess(config.models, environment, provider),
+      access: modelAccess(config.models, environment, providersOf(provider, config.agent.fallbacks)),
       because: `a key of ${provider} is in the environment`,
     };
   }
@@ -52,13 +52,13 @@ export function expectedModel(choice: ModelChoice): string | null {
 }
 
 function configured(
-  config: Pick<Config, "models">,
+  config: Pick<Config, "agent" | "models">,
   environment: Environment,
   name: string,
   because: string,
 ): ModelChoice {
   const slash = name.indexOf("/");
   const provider = name.slice(0, slash);
-  const access = modelAccess(config.models, environment, provider);
+  const access = modelAccess(config.models, environment, providersOf(provider, config.agent.fallbacks));
   return { kind: "configured", provider, model: name.slice(slash + 1), access, because };
 }

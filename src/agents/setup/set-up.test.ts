@@ -11,6 +11,7 @@ import { PLACEHOLDER_KEY } from "../../contracts/model-door.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { agentFolders, prepareFolders } from "./agent-folder.ts";
 import { findPi } from "./find-pi.ts";
+import { heldLogins } from "./held-logins.ts";
 import { type ModelChoice, chooseModel } from "./model-choice.ts";
 import { redact } from "../process/redact.ts";
 import { createStartRecord } from "../start-record.ts";
@@ -59,6 +60,30 @@ describe("the model that answers", () => {
   });
   test("is the demo when it is asked for by name", () => {
     expect(choose({ model: "gwdemo/demo" }, none, key)).toEqual(["demo", "", []]);
+  });
+});
+
+describe("a login that the agent holds itself", () => {
+  const held = (agent: Partial<Config["agent"]>, env: Record<string, string>) => {
+    const { config } = poolOptions("/home", agent, none);
+    return heldLogins({ agent: config, agents: [], models: none }, readEnvironment(env));
+  };
+  test.each([
+    ["a pi folder", { agentDir: "/their/pi" }, {}, "The agent default holds this login itself: pi's folder /their/pi."],
+    [
+      "credentials that are more than a key",
+      { model: "amazon-bedrock/x" },
+      { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" },
+      "The agent default holds this login itself: the credentials of amazon-bedrock.",
+    ],
+  ])("is told in the status: %s", (_name, agent, env, sentence) => {
+    expect(held(agent, env)).toEqual([expect.stringContaining(sentence)]);
+  });
+  test.each([
+    ["a key", { model: "openai/x" }, { OPENAI_API_KEY: "k" }],
+    ["the demo model", {}, {}],
+  ])("is not told about %s", (_name, agent, env) => {
+    expect(held(agent, env)).toEqual([]);
   });
 });
 

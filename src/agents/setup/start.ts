@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Config, Environment } from "../../config/index.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Events } from "../../contracts/events.ts";
-import type { ModelDoor, ProcessDoor } from "../../contracts/model-door.ts";
+import type { DoorAccess, ModelDoor, ProcessDoor } from "../../contracts/model-door.ts";
 import type { Questions } from "../../contracts/channels/question.ts";
 import type { Egress } from "../../contracts/egress.ts";
 import type { Launch, Sandbox, Wall } from "../../contracts/sandbox.ts";
@@ -81,7 +81,7 @@ export interface ReadyAgent {
   readonly process: AgentProcess;
   readonly pipe: ToolPipe;
   /** Its calls of models. */
-  readonly door: Pick<ProcessDoor, "lease" | "refusal">;
+  readonly door: Pick<ProcessDoor, "lease" | "refusal" | "failed">;
   /** `provider/model`, as pi named it at its start. */
   readonly model: string;
   readonly thinking: string;
@@ -104,7 +104,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const { folders, lockHeldMs } = settings;
   using _locks = folders.ownAgentDir ? watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs }) : null;
   const id = deps.ids.next("process");
-  const door = deps.modelDoor?.connect(providersOf(settings.choice)) ?? NO_DOOR;
+  const door = deps.modelDoor?.connect(accessOf(settings)) ?? NO_DOOR;
   const streams = createStreams({ door, egress: deps.egress }, settings.config.network);
   const wall = await wallFor(deps, settings);
   const tier = wall?.report.tier ?? "none";
@@ -182,10 +182,12 @@ const NO_DOOR: ProcessDoor = {
   serve: (call) => call.abort("models are not called here"),
   lease: () => undefined,
   refusal: () => null,
+  failed: () => null,
 };
 
-function providersOf(choice: ModelChoice): readonly string[] {
-  return choice.kind === "demo" || choice.kind === "login" ? [] : choice.access.providers;
+function accessOf({ choice, config }: StartSettings): DoorAccess {
+  const providers = choice.kind === "demo" || choice.kind === "login" ? [] : choice.access.providers;
+  return { providers, fallbackAfterMs: config.fallbackAfterMs };
 }
 
 function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {

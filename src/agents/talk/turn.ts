@@ -110,8 +110,10 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };
 }
 
-/** A call that the gateway refused looks to pi like an error of the provider. */
+/** What the gateway knows about the calls: one that it refused looks to pi like an error of the provider, and another model like the first. */
 function ofGateway({ door }: ReadyAgent, last: AgentEvent): AgentEvent {
+  const failed = last.type === "done" ? door.failed() : null;
+  if (last.type === "done" && failed && failed.model !== last.model) return { ...last, failed };
   const refusal = last.type === "failed" ? door.refusal() : null;
   return last.type === "failed" && refusal
     ? { ...last, code: refusal.code, detail: refusal.detail, say: refusal.say }

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import {
   bridge,
+  fallbacks,
   gatewayPrompts,
   modelName,
   ownGatewayPrompts,
@@ -108,6 +109,11 @@ export const AgentSection = Type.Object(
       { default: 60_000, minimum: 0 },
       "How long a turn waits at most when the model's provider refuses and says how long to wait. A longer wait ends the turn at once, and it says when to try again. 0: never.",
     ),
+    fallbacks: fallbacks({ default: [] }),
+    fallbackAfterMs: duration(
+      { default: 60_000, minimum: 100 },
+      "How long a model may take to its first word before the next one of fallbacks is asked.",
+    ),
     delegates: list(
       agentName(),
       64,
@@ -166,6 +172,7 @@ export const AgentsSection = list(
         }),
       ),
       model: modelName('Model as "provider/model".'),
+      fallbacks: Type.Optional(fallbacks({})),
       thinking: thinkingLevel("How much the model thinks before it answers."),
       systemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Replaces the base instructions.")),
       appendSystemPrompt: Type.Optional(text({ maxLength: 100_000 }, "Added after the base instructions.")),

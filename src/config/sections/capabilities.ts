@@ -30,6 +30,15 @@ const MODEL_NAME = {
 
 export const modelName = (description: string) => Type.Optional(text(MODEL_NAME, description));
 
+/** Of `agent`, and of one agent. */
+export const fallbacks = (options: { readonly default?: readonly string[] }) =>
+  Type.Array(Type.String(MODEL_NAME), {
+    ...options,
+    maxItems: 8,
+    description:
+      'Models that answer when the one before fails before its first word, as "provider/model", in this order: it is limited, down, silent for fallbackAfterMs, or its key is refused.',
+  });
+
 /** For `agent`. */
 export const resources = {
   skills: pathList(

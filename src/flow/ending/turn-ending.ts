@@ -1,5 +1,5 @@
 /** How a turn ends: pure decisions, from what the agent did to what the chat shows. Every ending shows something. */
-import type { AgentEvent } from "../../contracts/agent.ts";
+import type { AgentEvent, FailedModel } from "../../contracts/agent.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { ERRORS, type ErrorCode } from "../../contracts/errors.ts";
 import type { ReplyPart } from "../../contracts/delivery.ts";
@@ -51,7 +51,8 @@ export function endOf(
     // what was to be said has been said by a tool
     if (ending.text.trim() === "" && posted) return { outcome: "done", reply: [], usage, model };
     if (ending.text.trim() === "") return failure("agent_empty", "settled without text", { usage, model });
-    return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
+    const notice = ending.failed ? fallbackSentence(ending.failed, model) : "";
+    return { outcome: "done", reply: parts(["reply", ending.text], ["notice", notice]), usage, model };
   }
   if (ending.type === "failed") {
     const say = ending.say ?? providerSentence(ending, time);
@@ -115,6 +116,11 @@ export function failure(
     model: more.model ?? "",
     error: { code, detail: detail.slice(0, 2_000) },
   };
+}
+
+/** Said in the turn in which it happened; later ones have the model in their record. */
+function fallbackSentence({ model, because }: FailedModel, answered: string): string {
+  return `${answered} answered, because ${model} failed: ${because}`;
 }
 
 const MAX_QUOTED_CHARS = 300;

@@ -24,7 +24,8 @@ test.each([
   await using home = await tempHome();
   let read = 0;
   const media = { read: async () => (read++, null) } as unknown as Store["media"];
-  const options = { home: home.path, environment: readEnvironment({}) } as Core["options"];
+  const sandbox = { report: () => ({ tier: "full" }) } as Core["options"]["sandbox"];
+  const options = { home: home.path, environment: readEnvironment({}), sandbox } as Core["options"];
   const config = () => configOf({ agent: { tools } });
   const files = createWorkspaceFiles({ log: silentLog, store: { media }, config, options });
   const about = { mediaId: "m1", mimeType: "text/plain" } as Parameters<typeof files.place>[0];

@@ -108,7 +108,8 @@ async function filesWithPin(): Promise<readonly string[]> {
   const found: string[] = [];
   for (const file of files) {
     const path = join(file.parentPath, file.name);
-    if (file.isFile() && (await readFile(path)).includes(PIN)) found.push(path.slice(home.path.length + 1));
+    const content = file.isFile() ? await readFile(path).catch(() => null) : null; // a session file may go home meanwhile
+    if (content?.includes(PIN)) found.push(path.slice(home.path.length + 1));
   }
   return found.filter((path) => path !== join("workspace", "pin.txt"));
 }

@@ -15,6 +15,8 @@ interface ProcessFiles {
   readonly bun: string;
   readonly pi: string;
   readonly bridge: string;
+  /** The owner's own home directory. */
+  readonly userHome: string;
   readonly network: SandboxNetwork;
   readonly limits: ProgramLimits;
 }
@@ -37,7 +39,7 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
     ],
     read: [
       files.bun,
-      packageOf(files.pi),
+      packageOf(files),
       dirname(files.bridge),
       folders.promptFile,
       folders.bunConfig,
@@ -53,19 +55,21 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
       ...skillFolders(resources),
       ...extensions.flatMap((path) => [PACKAGES, "package.json"].map((name) => join(dirname(path), name))),
     ],
-    list: [dirname(packageOf(files.pi))],
+    list: [dirname(packageOf(files))],
     network: files.network,
     limits: files.limits,
   };
 }
 
 /** The outermost folder of packages that a file lies in, since packages find each other there; without one, the package itself or the file. */
-function packageOf(file: string): string {
+function packageOf({ pi: file, userHome }: Pick<ProcessFiles, "pi" | "userHome">): string {
   const parts = file.split(sep);
   const first = parts.indexOf(PACKAGES);
   if (first !== -1) return parts.slice(0, first + 1).join(sep);
   let folder = dirname(file);
-  for (let level = 0; level < MAX_LEVELS_UP; level++, folder = dirname(folder))
+  for (let level = 0; level < MAX_LEVELS_UP; level++, folder = dirname(folder)) {
+    if (`${userHome}${sep}`.startsWith(`${folder}${sep}`)) break; // a package.json there makes no package of everything the owner has
     if (existsSync(join(folder, "package.json"))) return folder;
+  }
   return file;
 }

@@ -264,6 +264,7 @@ function launchOf(settings: StartSettings, own: OwnParts, { temp, visits }: OwnF
     bun,
     pi: found.file,
     bridge: bridgePath,
+    userHome: environment.userHome,
     network: network.confined,
     limits: config.limits,
   });

@@ -207,7 +207,7 @@ describe("with reuse by profile, and within the limits of size and age", () => {
 
 describe("a process is replaced after the turn", () => {
   test.each([
-    ["in which it grew above maxRssMb", { maxRssMb: 1 }],
+    ["in which it grew above maxRssMb", { maxRssMb: 20 }],
     ["in which it became older than maxAgeMs", { maxAgeMs: 1 }],
   ])(
     "%s, and the conversation goes on in the next one",

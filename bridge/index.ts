@@ -2,7 +2,7 @@
  * The extension that every agent process loads: gateway tools arrive as data over stdin, calls go back over the same pipe, pi tools
  * ask over it before they run, and a scripted demo model answers when no real one is set up. Calls to the model's
  * provider go through the gateway. In a sandbox with a network of its own it opens the
- * gateway's port there. It reads no file and holds no credential.
+ * gateway's port there. It reads no file but the status of its own process, and holds no credential.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { separateCallIds } from "./call-ids.ts";
@@ -10,6 +10,7 @@ import { registerDemoModel } from "./demo/model.ts";
 import { envelopeErrors } from "./errors.ts";
 import { hasFallbacks, useFallbacks } from "./fallbacks.ts";
 import { keepOtherTexts } from "./kept-results.ts";
+import { closeMemory } from "./memory.ts";
 import { respellCalls } from "./names.ts";
 import { tellModel, useModelDoor } from "./model-door.ts";
 import { parseOrder } from "./orders.ts";
@@ -23,6 +24,7 @@ import { reportProgress, toolApplier } from "./tool-pipe.ts";
 export default function bridge(pi: ExtensionAPI): void {
   console.log = console.info = console.debug = console.warn = console.error; // stdout belongs to the protocol
 
+  closeMemory();
   useModelDoor();
   relayPorts();
   if (hasFallbacks()) useFallbacks(pi);

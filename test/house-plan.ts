@@ -86,7 +86,7 @@ const CALLS_OUT = ["src/kit/outside/"];
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
   "bun:jsc": [],
-  "bun:ffi": ["src/sandbox/launcher/", "src/agents/process/"],
+  "bun:ffi": ["src/sandbox/launcher/", "src/agents/process/", "bridge/memory.ts"],
   kysely: ["src/store/"],
   pino: ["src/observe/"],
   "pino-pretty": ["src/observe/"],

@@ -10,8 +10,8 @@ export interface Findings {
 }
 
 const BASIC_LEAKS: readonly string[] = [
-  "Names, sizes, times and modes of files outside of its folders can be read, and those of your own changed (stat, chmod, touch).",
-  "Command lines of other processes can be read in /proc.",
+  "Names, sizes, times and modes of files outside of its folders can be read and watched, and those of your own changed (stat, inotify, chmod, touch).",
+  "Command lines and states of other processes, and names of ports, sockets, mounts and keys, can be read in /proc.",
   "Signals reach your other processes where Landlock is older than version 6.",
   "Programs share your limits of processes, memory and file watches.",
   "/tmp and /dev/shm are closed; temporary files go to TMPDIR.",

@@ -38,6 +38,11 @@ export function loadArgument(index: number, mask?: number): Code {
   return mask === undefined ? [load] : [load, [AND, 0, 0, mask]];
 }
 
+/** The rest of an argument that is a pointer. */
+export function loadHighHalf(index: number): Code {
+  return [[LOAD, 0, 0, ARGUMENTS_OFFSET + index * ARGUMENT_BYTES + ARGUMENT_BYTES / 2]];
+}
+
 /** `then` runs when the loaded value is this one. */
 export function whenEqual(value: number, then: Code): Code {
   return [[IF_EQUAL, 0, skip(then), value], ...then];

@@ -2,7 +2,7 @@
  * The view of the full tier: an empty root in memory, into which only the named files and folders are mounted, with its own /proc, /dev and
  * /tmp. Works on the calling process's own mount namespace; what is not mounted into the view cannot be named any more.
  */
-import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Kernel } from "./libc.ts";
 import type { OpenedPath } from "./open-paths.ts";
@@ -11,6 +11,7 @@ const MS_RDONLY = 1;
 const MS_NOSUID = 2;
 const MS_NODEV = 4;
 const MS_NOEXEC = 8;
+const MS_BIND = 4096;
 const MNT_DETACH = 2;
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
@@ -24,6 +25,8 @@ const MOUNT_ATTR_NODEV = 4;
 
 /** Every system has it, and nothing is needed from there once the parts of the view are held open. */
 const BUILDING_SITE = "/usr";
+/** Names of keys, which no namespace keeps apart. */
+const HIDDEN = ["/proc/keys", "/proc/key-users"];
 /** Folders at the root that many systems have as links into /usr. */
 const ROOT_LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
@@ -66,6 +69,10 @@ export function enterView(kernel: Kernel, view: View): string | null {
   for (const part of parts.toSorted((a, b) => a.target.length - b.target.length)) {
     const trouble = mounted(kernel, part);
     if (trouble !== null) return trouble;
+  }
+  for (const path of HIDDEN.filter((one) => existsSync(one))) {
+    const hidden = kernel.call("mount", "/dev/null", path, 0, MS_BIND, 0);
+    if (hidden !== 0) return `${path} cannot be hidden (error ${-hidden})`;
   }
   const sealed = setAttributes(kernel, { fd: AT_FDCWD, path: "/", flags: 0, attributes: MOUNT_ATTR_RDONLY });
   return sealed === 0 ? null : `the root cannot be made read-only (error ${-sealed})`;

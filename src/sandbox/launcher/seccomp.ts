@@ -19,6 +19,7 @@ const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCK_STREAM = 1;
 const SOCK_DGRAM = 2;
+const SOCK_SEQPACKET = 5;
 const SOCK_TYPE_MASK = 0xf; // the rest are flags
 const IPPROTO_TCP = 6;
 const IPPROTO_UDP = 17;
@@ -32,6 +33,7 @@ const SETUID_SETGID = 0o6000;
 const FIRST_X32_NUMBER = 0x40000000;
 const IOPRIO_WHO_PROCESS = 1;
 const PRIO_PROCESS = 0;
+const RLIMIT_LOCKS = 10;
 
 const PR_SET_SECCOMP = 22;
 const SECCOMP_MODE_FILTER = 2;
@@ -71,7 +73,7 @@ function argumentRules(sockets: SocketRule): ReadonlyMap<string, Code> {
   const plainMode = (index: number): Code => withoutBits(index, SETUID_SETGID);
   return new Map<string, Code>([
     ["socket", socketRule(sockets)],
-    ["socketpair", only(0, [AF_UNIX])],
+    ["socketpair", pairRule],
     ["connect", connects ? bpf.allow : refused],
     ["bind", serves ? bpf.allow : refused],
     ["listen", serves ? bpf.allow : refused],
@@ -83,7 +85,8 @@ function argumentRules(sockets: SocketRule): ReadonlyMap<string, Code> {
     ["sendmmsg", withoutBits(3, MSG_FASTOPEN)],
     ["clone", withoutBits(0, CLONE_NEW)],
     // limits and priorities of other processes, the gateway's among them, are not watched by anything else
-    ["prlimit64", ownProcess],
+    ["prlimit64", [...bpf.loadArgument(0), ...bpf.unlessEqual([0], refused), ...keepsMark]],
+    ["setrlimit", [...bpf.loadArgument(0), ...bpf.whenEqual(RLIMIT_LOCKS, refused), ...bpf.allow]],
     ["sched_setaffinity", ownProcess],
     ["sched_setscheduler", ownProcess],
     ["sched_setparam", ownProcess],
@@ -107,6 +110,27 @@ function argumentRules(sockets: SocketRule): ReadonlyMap<string, Code> {
     ["openat", madeWith(2, 3)],
   ]);
 }
+
+/** Of datagram sockets each end can send to any service by its path, although it is one of a pair. */
+const pairRule: Code = [
+  ...bpf.loadArgument(0),
+  ...bpf.unlessEqual([AF_UNIX], refused),
+  ...bpf.loadArgument(1, SOCK_TYPE_MASK),
+  ...bpf.unlessEqual([SOCK_STREAM, SOCK_SEQPACKET], refused),
+  ...bpf.allow,
+];
+
+/** The limit by which the gateway knows what an agent left running may be read, and not changed: a change gives a pointer to the new one. */
+const keepsMark: Code = [
+  ...bpf.loadArgument(1),
+  ...bpf.whenEqual(RLIMIT_LOCKS, [
+    ...bpf.loadArgument(2),
+    ...bpf.unlessEqual([0], refused),
+    ...bpf.loadHighHalf(2),
+    ...bpf.unlessEqual([0], refused),
+  ]),
+  ...bpf.allow,
+];
 
 function socketRule(sockets: SocketRule): Code {
   if (sockets === "none") return refused;

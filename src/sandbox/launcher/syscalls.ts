@@ -27,7 +27,7 @@ const ALLOWED: CallTable = `
   rt_sigsuspend 130 133, sigaltstack 131 132, utime 132 -, statfs 137 43, fstatfs 138 44, getpriority 140 141,
   sched_getparam 143 121, sched_getscheduler 145 120, sched_get_priority_max 146 125, sched_get_priority_min 147 126,
   sched_rr_get_interval 148 127, mlock 149 228, munlock 150 229, munlockall 152 231, prctl 157 167, arch_prctl 158 -,
-  setrlimit 160 164, sync 162 81, gettid 186 178, readahead 187 213, getxattr 191 8, lgetxattr 192 9, fgetxattr 193 10,
+  sync 162 81, gettid 186 178, readahead 187 213, getxattr 191 8, lgetxattr 192 9, fgetxattr 193 10,
   listxattr 194 11, llistxattr 195 12, flistxattr 196 13, tkill 200 130, time 201 -, futex 202 98, sched_getaffinity 204 123,
   io_setup 206 0, io_destroy 207 1, io_getevents 208 4, io_submit 209 2, io_cancel 210 3, epoll_create 213 -, getdents64 217 61,
   set_tid_address 218 96, restart_syscall 219 128, fadvise64 221 223, timer_create 222 107, timer_settime 223 110,
@@ -49,7 +49,7 @@ const ALLOWED: CallTable = `
 /** Allowed or not by what they are called with: seccomp.ts says how. */
 const BY_ARGUMENT: CallTable = `
   socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, listen 50 201, accept 43 202, accept4 288 242,
-  sendto 44 206, sendmsg 46 211, sendmmsg 307 269, clone 56 220, prlimit64 302 261, setpriority 141 140, ioprio_set 251 30,
+  sendto 44 206, sendmsg 46 211, sendmmsg 307 269, clone 56 220, prlimit64 302 261, setrlimit 160 164, setpriority 141 140, ioprio_set 251 30,
   sched_setaffinity 203 122, sched_setscheduler 144 119, sched_setparam 142 118, sched_setattr 314 274, ioctl 16 29,
   chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, open 2 -, openat 257 56, creat 85 -,
   mknod 133 -, mknodat 259 33`;

@@ -18,7 +18,7 @@ import {
   profileSignature,
 } from "./profile.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
-import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
+import { agentFolders, type PreparedFolders, prepareFolders } from "./setup/agent-folder.ts";
 import { type ModelChoice, chooseModel } from "./setup/model-choice.ts";
 import { findResources } from "./setup/resources.ts";
 import type { StartSettings } from "./setup/start.ts";
@@ -175,8 +175,9 @@ interface SettingsOptions extends PoolOptions {
 export async function startSettings(options: SettingsOptions, played?: PlayedAgents): Promise<StartSettings> {
   const choice = options.choice ?? chooseModel({ agent: options.config, models: options.models }, options.environment);
   const folders = agentFolders(options);
+  let prepared: PreparedFolders = { restore: async () => undefined };
   try {
-    if (!played) await prepareFolders(folders, options, choice);
+    if (!played) prepared = await prepareFolders(folders, options, choice);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "unknown reason";
     throw new GatewayError("home_unusable", `the agent's folders could not be prepared: ${why}`, { cause });
@@ -185,6 +186,7 @@ export async function startSettings(options: SettingsOptions, played?: PlayedAge
     config: options.config,
     environment: options.environment,
     folders,
+    restore: prepared.restore,
     resources: findResources(options.config, options.environment.userHome, options.pluginSkills),
     choice,
     notes: childNotes(options.home),

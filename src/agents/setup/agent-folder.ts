@@ -1,7 +1,7 @@
 /** The folder that pi reads its settings from, written by the gateway. A folder that belongs to somebody else (agent.agentDir) is left as it is. */
 import { constants } from "node:fs";
 import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import { expandPath } from "./paths.ts";
@@ -22,6 +22,7 @@ export interface AgentFolders {
   readonly transpilerCache: string;
   /** The same for extensions. */
   readonly compiled: string;
+  /** Where no agent writes. */
   readonly promptFile: string;
   /** Empty on purpose: Bun would otherwise take settings, code to run included, from the working folder. */
   readonly bunConfig: string;
@@ -62,8 +63,8 @@ export function agentFolders(options: FolderOptions): AgentFolders {
     sessions: join(home, "sessions"),
     transpilerCache: environment.transpilerCache ?? join(own, "cache"),
     compiled: join(own, "cache"),
-    promptFile: join(own, "system-prompt.md"),
-    bunConfig: join(own, "bunfig.toml"),
+    promptFile: join(home, "agent-files", ...folder, "system-prompt.md"),
+    bunConfig: join(home, "agent-files", ...folder, "bunfig.toml"),
   };
 }
 
@@ -77,19 +78,29 @@ function grantedFolders({ config, environment, sendable = [] }: FolderOptions): 
   };
 }
 
+/** Makes the folders, and everything that processes of this kind find in them. */
 export async function prepareFolders(
   folders: AgentFolders,
   options: FolderOptions,
   choice: ModelChoice,
-): Promise<void> {
+): Promise<PreparedFolders> {
   const made = [join(options.home, ...options.folder), folders.home, folders.workspace, folders.sessions];
-  made.push(folders.compiled);
+  made.push(folders.compiled, dirname(folders.promptFile));
   for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
   await writePrivate(folders.promptFile, systemPrompt(options.config, options.features));
   await writePrivate(folders.bunConfig, "");
-  if (!folders.ownAgentDir) return;
-  await writePrivate(join(folders.agentDir, "settings.json"), toJson(settings(options.config, choice)));
-  await writePrivate(join(folders.agentDir, "models.json"), toJson(models(options.models, choice)));
+  const restore = async (): Promise<void> => {
+    if (!folders.ownAgentDir) return;
+    await writePrivate(join(folders.agentDir, "settings.json"), toJson(settings(options.config, choice)));
+    await writePrivate(join(folders.agentDir, "models.json"), toJson(models(options.models, choice)));
+  };
+  await restore();
+  return { restore };
+}
+
+export interface PreparedFolders {
+  /** Before each start: an agent writes its pi folder, and what one conversation put into it must not steer the next process. */
+  restore(): Promise<void>;
 }
 
 /** Defaults here instead of flags: with a flag pi could not be given another model for a single session. */

@@ -1,6 +1,6 @@
 /** Decisions before a start: which model, which pi, which folder, which words are kept back. */
 import { describe, expect, test } from "bun:test";
-import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Config, readEnvironment } from "../../config/index.ts";
 import { secret } from "../../kit/secret.ts";
@@ -211,4 +211,27 @@ test.each([
 test("secrets are taken out of an agent's last words", () => {
   const text = "key my-secret-value, sk-ant-abcdefghijklmnop and Bearer abcdefghijklmnop";
   expect(redact(text, ["my-secret-value", ""])).toBe("key [redacted], [redacted] and [redacted]");
+});
+
+test("pi's settings that an agent has changed, removed or replaced by a link are written again before the next start", async () => {
+  await using home = await tempHome();
+  const secret = join(home.path, "secret");
+  await writeFile(secret, "kept");
+  const options = { ...poolOptions(home.path, {}, none), folder: ["agent"] };
+  const folders = agentFolders(options);
+  const { restore } = await prepareFolders(folders, options, { kind: "demo", because: "test" });
+  const path = join(folders.agentDir, "settings.json");
+  const wanted = await readFile(path, "utf8");
+  const changes = [
+    () => writeFile(path, "{}"),
+    () => rm(path),
+    async () => (await rm(path), await symlink(secret, path)),
+  ];
+  for (const change of changes) {
+    await change();
+    await restore();
+    expect(await readFile(path, "utf8")).toBe(wanted);
+  }
+  expect(await readFile(secret, "utf8")).toBe("kept");
+  expect([folders.promptFile, folders.bunConfig].filter((file) => file.startsWith(folders.agentDir + "/"))).toEqual([]);
 });

@@ -12,7 +12,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
-import type { AgentFolders } from "./agent-folder.ts";
+import type { AgentFolders, PreparedFolders } from "./agent-folder.ts";
 import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { confinedPlaces } from "./confined-places.ts";
 import { findPi } from "./find-pi.ts";
@@ -65,6 +65,8 @@ export interface StartSettings {
   readonly config: Config["agent"];
   readonly environment: Environment;
   readonly folders: AgentFolders;
+  /** Writes pi's settings again, unless they are as they should be. */
+  readonly restore: PreparedFolders["restore"];
   readonly resources: Resources;
   readonly choice: ModelChoice;
   readonly notes: ChildNotes;
@@ -107,6 +109,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const door = deps.modelDoor?.connect(accessOf(settings)) ?? NO_DOOR;
   const streams = createStreams({ door, egress: deps.egress }, settings.config.network);
   const wall = await wallFor(deps, settings);
+  await settings.restore();
   const tier = wall?.report.tier ?? "none";
   const network = openNetwork(deps.egress, {
     config: settings.config,

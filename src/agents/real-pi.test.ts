@@ -14,7 +14,7 @@ const LIMIT_MS = 30_000;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
 /** One process for all but those who need a start of their own; every test has sessions of its own. */
-const agents = createAgentStage({ pool: { max: 1 } }, undefined, () => ({ providers: {} }));
+const agents = createAgentStage({ pool: { max: 1 } }, undefined, () => ({ keys: {}, providers: {} }));
 afterAll(() => agents[Symbol.asyncDispose]());
 
 describe("a turn with the demo model", () => {

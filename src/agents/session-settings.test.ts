@@ -30,6 +30,7 @@ function models(fake: FakeProvider, other = fake): Config["models"] {
   if (!one) throw new Error("the fixture has no provider");
   const thinking = one.models.map((model) => ({ ...model, reasoning: true, contextWindow: 200_000 }));
   return {
+    keys: {},
     providers: {
       fake: { ...one, models: thinking },
       other: { ...one, baseUrl: other.baseUrl, apiKey: secret(OTHER_KEY), models: [...one.models] },

@@ -71,7 +71,7 @@ describe.concurrent("an agent that does not start", () => {
 
   test("is told to doctor by a probe that does not throw", async () => {
     await using home = await tempHome();
-    const options = poolOptions(home.path, { piPath: "/nowhere/pi" }, { providers: {} });
+    const options = poolOptions(home.path, { piPath: "/nowhere/pi" }, { keys: {}, providers: {} });
     const deps = { clock: systemClock, ids: systemIds, log: silentLog };
     expect(await probePi(deps, options, new AbortController().signal)).toMatchObject({
       kind: "failed",
@@ -286,7 +286,7 @@ describe("when the pool stops", () => {
     "nothing is left running, not even what an agent had started itself (%s), and strangers are left alone",
     async (kind) => {
       let pidFile = "";
-      const fx = await agentFixture({}, { providers: {} }, async (home) => {
+      const fx = await agentFixture({}, { keys: {}, providers: {} }, async (home) => {
         pidFile = join(home.path, "child.pid");
         return { piPath: await writeScriptedAgent(home.path, { kind, pidFile }) };
       });
@@ -309,7 +309,7 @@ describe("when the pool stops", () => {
     "an agent that dies by itself takes with it what it had left behind",
     async () => {
       let pidFile = "";
-      await using fx = await agentFixture({}, { providers: {} }, async (home) => {
+      await using fx = await agentFixture({}, { keys: {}, providers: {} }, async (home) => {
         pidFile = join(home.path, "child.pid");
         return { piPath: await writeScriptedAgent(home.path, { kind: "has_lost_child", pidFile }) };
       });
@@ -387,7 +387,7 @@ describe("after a crash of the gateway", () => {
 });
 
 function scripted(misbehaviour: Misbehaviour, config: Parameters<typeof agentFixture>[0] = {}) {
-  return agentFixture(config, { providers: {} }, async (home) => ({
+  return agentFixture(config, { keys: {}, providers: {} }, async (home) => ({
     piPath: await writeScriptedAgent(home.path, misbehaviour),
   }));
 }

@@ -19,7 +19,7 @@ export { type ConfigReport, configReport, configReportText } from "./file/report
 export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";
 export { findConfigFile, resolveHome } from "./file/paths.ts";
 export { type ConfigProblem, formatProblem } from "./check/problem.ts";
-export { type ModelEndpoint, modelEndpoint } from "./model-endpoint.ts";
+export { type KeySource, type ModelEndpoint, modelEndpoint } from "./model-endpoint.ts";
 export { publicConfig } from "./public.ts";
 export { configJsonSchema, renderConfigReference } from "./reference.ts";
 export { type Config, ConfigSchema } from "./schema.ts";

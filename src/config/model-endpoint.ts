@@ -1,13 +1,15 @@
-/** Where a model provider answers and with which key it is asked: from `models.providers`, else from what pi knows and the environment holds. Pure. */
+/** Where a model provider answers and with which keys it is asked: from `models`, else from what pi knows and the environment holds. Pure. */
 import type { Secret } from "../kit/secret.ts";
 import { type Environment, keysForProvider, providerEndpoint } from "./environment/index.ts";
 import type { Config } from "./schema.ts";
 
+export type KeySource = Config["models"]["keys"][string][number];
+
 export interface ModelEndpoint {
   /** Calls go to addresses that begin with this. */
   readonly baseUrl: string;
-  /** Null: it is asked without one. */
-  readonly key: Secret | null;
+  /** None: it is asked without a key. */
+  readonly keys: readonly KeySource[];
   /** The variable in which pi expects the key; null: in its file of models. */
   readonly variable: string | null;
   /** Other variables that pi needs for it. No secrets. */
@@ -20,14 +22,22 @@ export function modelEndpoint(
   environment: Pick<Environment, "providerKeys">,
   provider: string,
 ): ModelEndpoint | null {
-  const known = providerEndpoint(environment, provider);
+  const given = Object.hasOwn(models.keys, provider) ? models.keys[provider] : undefined;
+  const known = providerEndpoint(environment, provider, given !== undefined);
   const own = Object.hasOwn(models.providers, provider) ? models.providers[provider] : undefined;
-  if (!own) return known;
-  return { baseUrl: own.baseUrl, key: own.apiKey ?? anyKey(environment, provider), variable: null, plain: {} };
+  if (own) {
+    const key = own.apiKey ?? anyKey(environment, provider);
+    return { baseUrl: own.baseUrl, keys: given ?? sourcesOf(key), variable: null, plain: {} };
+  }
+  if (!known) return null;
+  const { baseUrl, variable, plain } = known;
+  return { baseUrl, keys: given ?? sourcesOf(known.key), variable, plain };
+}
+
+function sourcesOf(key: Secret | null): readonly KeySource[] {
+  return key ? [{ value: key }] : [];
 }
 
 function anyKey(environment: Pick<Environment, "providerKeys">, provider: string): Secret | null {
-  return (
-    providerEndpoint(environment, provider)?.key ?? Object.values(keysForProvider(environment, provider))[0] ?? null
-  );
+  return Object.values(keysForProvider(environment, provider))[0] ?? null;
 }

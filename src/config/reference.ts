@@ -92,7 +92,11 @@ function rowsOf(schema: SchemaNode, path: string): readonly (readonly string[])[
   return Object.entries(schema.properties ?? {}).flatMap(([key, below]) => {
     const at = `${path}.${key}`;
     const record = recordOf(below);
-    if (record) return [rowOf(below, at, false), ...rowsOf(record.value, `${at}.NAME`)];
+    if (record) {
+      const { items } = record.value;
+      const entries = items?.properties ? rowsOf(items, `${at}.NAME[]`) : rowsOf(record.value, `${at}.NAME`);
+      return [rowOf(below, at, false), ...entries];
+    }
     if (below.items?.properties) return [rowOf(below, at, required.has(key)), ...rowsOf(below.items, `${at}[]`)];
     if (below.properties) return rowsOf(below, at);
     return [rowOf(below, at, required.has(key))];

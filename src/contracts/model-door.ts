@@ -60,5 +60,7 @@ export interface ModelCall {
   readonly outcome: "answered" | "failed" | "refused" | "stopped";
   /** What the provider answered with; null: it did not. */
   readonly status: number | null;
+  /** How often it was sent again with another key. */
+  readonly retries: number;
   readonly usage: Usage;
 }

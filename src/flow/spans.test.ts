@@ -44,6 +44,7 @@ describe("the waterfall of a turn", () => {
       firstTokenMs: 30,
       outcome: "answered",
       status: 200,
+      retries: 0,
       usage: { inputTokens: 12, cachedTokens: 4, outputTokens: 3, costUsd: 0 },
     });
     expect(spans.close().find(({ name }) => name === "model:p/m")).toEqual({

@@ -105,11 +105,13 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
   };
 }
 
-function modelSpan({ model, ms, firstTokenMs, outcome, status, usage }: ModelCall, began: number): Span {
+function modelSpan({ model, ms, firstTokenMs, outcome, status, retries, usage }: ModelCall, began: number): Span {
   const startMs = tenths(began);
   const { inputTokens, cachedTokens = 0, outputTokens } = usage;
   const cached = cachedTokens > 0 ? ` (${cachedTokens} cached)` : "";
-  const note = `${outcome}${status === null ? "" : ` ${status}`}, ${inputTokens} tokens in${cached}, ${outputTokens} out`;
+  const again = retries > 0 ? `, sent again ${retries} times` : "";
+  const result = `${outcome}${status === null ? "" : ` ${status}`}${again}`;
+  const note = `${result}, ${inputTokens} tokens in${cached}, ${outputTokens} out`;
   const first = firstTokenMs === null ? [] : [{ name: "first_token", startMs, ms: tenths(firstTokenMs) }];
   const span = { name: `model:${model.slice(0, MAX_NAME_CHARS)}`, startMs, ms: tenths(ms), note };
   return first.length === 0 ? span : { ...span, children: first };

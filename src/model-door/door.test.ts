@@ -37,6 +37,8 @@ const server = createServer(async (request, response) => {
   seen.push({ path: request.url ?? "", headers: request.headers, body });
   response.on("close", () => void (response.writableEnded || hungUp++));
   if (body === "elsewhere") return void response.writeHead(307, { location: "http://127.0.0.1:1/v1/responses" }).end();
+  const isReal = request.headers.authorization === `Bearer ${KEY}`;
+  if (body === "only the real key" && !isReal) return void response.writeHead(401).end("no such key");
   if (body === "never") return;
   if (body === "wrong") return void response.writeHead(401, { "retry-after": "7" }).end(`no such key: ${KEY}`);
   response.writeHead(200, { "content-type": "text/event-stream", "set-cookie": "a=b", "x-request-id": "r1" });
@@ -71,12 +73,12 @@ interface Process {
 }
 
 /** A process that may call `local`, with its end of the connection. */
-function processOf(providers: readonly string[] = ["local"], budget: CallBudget = FREE_CALLS): Process {
+function processOf(providers: readonly string[] = ["local"], budget: CallBudget = FREE_CALLS, keys = {}): Process {
   const calls: ModelCall[] = [];
   const served = { apiKey: KEY, models: [{ id: "m" }] };
   const local = { ...served, baseUrl: `${origin}/v1` };
   const gone = { ...served, baseUrl: "http://127.0.0.1:1/v1" };
-  const { config } = checkConfigText(JSON.stringify({ models: { providers: { local, gone } } }), () => undefined);
+  const { config } = checkConfigText(JSON.stringify({ models: { keys, providers: { local, gone } } }), () => undefined);
   if (!config) throw new Error("the test's own configuration is not valid");
   const environment = { ...readEnvironment({}), providerKeys: { OPENAI_API_KEY: secret("key-of-openai") } };
   const events = { emit: (_name: string, call: unknown) => void calls.push(call as ModelCall) };
@@ -257,4 +259,22 @@ test("a call that the budget does not allow is refused with its sentence, and re
   expect([seen.length, calls[0]?.outcome]).toEqual([before, "refused"]);
   door.lease(caller("operator"));
   expect(door.refusal()).toBeNull(); // the next turn begins without it
+});
+
+test("a call whose key is refused goes out again with the next key, and says so in its measure", async () => {
+  const { ask, calls } = processOf(["local"], FREE_CALLS, { local: [{ value: "bad-key" }, { value: KEY }] });
+  const call = ask("/v1/responses", "only the real key");
+  expect(await call.answer).toMatchObject({ status: 200 });
+  await textOf(call);
+  await waitFor("the call to be measured", () => calls.length === 1);
+  expect(calls[0]).toMatchObject({ outcome: "answered", retries: 1 });
+  expect(seen.slice(-2).map(({ headers }) => headers.authorization)).toEqual(["Bearer bad-key", `Bearer ${KEY}`]);
+});
+
+test("a call for which no key can be read is refused, and reaches nobody", async () => {
+  const before = seen.length;
+  const call = processOf(["local"], FREE_CALLS, { local: [{ file: "/nowhere/key" }] }).ask("/v1/responses");
+  expect(await call.answer).toMatchObject({ status: 401 });
+  expect(await textOf(call)).toContain("The gateway has no key of local that can be used now.");
+  expect(seen.length).toBe(before);
 });

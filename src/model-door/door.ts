@@ -6,20 +6,24 @@ import { type Config, type Environment, type ModelEndpoint, modelEndpoint } from
 import type { Caller, FailedModel } from "../contracts/agent.ts";
 import type { DoorRefusal, ModelDoor, ProcessDoor } from "../contracts/model-door.ts";
 import { background } from "../kit/background.ts";
+import type { Secret } from "../kit/secret.ts";
+import { createProviderKeys } from "./keys.ts";
 import type { Log } from "../kit/log.ts";
 import { parseCall } from "./call-request.ts";
 import { say } from "./provider-call.ts";
 import { type Cooldown, createCooldowns } from "./cooldowns.ts";
 import { type CallDeps, type CallWorld, serveCall } from "./serve-call.ts";
 
-interface DoorDeps extends CallDeps {
+interface DoorDeps extends Omit<CallDeps, "keys"> {
   readonly log: Log;
+  /** From now on this value is kept out of every log line and reply. */
+  hide(key: Secret): unknown;
 }
 
 interface DoorOptions {
   /** Asked for each call, so that a changed key holds at once. */
   readonly models: () => Config["models"];
-  readonly environment: Pick<Environment, "providerKeys">;
+  readonly environment: Pick<Environment, "providerKeys" | "userHome">;
 }
 
 interface Lease {
@@ -35,6 +39,7 @@ export function createModelDoor(deps: DoorDeps, { models, environment }: DoorOpt
     return new Map(found.flatMap(([name, endpoint]) => (endpoint ? [[name, endpoint] as const] : [])));
   };
   const cooldowns = createCooldowns(deps.clock);
+  const keys = createProviderKeys({ ...deps, userHome: environment.userHome });
   return {
     notices: () => cooldowns.list().map((one) => cooldownText(one, deps.clock.elapsed())),
     connect({ providers, fallbackAfterMs }): ProcessDoor {
@@ -43,6 +48,7 @@ export function createModelDoor(deps: DoorDeps, { models, environment }: DoorOpt
         clock: deps.clock,
         events: deps.events,
         budget: deps.budget,
+        keys,
         cooldowns,
         endpoints: endpointsOf(providers),
         caller: held.caller,

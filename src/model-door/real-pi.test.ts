@@ -26,7 +26,7 @@ function models(wires: WireProvider): Config["models"] {
     api,
     { api: api as never, baseUrl: wires.baseUrl("p", api), apiKey: secret(KEY), models: [model] },
   ]);
-  return { providers: Object.fromEntries(entries) };
+  return { keys: {}, providers: Object.fromEntries(entries) };
 }
 
 beforeAll(async () => {

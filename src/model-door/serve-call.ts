@@ -8,6 +8,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { MuxStream } from "../kit/mux/mux.ts";
 import { askedWaitMs } from "../kit/retry-after.ts";
 import { type CallRequest, destinationOf } from "./call-request.ts";
+import type { ProviderKeys } from "./keys.ts";
 import type { createCooldowns } from "./cooldowns.ts";
 import {
   askProvider,
@@ -24,6 +25,7 @@ export interface CallDeps {
   readonly clock: Clock;
   readonly events: Pick<Events, "emit">;
   readonly budget: CallBudget;
+  readonly keys: ProviderKeys;
 }
 
 /** What may be spent, asked before each call. */
@@ -47,7 +49,7 @@ export interface CallWorld extends CallDeps {
   fellBack(model: string, because: string): void;
 }
 
-type Outcome = Pick<ModelCall, "outcome" | "status">;
+type Outcome = Pick<ModelCall, "outcome" | "status"> & { readonly retries?: number };
 
 const PER_MILLION = 1_000_000;
 const MAX_BECAUSE_CHARS = 200;
@@ -69,8 +71,8 @@ export async function serveCall(world: CallWorld, call: MuxStream, request: Call
     firstTokenMs = clock.elapsed() - startedAt;
     spoken.abort(new Error("it has spoken"));
   };
-  const own = { call, request, provider, model, key: destination.endpoint.key, read, spoken };
-  const { outcome, status } = await makeCall(world, own);
+  const own = { call, request, provider, model, keys: destination.endpoint.keys, read, spoken };
+  const { outcome, status, retries = 0 } = await makeCall(world, own);
   spoken.abort(new Error("the call is over"));
   const usage = usageOf(scan.tokens(), request.prices);
   if (usage.inputTokens + usage.outputTokens > 0) budget.spent(caller, usage);
@@ -86,6 +88,7 @@ export async function serveCall(world: CallWorld, call: MuxStream, request: Call
     firstTokenMs,
     outcome,
     status,
+    retries,
     usage,
   });
 }
@@ -95,7 +98,7 @@ interface OwnCall {
   readonly request: CallRequest;
   readonly provider: string;
   readonly model: string;
-  readonly key: ModelEndpoint["key"];
+  readonly keys: ModelEndpoint["keys"];
   readonly spoken: AbortController;
   read(chunk: Uint8Array): void;
 }
@@ -146,18 +149,30 @@ async function ask(
     return { outcome: "refused", status: null };
   }
   if (request.more) endIfSilent(world, own, late);
-  const key = own.key?.reveal() ?? null;
-  const reply = await askProvider(request, { body, key }, stop);
-  const failure = await failureIn(reply, key);
-  if (!failure) {
-    await returnAnswer(call, reply, own.read);
-    return { outcome: "answered", status: reply.status };
+  for (let retries = 0; ; retries++) {
+    const key = await world.keys.next(own.provider, own.keys);
+    if (!key && own.keys.length > 0) return noKey(world, own);
+    const reply = await askProvider(request, { body, key: key?.value ?? null }, stop);
+    const failure = await failureIn(reply, key?.value ?? null);
+    if (!failure) {
+      await returnAnswer(call, reply, own.read);
+      return { outcome: "answered", status: reply.status, retries };
+    }
+    const { status, headers, text, passing } = failure;
+    const waitMs = askedWaitMs({ status, headers }, world.clock.now());
+    if (retries <= own.keys.length && key?.failed(status, waitMs)) continue;
+    if (request.more && passing) failed(world, own, { status, because: `${status} ${messageIn(text)}`.trim(), waitMs });
+    await returnFailure(call, failure);
+    return { outcome: "failed", status, retries };
   }
-  const { status, headers, text, passing } = failure;
-  const waitMs = askedWaitMs({ status, headers }, world.clock.now());
-  if (request.more && passing) failed(world, own, { status, because: `${status} ${messageIn(text)}`.trim(), waitMs });
-  await returnFailure(call, failure);
-  return { outcome: "failed", status };
+}
+
+/** Every key is limited, refused or cannot be read. */
+async function noKey(world: CallWorld, own: OwnCall): Promise<Outcome> {
+  const because = `401 the gateway has no key of ${own.provider} that can be used now`;
+  if (own.request.more) failed(world, own, { status: 401, because, waitMs: null });
+  await say(own.call, 401, `The gateway has no key of ${own.provider} that can be used now.`, true);
+  return { outcome: "failed", status: null };
 }
 
 /** A model that says nothing for too long counts as one that failed. */

@@ -118,12 +118,12 @@ export function providers(fake: FakeProvider): Config["models"] {
     apiKey: secret(TEST_KEY),
     models: [model, { ...model, id: "fake-2" }],
   };
-  return { providers: { fake: provider } };
+  return { keys: {}, providers: { fake: provider } };
 }
 
 export async function agentFixture(
   config: AgentConfig & FixtureOptions = {},
-  models: Config["models"] = { providers: {} },
+  models: Config["models"] = { keys: {}, providers: {} },
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();

@@ -65,7 +65,7 @@ export function modelsOn(wires: WireProvider, apis: Readonly<Record<string, Mode
     const baseUrl = wires.baseUrl(name, api);
     return [name, { api: api as never, baseUrl, apiKey: secret(`key-of-${name}`), models: [model] }];
   });
-  return { providers: Object.fromEntries(entries) };
+  return { keys: {}, providers: Object.fromEntries(entries) };
 }
 
 const USAGE: WireUsage = { input: 10, cached: 0, output: 5 };

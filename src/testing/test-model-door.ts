@@ -14,5 +14,8 @@ export function testModelDoor(
   budget: CallBudget = FREE_CALLS,
 ): ModelDoor {
   const { log, events } = deps;
-  return createModelDoor({ clock: systemClock, log, events, budget }, { models: () => models, environment });
+  return createModelDoor(
+    { clock: systemClock, log, events, budget, hide: () => undefined },
+    { models: () => models, environment },
+  );
 }

@@ -50,7 +50,7 @@ export async function openAgents(
   const { clock, ids, log, events, store, config, options } = core;
   const reach = { url, tokens: tools.agentTokens };
   const modelDoor = createModelDoor(
-    { clock, log, events, budget: callBudget(people.budget) },
+    { clock, log, events, budget: callBudget(people.budget), hide: core.secrets.hide },
     { models: () => config().models, environment: options.environment },
   );
   events.on("turn.ended", ({ turnId }) => people.budget.settle(turnId));

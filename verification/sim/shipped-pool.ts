@@ -78,7 +78,7 @@ export async function startShippedPool(deps: PoolDeps & { readonly events: Event
     stops: new Map(),
     lastIn: new Map(),
   };
-  const options = poolOptions(NOWHERE, { pool: sizes }, { providers: {} });
+  const options = poolOptions(NOWHERE, { pool: sizes }, { keys: {}, providers: {} });
   const own = { clock, ids: world.ids, log: silentLog, events, tools: NO_TOOLS, played: play(stage) };
   world.calls++; // it looks at the real disk once, in which no time passes here
   const pool = await startPool(own, { ...options, starts: { atOnce: startsAtOnce } }).finally(() => world.calls--);

@@ -50,8 +50,9 @@ function accessOf(
     const held = keysForProvider(environment, provider);
     return { providers: [], baseUrls: [], variables: {}, apiKeys: {}, held };
   }
-  const { baseUrl, key, variable, plain } = endpoint;
-  const placeholder = key === null ? NO_KEY : placeholderFor(key);
+  const { baseUrl, keys, variable, plain } = endpoint;
+  const [first] = keys;
+  const placeholder = first ? placeholderFor(first.value) : NO_KEY;
   return {
     providers: [provider],
     baseUrls: [baseUrl],
@@ -62,6 +63,6 @@ function accessOf(
 }
 
 /** pi asks Anthropic in another way when it has a login token, which it knows by its beginning. */
-function placeholderFor(key: Secret): string {
-  return key.reveal().includes("sk-ant-oat") ? PLACEHOLDER_LOGIN : PLACEHOLDER_KEY;
+function placeholderFor(key: Secret | undefined): string {
+  return key?.reveal().includes("sk-ant-oat") ? PLACEHOLDER_LOGIN : PLACEHOLDER_KEY;
 }

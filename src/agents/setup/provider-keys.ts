@@ -16,7 +16,8 @@ export function providerFacts({ models }: Pick<Config, "models">, environment: E
     return [provider, list] as const;
   });
   const known = Object.entries(PROVIDER_KEYS).map(([provider, variables]) => {
-    const hasKey = Object.keys(keysForProvider(environment, provider)).length > 0;
+    const hasKey =
+      models.keys[provider] !== undefined || Object.keys(keysForProvider(environment, provider)).length > 0;
     return [provider, { variables, hasKey }] as const;
   });
   return { configured: Object.fromEntries(configured), known: Object.fromEntries(known) };

@@ -19,6 +19,7 @@ import { asPlainText } from "../talk/prompt-fields.ts";
 
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const local = (apiKey?: string): Config["models"] => ({
+  keys: {},
   providers: {
     "my-local": {
       baseUrl: "http://127.0.0.1:1/v1",
@@ -28,7 +29,7 @@ const local = (apiKey?: string): Config["models"] => ({
     },
   },
 });
-const none: Config["models"] = { providers: {} };
+const none: Config["models"] = { keys: {}, providers: {} };
 
 describe("the model that answers", () => {
   const choose = (agent: Partial<Config["agent"]>, models: Config["models"], env: Record<string, string>) => {

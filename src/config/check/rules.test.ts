@@ -248,3 +248,24 @@ test.each([
   const { warnings } = checkConfigText(JSON.stringify({ gateway: { trustedProxies: [range] } }), () => undefined);
   expect(warnings.some(({ path }) => path === "gateway.trustedProxies[0]")).toBe(all);
 });
+
+describe("keys and fallbacks of models", () => {
+  const problemsOf = (models: object, agent: object = {}) =>
+    checkConfigText(JSON.stringify({ agent, models }), () => undefined).problems.map(({ message }) => message);
+  const local = { baseUrl: "http://127.0.0.1:1/v1", models: [{ id: "small" }] };
+
+  test.each([
+    [[{}], "models.keys.openai[0] must have exactly one of value, file and command."],
+    [
+      [{ value: "k" }, { value: "k", file: "/f" }],
+      "models.keys.openai[1] must have exactly one of value, file and command.",
+    ],
+  ])("a key needs exactly one source: %j", (sources, message) => {
+    expect(problemsOf({ keys: { openai: sources } })).toEqual([message]);
+  });
+
+  test("a fallback must be a model that its provider lists", () => {
+    const found = problemsOf({ providers: { local } }, { model: "local/small", fallbacks: ["local/smal"] });
+    expect(found).toEqual([expect.stringContaining('agent.fallbacks[0] is "local/smal"')]);
+  });
+});

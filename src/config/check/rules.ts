@@ -24,7 +24,8 @@ const RULES: readonly Rule[] = [
     check: reachRules,
   },
   { reads: ["agent.pool"], check: poolRule },
-  { reads: ["agent.model", "agents", "models", "roles.profiles"], check: modelRules },
+  { reads: ["agent.model", "agent.fallbacks", "agents", "models", "roles.profiles"], check: modelRules },
+  { reads: ["models"], check: keySourceRule },
   { reads: ["agent.skills", "agent.tools", "agents"], check: skillRules },
   { reads: ["agent.bridge", "agents"], check: bridgeRules },
   { reads: ["agents"], check: agentRules },
@@ -131,10 +132,24 @@ function* searchRule({ config }: RuleInput): Generator<RuleProblem> {
 /** A model of a provider that is described here must be described too; a provider that only pi knows is pi's business. */
 function* modelRules({ config, show }: RuleInput): Generator<RuleProblem> {
   yield* modelRule({ config, show }, "agent.model", config.agent.model ?? "");
-  for (const [index, { model = "" }] of config.agents.entries())
+  for (const [at, name] of config.agent.fallbacks.entries())
+    yield* modelRule({ config, show }, `agent.fallbacks[${at}]`, name);
+  for (const [index, { model = "", fallbacks = [] }] of config.agents.entries()) {
     yield* modelRule({ config, show }, `agents[${index}].model`, model);
+    for (const [at, name] of fallbacks.entries())
+      yield* modelRule({ config, show }, `agents[${index}].fallbacks[${at}]`, name);
+  }
   for (const [role, profile] of Object.entries(config.roles.profiles))
     yield* modelRule({ config, show }, `roles.profiles.${role}.model`, profile?.model ?? "");
+}
+
+function* keySourceRule({ config }: RuleInput): Generator<RuleProblem> {
+  for (const [provider, sources] of Object.entries(config.models.keys))
+    for (const [at, { value, file, command }] of sources.entries()) {
+      if ([value, file, command].filter((one) => one !== undefined).length === 1) continue;
+      const path = `models.keys.${provider}[${at}]`;
+      yield problem(path, `${path} must have exactly one of value, file and command.`);
+    }
 }
 
 function* modelRule({ config, show }: RuleInput, path: string, wanted: string): Generator<RuleProblem> {

@@ -61,32 +61,35 @@ const PI_ORDER: Readonly<Record<string, readonly string[]>> = {
 /** A provider of pi as the model door serves it. */
 interface ProviderEndpoint {
   readonly baseUrl: string;
-  /** The variable that holds the key, and the key. */
+  /** The variable that holds the key, or would. */
   readonly variable: string;
-  readonly key: Secret;
+  /** Null: there is none in the environment. */
+  readonly key: Secret | null;
   /** What a process needs besides the key; nothing of it is secret. */
   readonly plain: Readonly<Record<string, string>>;
 }
 
 /**
- * Null: there is no key, or more than a key is needed. Then a process holds the credentials itself: Amazon signs every request, Google Cloud
+ * `hasOtherKeys`: they are not in the environment. Null: there is no key, or more than a key is needed. Then a process holds the credentials itself: Amazon signs every request, Google Cloud
  * and GitHub exchange theirs for others.
  */
 export function providerEndpoint(
   environment: Pick<Environment, "providerKeys">,
   provider: string,
+  hasOtherKeys = false,
 ): ProviderEndpoint | null {
   const values = keysForProvider(environment, provider);
   const order = (Object.hasOwn(PI_ORDER, provider) ? PI_ORDER[provider] : PROVIDER_KEYS[provider]) ?? [];
-  const variable = order.find((name) => values[name] && !PLAIN_VARIABLES.has(name));
-  const key = variable === undefined ? undefined : values[variable];
+  const secrets = order.filter((name) => !PLAIN_VARIABLES.has(name));
+  const variable = secrets.find((name) => values[name]) ?? (hasOtherKeys ? secrets.at(-1) : undefined);
+  const key = variable === undefined ? null : (values[variable] ?? null);
   const plain = Object.fromEntries(
     Object.entries(values)
       .filter(([name]) => PLAIN_VARIABLES.has(name))
       .map(([name, value]) => [name, value.reveal()]),
   );
   const baseUrl = provider === "azure-openai-responses" ? azureBase(plain) : BASE_URLS[provider];
-  return variable === undefined || !key || baseUrl === undefined ? null : { baseUrl, variable, key, plain };
+  return variable === undefined || baseUrl === undefined ? null : { baseUrl, variable, key, plain };
 }
 
 function azureBase(plain: Readonly<Record<string, string>>): string | undefined {

@@ -31,8 +31,34 @@ const ProviderModel = Type.Object(
   { additionalProperties: false },
 );
 
+const KeySource = Type.Object(
+  {
+    value: secretText('The key itself, or "${NAME}" of an environment variable.'),
+    file: Type.Optional(
+      text(
+        { maxLength: 4_096 },
+        "A file that holds the key and nothing else. It is read again when the key is refused.",
+      ),
+    ),
+    command: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
+        minItems: 1,
+        maxItems: 64,
+        description:
+          'A program that prints the key, and its arguments, such as ["op", "read", "op://vault/openai/key"]. It runs with the rights of the gateway, and again when the key is refused.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const ModelsSection = Type.Object(
   {
+    keys: named(
+      "^[a-z0-9][a-z0-9_-]{0,63}$",
+      Type.Array(KeySource, { minItems: 1, maxItems: 32 }),
+      "Keys by provider, used in turn: of those pi knows and of models.providers, in the place of apiKey and of the environment. Each has one of value, file and command. A key that is limited or refused is left alone for a while.",
+    ),
     providers: named(
       "^[a-z0-9][a-z0-9_-]{0,63}$",
       Type.Object(

@@ -85,6 +85,7 @@ function modelCall(outcome: ModelCall["outcome"], firstTokenMs: number | null): 
     firstTokenMs,
     outcome,
     status,
+    retries: 0,
     usage,
   };
 }

@@ -55,6 +55,7 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
     pid: 1,
     identity: null,
     memoryBytes: () => null,
+    processorSeconds: () => 0,
     ended: new Promise(() => undefined),
     onEnded: () => nothing,
     leftRunning: () => [],

@@ -52,12 +52,31 @@ test.skipIf(!walled)(
     await using fake = await startFakeProvider(({ messages }) =>
       messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
     );
-    const limits = { processes: 500, memoryMb: 2_048, openFiles: 1_000, fileSizeMb: 16 };
+    const limits = { processes: 500, memoryMb: 2_048, openFiles: 1_000, fileSizeMb: 16, cpuSecondsPerTurn: 600 };
     await using fx = await agentFixture({ tools: "full", limits, tiers: ["full"] }, providers(fake));
     await fx.turn("show the limits");
     const said = (fx.gate.admitted[0]?.end?.output ?? "").split("\n");
     expect(said.slice(0, 2)).toEqual(["500", "1000"]);
     expect(said).toContain(String(16 * 1024 * 1024));
+  },
+  LIMIT_MS,
+);
+
+test(
+  "a turn whose programs use more processor time than the owner allows is stopped with the reason",
+  async () => {
+    await using fake = await startFakeProvider(({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? says("ok")
+        : {
+            kind: "tools",
+            calls: [{ name: "bash", input: { command: "(while :; do :; done) & while :; do :; done" } }],
+          },
+    );
+    const limits = { processes: 500, memoryMb: 2_048, openFiles: 1_000, fileSizeMb: 16, cpuSecondsPerTurn: 1 };
+    await using fx = await agentFixture({ tools: "full", limits }, providers(fake));
+    const events = await fx.turn("count for ever");
+    expect(events.at(-1)).toMatchObject({ type: "failed", code: "agent_busy_too_long" });
   },
   LIMIT_MS,
 );

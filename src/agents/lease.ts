@@ -23,6 +23,8 @@ export interface LeaseOptions {
   readonly startedOver?: StartedOver | undefined;
   readonly silenceMs: number;
   readonly providerWaitMs: number;
+  /** Processor time that programs of one turn may use. */
+  readonly cpuSeconds: number;
   /** Called once. Null: the process must not be used again. */
   readonly giveBack: (session: OpenSession | null) => Promise<void>;
 }
@@ -64,8 +66,13 @@ export function openLease(
     prompt(input, signal) {
       if (turn || compacting || returned)
         throw new GatewayError("internal", "a lease serves one prompt at a time, and none after its end");
-      const { silenceMs, providerWaitMs } = options;
-      const current = startTurn(deps, agent, { input, model: session.model, silenceMs, providerWaitMs }, signal);
+      const { silenceMs, providerWaitMs, cpuSeconds } = options;
+      const current = startTurn(
+        deps,
+        agent,
+        { input, model: session.model, silenceMs, providerWaitMs, cpuSeconds },
+        signal,
+      );
       turn = current;
       void current.over.then((stillTrusted) => {
         trusted &&= stillTrusted;

@@ -164,6 +164,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
       startedOver: opened.startedOver,
       silenceMs: Math.min(config.timeoutMs, MAX_SILENCE_MS),
       providerWaitMs: config.providerWaitMs,
+      cpuSeconds: config.limits.cpuSecondsPerTurn,
       giveBack: (session) => giveBack(pool, one, session),
     });
     if (!waiter.take(made)) await made[Symbol.asyncDispose](); // nobody waits any more

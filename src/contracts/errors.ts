@@ -53,6 +53,11 @@ export const ERRORS = {
     retry: "later",
     say: "The message waited too long and was not answered. Send it again if it still matters.",
   },
+  agent_busy_too_long: {
+    status: 504,
+    retry: "never",
+    say: "The programs of this turn used more processor time than agent.limits.cpuSecondsPerTurn allows, and were stopped.",
+  },
   budget_spent: {
     status: 429,
     retry: "never",

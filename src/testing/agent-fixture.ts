@@ -79,7 +79,7 @@ export const NOTHING_ADDED = {
   sandbox: "auto" as const,
   network: "none" as const,
   folders: [],
-  limits: { processes: 1_024, memoryMb: 4_096, openFiles: 8_192, fileSizeMb: 4_096 },
+  limits: { processes: 1_024, memoryMb: 4_096, openFiles: 8_192, fileSizeMb: 4_096, cpuSecondsPerTurn: 600 },
   providerWaitMs: 60_000,
   fallbacks: [],
   fallbackAfterMs: 60_000,

@@ -252,7 +252,7 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const asking = { listen: nobody, hush: nobody, lastAsked: nobody };
   const ends = { ended: nobody, stopCalls: nobody, endLeftRunning: nobody };
   const calls = { began: nobody, updated: nobody, ...ends, showReal: nobody };
-  const left = { leftRunning: nobody, endLeftRunning: nobody };
+  const left = { leftRunning: nobody, endLeftRunning: nobody, processorSeconds: nobody };
   const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
   const process = {
     pid: one.pid,

@@ -12,6 +12,7 @@ import { setLimitMark } from "./limit-mark.ts";
 import { leftRunning } from "./marks.ts";
 import { type ProcessIdentity, identify, isAlive, rssBytes, signalProcess } from "./proc.ts";
 import { createProgramFinder, type FindProgram } from "./program.ts";
+import { processorSeconds } from "./processor-time.ts";
 import { redact } from "./redact.ts";
 import { endFound, stopTree } from "./stop.ts";
 import { type Talk, createWire } from "./wire.ts";
@@ -51,6 +52,8 @@ export interface AgentProcess extends Talk {
   readonly ended: Promise<Ended>;
   /** Calls back when it has ended. Unlike a `then`, it can be forgotten: a process outlives thousands of turns, and each would leave one. */
   onEnded(listener: (ended: Ended) => void): Disposable;
+  /** Used so far by it and everything it started. */
+  processorSeconds(): number;
   /** What it started and no longer has below it, because the shell that had started it is gone. */
   leftRunning(): readonly ProcessIdentity[];
   /** Ends what was left running, but for these. Returns what is there all the same. */
@@ -118,6 +121,7 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     pid: child.pid,
     identity,
     memoryBytes: () => rssBytes(findProgram()?.program.pid ?? child.pid),
+    processorSeconds: () => processorSeconds(child.pid),
     ended,
     onEnded: endListeners(ended),
     stop: stopAndEnd,

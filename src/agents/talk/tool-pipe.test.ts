@@ -39,6 +39,7 @@ function fixture(
     pid: 1,
     identity: null,
     memoryBytes: () => null,
+    processorSeconds: () => 0,
     ended: new Promise(() => undefined),
     onEnded: () => ({ [Symbol.dispose]: () => undefined }),
     stop: async () => undefined,

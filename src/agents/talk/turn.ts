@@ -6,7 +6,7 @@ import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { classifyFailure } from "./provider-failure.ts";
-import type { Ended } from "../process/process.ts";
+import type { AgentProcess, Ended } from "../process/process.ts";
 import { inputFields } from "./prompt-fields.ts";
 import type { PiEvent } from "./protocol.ts";
 import { createProviderWaits } from "./provider-waits.ts";
@@ -16,6 +16,8 @@ import type { ReadyAgent } from "../setup/start.ts";
 
 const ABORT_MS = 5_000;
 const MIN_WATCH_MS = 100;
+/** How often the processor time of programs is looked at. */
+const METER_MS = 2_000;
 
 export interface Turn {
   readonly events: AsyncGenerator<AgentEvent, void, void>;
@@ -38,6 +40,8 @@ interface TurnOptions {
   readonly silenceMs: number;
   /** How long a provider may ask to wait. */
   readonly providerWaitMs: number;
+  /** Processor time that its programs may use. */
+  readonly cpuSeconds: number;
 }
 
 export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOptions, signal: AbortSignal): Turn {
@@ -98,7 +102,8 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     signal.addEventListener("abort", stopped, { once: true });
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
     const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : quietFor(clock, lastSign, agent));
-    onSilence({ ...options, clock, quietMs }, () => halt(silent(options.silenceMs)), finished.signal);
+    const busy = (): boolean => run.toolsRunning() > 0;
+    watchLimits({ ...options, clock, process, quietMs, busy }, halt, finished.signal);
   };
   if (signal.aborted) finish({ because: "stopped" }, true);
   else watch();
@@ -163,6 +168,11 @@ function wroteWhatItKnows(last: AgentEvent): boolean {
   return last.type !== "failed" || last.code !== "agent_disk_full";
 }
 
+function watchLimits(watched: Watched & Metered, halt: (ending: Ending) => void, over: AbortSignal): void {
+  onSilence(watched, () => halt(silent(watched.silenceMs)), over);
+  onSpent(watched, () => halt(spent(watched.cpuSeconds)), over);
+}
+
 interface Watched {
   readonly clock: Clock;
   readonly quietMs: () => number;
@@ -174,6 +184,23 @@ function onSilence({ clock, quietMs, silenceMs }: Watched, act: () => void, over
   const wait = async (): Promise<void> => {
     for (let left = silenceMs; left > 0; left = silenceMs - quietMs())
       await clock.sleep(Math.max(left, MIN_WATCH_MS), over);
+  };
+  wait().then(act, () => undefined); // the turn is over
+}
+
+interface Metered {
+  readonly clock: Clock;
+  readonly process: Pick<AgentProcess, "processorSeconds">;
+  readonly cpuSeconds: number;
+  readonly busy: () => boolean;
+}
+
+/** Acts once its programs have used up their processor time, unless the turn ends first. Looks only while a tool runs. */
+function onSpent({ clock, process, cpuSeconds, busy }: Metered, act: () => void, over: AbortSignal): void {
+  const before = process.processorSeconds();
+  const wait = async (): Promise<void> => {
+    do await clock.sleep(METER_MS, over);
+    while (!busy() || process.processorSeconds() - before < cpuSeconds);
   };
   wait().then(act, () => undefined); // the turn is over
 }
@@ -211,6 +238,11 @@ function refused(error: string): Ending {
 function died(ended: Ended): Ending {
   const code = ended.because === "garbled" ? "agent_garbled" : "agent_exited";
   return { because: "failed", code, detail: ended.detail, again: true };
+}
+
+function spent(seconds: number): Ending {
+  const detail = `its programs used more than ${seconds} seconds of processor time`;
+  return { because: "failed", code: "agent_busy_too_long", detail, again: false };
 }
 
 function silent(ms: number): Ending {

@@ -59,6 +59,10 @@ const Limits = Type.Object(
       "Memory that each of its programs may have. In MiB.",
     ),
     openFiles: wholeNumber({ default: 8_192, minimum: 256, maximum: 1_048_576 }, "Files that each may hold open."),
+    cpuSecondsPerTurn: wholeNumber(
+      { default: 1_800, minimum: 1, maximum: 1_000_000 },
+      "Processor time that the programs of one turn may use together, in seconds; then the turn is stopped. Linux only.",
+    ),
     fileSizeMb: wholeNumber({ default: 4_096, minimum: 16, maximum: 1_048_576 }, "Size of a file it writes. In MiB."),
   },
   { ...closed, description: "What programs of an agent may use up, behind the wall." },

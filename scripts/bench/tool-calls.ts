@@ -81,7 +81,7 @@ export async function measureToolCalls(blocks: number): Promise<ToolCallFigures>
   await using over = await openPipe(provider.baseUrl);
   const own = join(folder.path, "own-tool.mjs");
   writeFileSync(own, OWN_TOOL);
-  await using pi = await startBarePi(folder.path, provider.baseUrl, null, [own]);
+  await using pi = await startBarePi(folder.path, provider.baseUrl, null, { extensions: [own] });
   const bare: number[] = [];
   const pipe: number[] = [];
   for (let block = 0; block < WARM_UP + blocks; block++) {

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { systemPrompt } from "../../../src/agents/setup/system-prompt.ts";
 import { offerChange } from "../../../src/agents/tools/offer.ts";
 import type { ToolFlags, ToolSpec } from "../../../src/contracts/tools/tool.ts";
+import type { ProcessDoor } from "../../../src/contracts/model-door.ts";
+import { type Connection, connectDescriptor } from "../../../src/kit/mux/descriptor.ts";
 import type { GatewayProcess } from "../../../src/testing/whole/gateway-process.ts";
 
 const PLAIN = { tools: "chat", gatewayPrompts: { heartbeat: true, cron: true, media: true } } as const;
@@ -42,6 +44,12 @@ export async function toolsOf(gateway: GatewayProcess): Promise<BareTools> {
   return { bridge: join(import.meta.dir, "../../../dist/bridge.js"), specs };
 }
 
+interface BarePiOptions {
+  readonly extensions?: readonly string[];
+  /** Its model calls go through this; left out, straight to the provider. */
+  readonly door?: ProcessDoor;
+}
+
 /**
  * `extensions` besides the bridge, by path. Without a bridge (null) there are no tools but theirs: the bridge would ask a gateway before each
  * call of one that is not the gateway's, and here is none.
@@ -50,9 +58,16 @@ export async function startBarePi(
   folder: string,
   baseUrl: string,
   tools: BareTools | null,
-  extensions: readonly string[] = [],
+  { extensions = [], door }: BarePiOptions = {},
 ): Promise<BarePi> {
-  const child = spawnPi(folder, writeModels(folder, baseUrl), [...(tools ? [tools.bridge] : []), ...extensions]);
+  const loaded = [...(tools ? [tools.bridge] : []), ...extensions];
+  const child = spawnPi(
+    folder,
+    writeModels(folder, baseUrl),
+    loaded,
+    door ? { PI_GATEWAY_MODEL_DOOR: JSON.stringify([baseUrl]) } : {},
+  );
+  const connection = door ? connectTo(child, door) : null;
   let watch: (line: string) => void = () => undefined;
   let settled: () => void = () => undefined;
   let answer: { resolve(): void; reject(why: Error): void } | null = null;
@@ -95,8 +110,15 @@ export async function startBarePi(
     async [Symbol.asyncDispose]() {
       await child.stdin.end();
       await child.exited;
+      connection?.close("the process has ended");
     },
   };
+}
+
+function connectTo({ stdio }: Pick<ReturnType<typeof spawnPi>, "stdio">, door: ProcessDoor): Connection {
+  const fd = stdio[3];
+  if (typeof fd !== "number") throw new Error("the process has no connection");
+  return connectDescriptor(fd, { side: "even", opened: door.serve, closed: () => undefined });
 }
 
 function writeModels(folder: string, baseUrl: string): string {
@@ -119,21 +141,20 @@ function writeModels(folder: string, baseUrl: string): string {
   return agent;
 }
 
-function spawnPi(folder: string, agent: string, extensions: readonly string[]) {
+function spawnPi(folder: string, agent: string, extensions: readonly string[], more: Readonly<Record<string, string>>) {
   const entry = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
   const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", systemPrompt(PLAIN)];
   const loaded = extensions.flatMap((path) => ["-e", path]);
   return Bun.spawn([process.execPath, "--no-env-file", entry, ...LEAN, ...session, ...loaded], {
     cwd: folder,
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "ignore",
+    stdio: ["pipe", "pipe", "ignore", "pipe"],
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: folder,
       PI_OFFLINE: "1",
       PI_CODING_AGENT_DIR: agent,
       PI_GATEWAY_BRIDGE: SUFFIX,
+      ...more,
     },
   });
 }

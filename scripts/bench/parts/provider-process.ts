@@ -16,6 +16,8 @@ export interface ProviderManner {
   readonly calls?: { readonly tool: string; readonly times: number };
   /** Never answers. */
   readonly hang?: boolean;
+  /** Says so much, in pieces of a kilobyte. */
+  readonly longBytes?: number;
 }
 
 export async function startProviderProcess(manner: ProviderManner = {}): Promise<ProviderProcess> {
@@ -34,8 +36,15 @@ export async function startProviderProcess(manner: ProviderManner = {}): Promise
   };
 }
 
-export function scriptOf({ echo = false, thinkMs = 0, hang = false, calls }: ProviderManner): FakeScript {
+export function scriptOf({
+  echo = false,
+  thinkMs = 0,
+  hang = false,
+  calls,
+  longBytes = 0,
+}: ProviderManner): FakeScript {
   return ({ messages }) => {
+    if (longBytes > 0) return says(...Array.from({ length: Math.ceil(longBytes / 1_000) }, () => "x".repeat(1_000)));
     if (hang) return { kind: "hang" };
     if (calls && callsSince(messages) < calls.times)
       return { kind: "tools", calls: [{ name: calls.tool, input: { text: "hi" } }] };

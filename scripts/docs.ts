@@ -13,7 +13,7 @@ import { checkConfigText, renderConfigReference } from "../src/config/index.ts";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
 import { messageLimits } from "../src/http/settings.ts";
-import { bytesOf, type MaxBytes } from "../src/http/route.ts";
+import { bytesOf, type MaxBytes, type Route } from "../src/http/route.ts";
 import { routeTable } from "../src/http/route-table.ts";
 import type { HttpDeps } from "../src/http/types.ts";
 import { renderTools } from "./docs/tools.ts";
@@ -27,6 +27,7 @@ interface RouteRow {
   readonly method: string;
   readonly path: string;
   readonly auth: string;
+  readonly scope: Route["scope"];
   readonly body: { readonly kind: string; readonly maxBytes?: MaxBytes };
 }
 
@@ -101,12 +102,18 @@ export function renderEvents(): string {
 }
 
 export function renderRoutes(routes: readonly RouteRow[]): string {
-  const rows = routes.map(({ method, path, auth, body }) =>
-    row(`\`${method}\``, `\`${path}\``, WHO[auth] ?? auth, bodyOf(body)),
+  const rows = routes.map(({ method, path, auth, scope, body }) =>
+    row(`\`${method}\``, `\`${path}\``, WHO[auth] ?? auth, scopeOf(scope), bodyOf(body)),
   );
   const intro =
-    "Everything is served on one port. Programs send `Authorization: Bearer <token>`; a path that is not listed answers 401 to strangers and 404 to the operator.";
-  return page("HTTP routes", intro, table(["Method", "Path", "Who may call it", "Body"], rows));
+    "Everything is served on one port. Programs send `Authorization: Bearer <token>`, or a key that has one of the scopes (`admin` always has); a key that is for some agents is refused where it says *all agents*. A path that is not listed answers 401 to strangers and 404 to the operator.";
+  return page("HTTP routes", intro, table(["Method", "Path", "Who may call it", "Scope of a key", "Body"], rows));
+}
+
+function scopeOf(scope: RouteRow["scope"]): string {
+  if (scope === "open") return "";
+  const scopes = scope.scopes.map((name) => `\`${name}\``).join(" or ");
+  return scope.agents === "all" ? `${scopes}, all agents` : scopes;
 }
 
 function bodyOf(body: RouteRow["body"]): string {

@@ -56,7 +56,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const url = deferred<string>(); // late binding: agents tell scripts where the port is, and the port opens after them
 
   // The groups, each made of those above it.
-  const people = await openPeople(core);
+  const people = await openPeople(life, core);
   const tools = openTools(life, core, people);
   const agents = await openAgents(life, core, { tools, people, url: url.promise });
   const files = await openAgentFiles(core);

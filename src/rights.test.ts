@@ -1,6 +1,7 @@
 /** The rights of now, for every kind of caller and everything that can be taken away from one. */
 import { describe, expect, test } from "bun:test";
 import { checkConfigText } from "./config/index.ts";
+import { type ApiKey, keyPrincipal } from "./contracts/api-keys.ts";
 import type { OutboxRow } from "./contracts/delivery.ts";
 import { OPERATOR, type AgentId, type Principal, type Role, type SessionKey, type TurnId } from "./contracts/ids.ts";
 import type { RightsHolder } from "./contracts/channels/rights.ts";
@@ -19,15 +20,18 @@ interface State {
   readonly paired?: boolean;
   readonly grants?: readonly [Principal, Role][];
   readonly chat?: Pick<LastHeardChat, "to" | "scope"> | null;
+  /** The key of the program, while it is valid. */
+  readonly apiKey?: Partial<ApiKey> | null;
 }
 
-function rightsOf({ settings = {}, paired = false, grants = [], chat = null }: State) {
+function rightsOf({ settings = {}, paired = false, grants = [], chat = null, apiKey = null }: State) {
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
   const events = createEvents({ log: recordingLog() });
   const policies = createAccessPolicies(
     () => config.channels,
     () => paired,
+    { of: () => apiKey as ApiKey | null },
   );
   const sessionChats = {
     at: async (sessionKey: SessionKey) => chat && { ...chat, sessionKey, agentId: "default" as AgentId },
@@ -61,6 +65,16 @@ const helper: RightsHolder = {
   askedBy: ann,
 };
 
+const program: RightsHolder = {
+  ...ann,
+  principal: keyPrincipal("key-1"),
+  origin: { channel: "api", account: "default", chat: "key-1.main" },
+  sessionKey: "agent:default:api:dm:key-1.main" as SessionKey,
+};
+const elsewhere: RightsHolder = { ...program, origin: DM };
+const helped: RightsHolder = { ...helper, principal: program.principal, askedBy: program };
+const chatting = { scopes: ["chat"], agents: ["*"] } as const;
+
 const telegram = (more: object = {}) => ({ channels: { telegram: { dmPolicy: "pairing", ...more } } });
 const hooks = (more: object) => ({ hooks: { enabled: true, token: "a-token-of-thirty-two-characters!", ...more } });
 
@@ -72,6 +86,23 @@ const CASES: readonly (readonly [string, RightsHolder, State, Role | null])[] = 
   ["an owner by a grant", ann, { grants: [[ANN, "owner"]] }, "owner"],
   ["an owner whose grant was lowered", ann, { grants: [[ANN, "guest"]] }, "guest"],
   ["an owner whose grant was revoked", ann, {}, null],
+  ["a program with a key", program, { apiKey: chatting }, "member"],
+  ["a program with a key of an administrator", program, { apiKey: { ...chatting, scopes: ["admin"] } }, "owner"],
+  ["a program with a key for another agent", program, { apiKey: { ...chatting, agents: ["helper"] } }, null],
+  ["a program whose key was revoked", program, {}, null],
+  [
+    "a program whose key was revoked, named in the configuration",
+    program,
+    { settings: { roles: { owners: [program.principal] } } },
+    null,
+  ],
+  [
+    "a turn that was asked for by a program whose key was revoked",
+    helped,
+    { settings: { agents: [{ id: "helper" }] } },
+    null,
+  ],
+  ["a person of a platform whose id looks like that of a key", elsewhere, { apiKey: chatting }, null],
   ["a paired person", ann, { settings: telegram(), paired: true }, "member"],
   ["a person whose pairing was revoked", ann, { settings: telegram() }, null],
   ["a person on the allow list", ann, { settings: telegram({ dmPolicy: "allowlist", allowFrom: ["7"] }) }, "member"],
@@ -217,10 +248,10 @@ describe("the rest of somebody's rights", () => {
     const { events, rights } = rightsOf({});
     let changes = 0;
     const watching = rights.onChange(() => void changes++);
-    for (const what of ["config", "pairing", "jobs"] as const) events.emit("status", { what });
+    for (const what of ["config", "pairing", "keys", "jobs"] as const) events.emit("status", { what });
     watching[Symbol.dispose]();
     events.emit("status", { what: "config" });
-    expect(changes).toBe(2);
+    expect(changes).toBe(3);
   });
 });
 

@@ -20,11 +20,14 @@ interface RightsDeps {
   readonly sessionChats: Pick<SessionChats, "at">;
 }
 
+/** Changes of these may change what somebody may do. */
+const RIGHTS_CHANGE = ["config", "pairing", "keys"];
+
 export function createRights(deps: RightsDeps): Rights {
   return {
     now: (caller) => now(deps, caller),
     onChange(listener) {
-      return deps.events.on("status", ({ what }) => void ((what === "config" || what === "pairing") && listener()));
+      return deps.events.on("status", ({ what }) => void (RIGHTS_CHANGE.includes(what) && listener()));
     },
   };
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { READ } from "../src/http/access/key-reach.ts";
 import { ensureDist } from "../scripts/bundle.ts";
 import { renderRoutes } from "../scripts/docs.ts";
 import { isFresh } from "../scripts/stamp.mjs";
@@ -153,9 +154,11 @@ describe("the launcher", () => {
   });
 });
 
-test("a route is described with its caller and its limit", () => {
-  const rows = [{ method: "POST", path: "/api/chat", auth: "operator", body: { kind: "json", maxBytes: 1_048_576 } }];
+test("a route is described with its caller, the scope of a key and its limit", () => {
+  const rows = [
+    { method: "POST", path: "/api/chat", auth: "operator", scope: READ, body: { kind: "json", maxBytes: 1_048_576 } },
+  ];
   expect(renderRoutes(rows)).toContain(
-    "| `POST` | `/api/chat` | operator (token or cookie) | JSON, at most 1024 KiB |",
+    "| `POST` | `/api/chat` | operator (token or cookie) | `read`, all agents | JSON, at most 1024 KiB |",
   );
 });

@@ -5,6 +5,7 @@ import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
 import { addCron } from "./add-cron.ts";
+import { addKeys } from "./add-keys.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
@@ -39,6 +40,10 @@ const GROUPS: readonly Group[] = [
   { names: ["sessions"], add: addSessions },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
   { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, finish) },
+  {
+    names: ["keys"],
+    add: (program, commander, world, finish) => addKeys(program, commander, world, { common, finish }),
+  },
   { names: ["route"], add: addRoute },
   { names: ["tools", "tool-calls", "audit"], add: addTools },
   { names: ["approvals"], add: addApprovals },

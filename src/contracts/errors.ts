@@ -8,7 +8,11 @@ interface ErrorSpec {
 export const ERRORS = {
   // what a caller did
   bad_request: { status: 400, retry: "never", say: "The request is not in the form this route expects." },
-  unauthorized: { status: 401, retry: "never", say: "Sign in first, or send the gateway's token as a bearer token." },
+  unauthorized: {
+    status: 401,
+    retry: "never",
+    say: "Sign in first, or send the gateway's token or a valid key as a bearer token.",
+  },
   forbidden: { status: 403, retry: "never", say: "This is not allowed from here." },
   wrong_host: {
     status: 421,

@@ -101,9 +101,10 @@ export interface GatewayEvents {
   "delegation.ended": { readonly outcome: DelegationOutcome; readonly ms: number };
   /** A slot of a job got its row, or its run has ended. */
   "cron.run": { readonly run: JobRun };
-  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask for access, channels, jobs, budgets. */
+  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask for access, channels, jobs, budgets, keys of programs. */
   status: {
-    readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" | "jobs" | "budget";
+    readonly what:
+      "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" | "jobs" | "budget" | "keys";
   };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
@@ -151,5 +152,7 @@ export interface ClientStream {
 export interface ClientEvent {
   readonly event: ClientEventName;
   readonly seq: number;
+  /** The session it tells of; null: it is about the whole gateway. */
+  readonly sessionKey: SessionKey | null;
   readonly json: string; // the whole frame, serialised once for all clients
 }

@@ -28,6 +28,7 @@ import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { StoreHealth } from "./store/health.ts";
+import type { ApiKeyStore } from "./store/api-keys.ts";
 import type { WebhookMarkStore } from "./store/webhook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { MessageStore, ReactionStore } from "./store/messages.ts";
@@ -67,6 +68,7 @@ export interface Store extends AsyncDisposable {
   readonly transcriptions: TranscriptionStore;
   readonly approvals: ApprovalStore;
   readonly usage: UsageStore;
+  readonly apiKeys: ApiKeyStore;
   readonly health: StoreHealth;
   /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;

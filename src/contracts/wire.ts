@@ -1,4 +1,5 @@
 /** What crosses the network between clients (page, CLI, scripts) and the gateway. Types only; http/ parses, console/ reads. */
+import type { ApiKey } from "./api-keys.ts";
 import type { Job, JobRun, JobSpec } from "./automation/job.ts";
 import type { JobsStatus } from "./automation/jobs.ts";
 import type { LimitState } from "./budget.ts";
@@ -100,6 +101,15 @@ export interface SessionView {
   readonly live: LiveTurn | null;
   readonly seq: number;
   readonly mediaUrls: Readonly<Record<string, string>>;
+}
+
+/** A key to be made. Without a list of agents or tools it is for all of them. */
+export interface WireKeyInput extends Pick<ApiKey, "name" | "scopes">, Partial<Pick<ApiKey, "agents" | "tools">> {
+  readonly dailyUsd?: number;
+  readonly dailyTokens?: number;
+  readonly requestsPerMinute?: number;
+  /** Such as `90d`; absent: never. */
+  readonly expiresIn?: string;
 }
 
 /** `error` and `envelope` say the same: one to programs, one to models. */

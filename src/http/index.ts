@@ -13,5 +13,4 @@ export type {
   ConsoleAssets,
   ConsoleFile,
   ReloadReport,
-  SessionTarget,
 } from "./types.ts";

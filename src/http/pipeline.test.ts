@@ -13,17 +13,18 @@ import { json, NO_BODY } from "./route.ts";
 
 /** A pipeline with one public route, for requests that no client could send. */
 function oneClient(world: HttpWorld) {
-  const { ids, log, store } = world.deps;
+  const { ids, log, store, people } = world.deps;
   const clock = createFakeClock();
   const key = new Uint8Array(32);
   const auth = createAuth(
-    { clock, ids, log, signIns: store.signIns },
+    { clock, ids, log, signIns: store.signIns, keys: people.keys },
     { settings: { token: secret("t"), password: null }, bindingKey: key, cookieName: () => "c" },
   );
   const route = {
     method: "GET",
     path: "/health",
     auth: "public",
+    scope: "open",
     body: NO_BODY,
     handle: () => json({ ok: true }),
   } as const;

@@ -1,25 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { startHttpWorld, TOKEN } from "../testing/http/http-fixture.ts";
-import { createAuth } from "./access/auth.ts";
-import { createMediaLinks } from "./access/media-links.ts";
-import { routeTable } from "./route-table.ts";
-import type { HttpWorld } from "../testing/http/http-fixture.ts";
-import { secret } from "../kit/secret.ts";
-
-function tableOf(world: HttpWorld) {
-  const { clock, ids, log, store } = world.deps;
-  const bindingKey = new Uint8Array(32);
-  const cookieName = () => "cookie";
-  const settings = { token: secret(TOKEN), password: null };
-  const auth = createAuth({ clock, ids, log, signIns: store.signIns }, { settings, bindingKey, cookieName });
-  return routeTable(world.deps, {
-    links: createMediaLinks(clock, bindingKey),
-    stopping: AbortSignal.abort(),
-    limits: () => ({ maxMessageChars: 1, maxUploadBytes: 1 }),
-    isReady: () => true,
-    signIn: { auth, cookieName, signedOut() {} },
-  });
-}
+import { startHttpWorld } from "../testing/http/http-fixture.ts";
+import { tableOf } from "../testing/http/table-of.ts";
 
 const concrete = (path: string) => path.replaceAll(/:\w+/g, "some-name");
 
@@ -45,6 +26,7 @@ describe("the route table", () => {
       "agent POST /api/tools/call",
       "hook POST /hooks/:name",
       "operator DELETE /api/cron/jobs/:id",
+      "operator DELETE /api/keys/:id",
       "operator GET /api/approvals",
       "operator GET /api/audit",
       "operator GET /api/config",
@@ -52,6 +34,7 @@ describe("the route table", () => {
       "operator GET /api/cron/jobs/:id",
       "operator GET /api/cron/jobs/:id/runs",
       "operator GET /api/cron/status",
+      "operator GET /api/keys",
       "operator GET /api/metrics",
       "operator GET /api/outbox",
       "operator GET /api/pairing",
@@ -78,6 +61,7 @@ describe("the route table", () => {
       "operator POST /api/cron/jobs/:id/resume",
       "operator POST /api/cron/jobs/:id/run",
       "operator POST /api/cron/wake",
+      "operator POST /api/keys",
       "operator POST /api/media",
       "operator POST /api/messages/:id/cancel",
       "operator POST /api/pairing",

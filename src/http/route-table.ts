@@ -19,6 +19,7 @@ import { cronRoutes } from "./routes/cron.ts";
 import { webhookRoutes } from "./routes/incoming-webhooks.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
 import { explainRouteRoutes } from "./routes/explain-route.ts";
+import { keyRoutes } from "./routes/keys.ts";
 import { usageRoutes } from "./routes/usage.ts";
 
 interface TableParts extends ServerParts {
@@ -48,5 +49,6 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...pairingRoutes(deps),
     ...explainRouteRoutes(deps),
     ...usageRoutes(deps),
+    ...keyRoutes(deps),
   ];
 }

@@ -1,29 +1,35 @@
 /** The form of one row of the route table. A row without an answer to "who may call this" does not type-check. */
 import type { Server } from "bun";
-import type { GatewayError } from "../contracts/errors.ts";
+import { GatewayError } from "../contracts/errors.ts";
 import { OPERATOR, type Principal } from "../contracts/ids.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Identity } from "./access/auth.ts";
 import type { ClientAddress } from "./access/client-address.ts";
+import type { KeyNeed } from "./access/key-reach.ts";
 import type { Disposition } from "./access/media-links.ts";
 import type { SocketData } from "./ws/sockets.ts";
 
-export interface Route {
+export type Route = RouteRow & RouteAccess;
+
+interface RouteRow {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** `/api/sessions/:key`: a part that starts with a colon matches one path segment. */
   readonly path: string;
   /** Host names that are answered here, besides those of the gateway. */
   readonly hosts?: readonly string[];
-  /**
-   * `public`: anyone. `operator`: token or cookie. `agent`: the same, or the token of an agent process that works on a turn now. `signed`:
-   * the address itself carries an unexpired signature. `hook`: the token of hooks, and nothing else.
-   */
-  readonly auth: "public" | "operator" | "agent" | "signed" | "hook";
   readonly body: BodyRule;
   handle(call: Call): Promise<Reply> | Reply;
   /** Told of a request that did not get as far as `handle`: nobody known asks (null), or its body is not what the row takes. */
   refused?(error: GatewayError, asking: Pick<Call, "identity" | "agent"> | null): void;
 }
+
+/**
+ * `public`: anyone. `signed`: the address itself carries an unexpired signature. `hook`: the token of hooks, and nothing else. `operator`:
+ * token or cookie, or a key that has what `scope` needs. `agent`: the same, or the token of an agent process that works on a turn now.
+ */
+type RouteAccess =
+  | { readonly auth: "public" | "signed" | "hook"; readonly scope: "open" }
+  | { readonly auth: "operator" | "agent"; readonly scope: KeyNeed };
 
 type BodyRule =
   | { readonly kind: "none" }
@@ -72,6 +78,12 @@ export function param({ params }: Call, name: string): string {
 }
 
 /** Who calls a route of the operator: somebody is always there. */
+export function identityOf({ identity }: Pick<Call, "identity">): Identity {
+  if (identity) return identity;
+  throw new GatewayError("unauthorized", "nobody is calling");
+}
+
+/** The same, by id. */
 export function principalOf({ identity }: Call): Principal {
   return identity?.principal ?? OPERATOR;
 }

@@ -47,6 +47,10 @@ export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
   state.port = port;
   state.access = accessOf(deps, options, port, options);
   sockets.attach();
+  const revoked = deps.events.on("status", ({ what }) => {
+    if (what === "keys")
+      sockets.closeWhere((identity) => !auth.isCurrent(identity), "The key was revoked, or has expired.");
+  });
 
   return {
     url: urlOf(options.hostname, port),
@@ -63,6 +67,7 @@ export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
     stats: () => ({ sockets: sockets.count(), requests: pipeline.inFlight() }),
     async [Symbol.asyncDispose]() {
       stopping.abort(new GatewayError("stopping", "server stopping"));
+      revoked[Symbol.dispose]();
       sockets[Symbol.dispose]();
       const idle = server.stop(false);
       using limit = deps.clock.deadline(STOP_GRACE_MS, () => new Error("requests still running"));
@@ -89,12 +94,12 @@ function assemble(
   const { clock, ids, log, stream, store } = deps;
   const links = createMediaLinks(clock, options.mediaKey);
   const auth = createAuth(
-    { clock, ids, log, signIns: store.signIns },
+    { clock, ids, log, signIns: store.signIns, keys: deps.people.keys },
     { settings: options.auth, bindingKey: options.mediaKey, cookieName },
   );
   const methods = createMethods(deps, { links, stopping, limits: options.limits });
   const room = createByteRoom();
-  const sockets = createSockets({ ids, log, stream, methods, room, isCurrent: auth.isCurrent });
+  const sockets = createSockets({ ids, log, stream, methods, room, auth });
   const signedOut = (gone: Identity) =>
     sockets.closeWhere((identity) => identity.signIn === gone.signIn, "Signed out.");
   const table = routeTable(deps, {

@@ -1,6 +1,7 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
 import type { RouteFacts } from "../contracts/routing.ts";
 import type { Explanation } from "../routing/index.ts";
+import type { ApiKey, ApiKeys } from "../contracts/api-keys.ts";
 import type { Budget } from "../contracts/budget.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi } from "../contracts/automation/jobs.ts";
@@ -74,6 +75,7 @@ interface MessageDeps {
 interface PeopleDeps {
   readonly pairing: Pick<Pairing, "list" | "approve" | "revoke" | "undo">;
   readonly budget: Pick<Budget, "today" | "limits">;
+  readonly keys: ApiKeys;
   /** Where a message would go, and why. */
   explainRoute(facts: RouteFacts): Pick<Explanation, "verdict" | "considered">;
 }
@@ -141,8 +143,8 @@ export interface InboundInput {
 }
 
 interface SessionNames {
-  /** A full key, or the short name of a session of the API, which may be one of a named agent; null when it is neither. */
-  parse(text: string, agent: string | undefined): SessionTarget | null;
+  /** A full key, or the short name of a session of the API, which may be one of a named agent, or of the API key that asks; null when it is neither. */
+  parse(text: string, agent: string | undefined, key: ApiKey | null): SessionTarget | null;
 }
 
 /** The channel is the session's own, whoever asks: the console may speak in a session of the API and the other way round. */

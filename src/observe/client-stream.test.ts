@@ -26,6 +26,7 @@ test("an event is numbered within its life and serialised whole", () => {
     {
       event: "turn.delta",
       seq: 3_000_000_001,
+      sessionKey,
       json: JSON.stringify({
         event: "turn.delta",
         seq: 3_000_000_001,

@@ -31,7 +31,8 @@ export function createClientStream(
 
   const publish = <E extends ClientEventName>(event: E, data: GatewayEvents[E]): void => {
     const json = JSON.stringify({ event, seq: seq + 1, data }); // before the number is taken: a failure leaves no gap
-    const made: ClientEvent = { event, seq: ++seq, json };
+    const sessionKey = "sessionKey" in data ? data.sessionKey : null;
+    const made: ClientEvent = { event, seq: ++seq, sessionKey, json };
     ring.push(made);
     const failures: unknown[] = [];
     for (const listener of listeners) {

@@ -1,5 +1,6 @@
 /** Who may speak to the gateway, and as what: one pure decision for every way in. What no rule allows is refused. */
 import type { GroupContextSettings } from "../contracts/channels/access.ts";
+import { isKeyPrincipal, type KeyRights, keyRole } from "../contracts/api-keys.ts";
 import { OPERATOR, type Principal, type Role } from "../contracts/ids.ts";
 import { isPerson } from "./identity.ts";
 
@@ -20,6 +21,8 @@ export interface AccessRules {
   readonly policy: AccessPolicy;
   /** Roles that owners gave from a chat, by id. `roles` has the last word about whom it names. */
   readonly grants?: ReadonlyMap<Principal, Role>;
+  /** The key that speaks; null: it was revoked or has expired, or no key speaks. */
+  readonly apiKey?: KeyRights | null;
 }
 
 /** What one account of a channel lets in. */
@@ -51,7 +54,7 @@ export type Access =
   | { readonly allow: false; readonly because: DeniedBecause; readonly tell: Tell };
 
 export type DeniedBecause =
-  "not_a_person" | "closed" | "unknown_sender" | "not_paired" | "group_not_listed" | "not_mentioned";
+  "not_a_person" | "key_ended" | "closed" | "unknown_sender" | "not_paired" | "group_not_listed" | "not_mentioned";
 
 /** What the sender gets to hear. In groups nothing: whoever may not speak must not be able to make the gateway speak. */
 type Tell = "nothing" | "refusal" | "pairing";
@@ -71,9 +74,15 @@ const EVERYBODY = "*";
 
 export function decideAccess(request: AccessRequest, rules: AccessRules): Access {
   if (request.principal === OPERATOR) return allow("owner", "the operator is always an owner");
+  if (isKeyPrincipal(request.principal)) return decideKey(rules.apiKey ?? null);
   // A group's id, a display name or an empty id never stands for a sender, wherever it may be listed.
   if (!isPerson(request.principal)) return deny("not_a_person", "nothing");
   return request.scope === "dm" ? decideDirect(request, rules) : decideGroup(request, rules);
+}
+
+/** What the configuration says about people does not count: a key has the rights it was made with, until it ends. */
+function decideKey(apiKey: KeyRights | null): Access {
+  return apiKey ? allow(keyRole(apiKey), "this key gives it") : deny("key_ended", "refusal");
 }
 
 function decideDirect({ principal, paired }: AccessRequest, rules: AccessRules): Access {

@@ -1,9 +1,12 @@
 /** What the configuration of a channel says about who may write → the policy that access is decided by. Pure. */
+import type { ApiKeys } from "../contracts/api-keys.ts";
 import type { ChannelAccessSettings, GroupSettings, GuildSettings } from "../contracts/channels/access.ts";
 import type { AccessPolicies } from "./router.ts";
 import { type AccessPolicy, CLOSED_POLICY, type GroupPolicy } from "./access.ts";
 
 const EVERYBODY = "*";
+/** A platform that gives its people ids like those of keys has a channel of its own, so it gets nowhere with them. */
+const KEY_CHANNELS = ["api", "webchat"];
 
 /** A channel that says nothing about it is closed to all but the people in `roles`. */
 export function channelPolicy(
@@ -50,11 +53,16 @@ function toGroup(
 }
 
 /** What the configuration and the pairings say about who may write where. `channels`: that section, whatever platforms it has. */
-export function createAccessPolicies(channels: () => object, isPaired: AccessPolicies["isPaired"]): AccessPolicies {
+export function createAccessPolicies(
+  channels: () => object,
+  isPaired: AccessPolicies["isPaired"],
+  keys: Pick<ApiKeys, "of"> = { of: () => null },
+): AccessPolicies {
   return {
     // the schema spreads the same keys into every platform
     policyOf: (channel, account) =>
       channelPolicy(channels() as Readonly<Record<string, ChannelAccessSettings>>, channel, account),
     isPaired,
+    apiKey: (principal, channel) => (KEY_CHANNELS.includes(channel) ? keys.of(principal) : null),
   };
 }

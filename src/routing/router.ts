@@ -1,5 +1,6 @@
 /** Decides where a message goes: who speaks → which agent → which session. Every verdict carries its reasons; unknown people and agents are refused. */
 import type { Config } from "../config/index.ts";
+import { type ApiKey, keyAllowsAgent } from "../contracts/api-keys.ts";
 import { DEFAULT_AGENT, type AgentId, type Principal, type Role } from "../contracts/ids.ts";
 import type { RouteFacts, Router, Verdict } from "../contracts/routing.ts";
 import { type Access, type AccessPolicy, CLOSED_POLICY, decideAccess, type DeniedBecause } from "./access.ts";
@@ -16,6 +17,8 @@ export interface RoutingConfig extends Pick<Config, "agents" | "bindings" | "ses
 export interface AccessPolicies {
   policyOf(channel: string, account: string): AccessPolicy;
   isPaired(principal: Principal, channel: string, account: string): boolean;
+  /** The key behind this id; null: it was revoked or has expired, or is none. Keys speak over the port of the gateway and nowhere else. */
+  apiKey?(principal: Principal, channel: string): ApiKey | null;
 }
 
 export interface Explanation {
@@ -34,6 +37,7 @@ const CHOSEN_BY_PEOPLE: ReadonlySet<string> = new Set(["webchat", "api"]);
 
 const DENIED: Readonly<Record<DeniedBecause, string>> = {
   not_a_person: "The sender's id is not the id of a person.",
+  key_ended: "This key was revoked, or has expired.",
   closed: "This channel does not take such messages.",
   unknown_sender: "This gateway does not know you.",
   not_paired: "This gateway does not know you yet. Its owner can let you in.",
@@ -47,7 +51,7 @@ export function createRouter(
   policies: AccessPolicies = CLOSED_POLICIES,
   grants: () => GrantedRoles = () => NO_GRANTS,
 ): Router {
-  return { decide: (message) => decide(config(), message, accessOf(config(), message, policies, grants())) };
+  return { decide: (message) => decide(config(), message, accessOf(config(), message, policies, grants()), policies) };
 }
 
 /** The same decision, with everything that was considered on the way. */
@@ -60,7 +64,7 @@ export function explainRoute(
   const access = accessOf(config, facts, policies, grants);
   const undecided = access.allow && facts.agentId === undefined;
   const considered = undecided ? considerBindings(config.bindings, bindingRequest(facts, access.role)) : [];
-  return { verdict: decide(config, facts, access), access, considered };
+  return { verdict: decide(config, facts, access, policies), access, considered };
 }
 
 /** The agent that answers in a conversation whose name does not say so. */
@@ -75,11 +79,15 @@ function accessOf({ roles }: RoutingConfig, facts: RouteFacts, policies: AccessP
   const paired = policies.isPaired(principal, channel, account);
   return decideAccess(
     { principal, scope, chat, place, mentioned, paired },
-    { roles, policy: policies.policyOf(channel, account), grants },
+    { roles, policy: policies.policyOf(channel, account), grants, apiKey: keyOf(policies, facts) },
   );
 }
 
-function decide(config: RoutingConfig, facts: RouteFacts, access: Access): Verdict {
+function keyOf(policies: AccessPolicies, { sender, address }: RouteFacts): ApiKey | null {
+  return policies.apiKey?.(sender.principal, address.channel) ?? null;
+}
+
+function decide(config: RoutingConfig, facts: RouteFacts, access: Access, policies: AccessPolicies): Verdict {
   if (!access.allow) {
     const { because, tell } = access;
     return { kind: "refuse", because, tell, say: DENIED[because] };
@@ -87,6 +95,8 @@ function decide(config: RoutingConfig, facts: RouteFacts, access: Access): Verdi
   const { agentId, because } = chooseAgent(config, facts, access.role);
   const entry = config.agents.find(({ id }) => id === agentId);
   if (!entry && agentId !== DEFAULT_AGENT) return { kind: "refuse", ...unknownAgent(config, agentId) };
+  const key = keyOf(policies, facts);
+  if (key && !keyAllowsAgent(key, agentId)) return { kind: "refuse", ...wrongAgent(agentId) };
   const role = lesserRole(access.role, entry?.role ?? access.role);
   const capped = role !== access.role;
   const session = sessionOf(config, { ...facts, role }, agentId);
@@ -116,6 +126,10 @@ function chooseAgent(config: RoutingConfig, facts: RouteFacts, role: Role) {
 function bindingRequest({ address, sender }: RouteFacts, role: Role): BindingRequest {
   const { channel, account, chat } = address;
   return { channel, account, chat, peer: sender.principal, role };
+}
+
+function wrongAgent(agentId: AgentId) {
+  return { because: "wrong_agent", tell: "refusal", say: `This key is not for the agent ${agentId}.` } as const;
 }
 
 function unknownAgent(config: RoutingConfig, agentId: AgentId) {

@@ -12,6 +12,7 @@ import type { HeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
 import { createGroupCommit, storeFailed } from "./group-commit.ts";
 import { createHealth } from "./health/store-health.ts";
+import { createApiKeyRows } from "./rows/api-keys.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
@@ -118,6 +119,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     transcriptions: createTranscriptions(rows),
     approvals: createApprovalRows(rows, audit),
     usage: createUsage(rows),
+    apiKeys: createApiKeyRows(rows, audit),
     health: createHealth({ commits, touch: starts.touch, notices: options.notices }),
     async [Symbol.asyncDispose]() {
       if (!open) return;

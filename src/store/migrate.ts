@@ -30,6 +30,7 @@ import { askedInput } from "./migrations/030-asked-input.ts";
 import { messageIds } from "./migrations/031-message-ids.ts";
 import { reactionsThatWake } from "./migrations/032-reactions-that-wake.ts";
 import { outboxClaims } from "./migrations/033-outbox-claims.ts";
+import { apiKeys } from "./migrations/034-api-keys.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -63,6 +64,7 @@ const MIGRATIONS: readonly Migration[] = [
   messageIds,
   reactionsThatWake,
   outboxClaims,
+  apiKeys,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -7,6 +7,7 @@ import { USAGE_BY } from "../contracts/store/usage.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
 import { marked } from "../testing/contracts/automation/hook-mark-contract.ts";
+import { storedKey } from "../testing/contracts/store/api-key-contract.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
 import { spent } from "../testing/contracts/store/usage-contract.ts";
@@ -162,6 +163,10 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.usage.sums({ ...days, by: "agent" });
   await store.usage.record(spent("u1"));
   await store.usage.prune("2020-01-01");
+  await store.apiKeys.put(storedKey("k1"));
+  await store.apiKeys.list();
+  await store.apiKeys.touch("k1", 1);
+  await store.apiKeys.remove("k1", OPERATOR);
   await store[Symbol.asyncDispose]();
   return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));
 }

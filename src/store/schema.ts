@@ -8,6 +8,7 @@ import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
+import type { ApiKeyTable } from "./rows/api-keys.ts";
 import type { UsageTables } from "./rows/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
@@ -44,6 +45,7 @@ export interface Tables extends UsageTables, MessageTables {
   tasks: TaskTable;
   approvals: ApprovalTable;
   approval_grants: GrantTable;
+  api_keys: ApiKeyTable;
 }
 
 interface MetaTable {

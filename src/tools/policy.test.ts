@@ -93,6 +93,12 @@ const LISTS: readonly Case[] = [
   ],
   ["another agent is asked", {}, delegatedBy(OWNER), { origins: { group: { deny: ["*"] } } }, true],
   ["asking is denied as such", {}, delegatedBy(OWNER), { origins: { delegate: { deny: ["echo"] } } }, false],
+  ["a key's list names it", {}, MEMBER, { keyTools: () => ["echo"] }, true],
+  ["a key's list names others", {}, MEMBER, { keyTools: () => ["other"] }, false],
+  ["a key has no tools", {}, OWNER, { keyTools: () => [] }, false],
+  ["a key cannot widen", {}, MEMBER, { allow: ["other"], keyTools: () => ["*"] }, false],
+  ["a key's list switches nothing on", { optional: true }, MEMBER, { keyTools: () => ["echo"] }, false],
+  ["no key calls", {}, MEMBER, { keyTools: () => undefined }, true],
   ["an agent's list is narrower", {}, OWNER, { agents: { default: { allow: [] } } }, false],
   [
     "an agent called like a part of every object has no list",

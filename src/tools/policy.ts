@@ -1,7 +1,7 @@
 /** Who may use which tool from where. One pure decision, with its reason, for what is offered and for what is called. */
 import type { Config, ToolsFilter } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
-import type { AgentId, Role } from "../contracts/ids.ts";
+import type { AgentId, Principal, Role } from "../contracts/ids.ts";
 import { NO_TURN, type Tool, type ToolLimit, type ToolOrigin } from "../contracts/tools/tool.ts";
 import { originsOf } from "./origin.ts";
 import { isGiven } from "./pi-tools.ts";
@@ -14,6 +14,8 @@ export interface ToolPolicy extends Pick<ToolSettings, PolicyKey> {
   readonly approvals: Pick<ToolSettings["approvals"], "ask" | "never">;
   /** What this agent is given, of the gateway's tools and of pi's own. */
   profile(agentId: AgentId, role: Role): ToolsFilter;
+  /** What the key behind this id may call; undefined: no key is behind it. */
+  keyTools?(principal: Principal): readonly string[] | undefined;
 }
 
 type PolicyKey =
@@ -27,6 +29,8 @@ type Verdict = { readonly may: boolean; readonly because: string };
 interface Layer {
   readonly allow?: readonly string[] | undefined;
   readonly deny?: readonly string[] | undefined;
+  /** Naming an optional tool here does not switch it on. */
+  readonly onlyNarrows?: boolean;
   /** For the sentence: "tools.deny". */
   readonly key: string;
 }
@@ -60,7 +64,7 @@ function judge(tool: ToolInfo, layers: readonly Layer[], asking: Asking | null):
   if (denied) return no(`${denied.key}.deny names it`);
   const missing = layers.find(({ allow }) => allow && !lists(allow, tool.name));
   if (missing) return no(`${missing.key}.allow does not name it`);
-  const named = layers.some(({ allow }) => allow?.includes(tool.name));
+  const named = layers.some(({ allow, onlyNarrows }) => !onlyNarrows && allow?.includes(tool.name));
   if (tool.flags.optional && !named) return no("it is optional, and no list names it");
   return asking ? byCaller(tool, asking) : yes;
 }
@@ -94,6 +98,7 @@ function layersOf(policy: ToolPolicy, caller: Caller | null, origins: readonly T
     { key: `tools.agents.${agentId}`, ...own },
     { key: `tools.roles.${role}`, ...policy.roles[role] },
     { key: `tools.principals["${principal}"]`, ...person },
+    { key: "the key that calls", allow: policy.keyTools?.(principal), onlyNarrows: true },
     ...origins.map((origin) => ({ key: `tools.origins.${origin}`, ...policy.origins[origin] })),
   ];
 }

@@ -2,11 +2,14 @@
 import { expect, test } from "bun:test";
 import { createChannelRegistry } from "../channels/index.ts";
 import { checkConfigText } from "../config/index.ts";
+import { keyPrincipal } from "../contracts/api-keys.ts";
 import { DEFAULT_AGENT, OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemIds } from "../kit/ids.ts";
+import { Lifetime } from "../kit/lifetime.ts";
 import { createTopic } from "../kit/topic.ts";
 import { createEvents } from "../observe/index.ts";
+import { storedKey } from "../testing/contracts/store/api-key-contract.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
@@ -30,8 +33,9 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
     seen.push(what);
     told.resolve();
   });
+  const life = new Lifetime({ clock, log });
   const open = (store: Store) =>
-    openPeople({
+    openPeople(life, {
       clock,
       ids: systemIds,
       log,
@@ -67,4 +71,38 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
   expect(again.budget.ask(work).may).toBe(false);
   await told.promise;
   expect(await said(store)).toHaveLength(1);
+});
+
+test("a key has the lower of its own budget and that of the configuration, and no say about anybody else", async () => {
+  const clock = createFakeClock();
+  await using real = await realStore(clock);
+  const id = "key-1";
+  const settings = {
+    budget: { principals: { [keyPrincipal(id)]: { dailyUsd: 2, monthlyUsd: 3 }, "*": { dailyUsd: 9 } } },
+  };
+  const { config } = checkConfigText(JSON.stringify(settings), () => undefined);
+  if (!config) throw new Error("not valid");
+  await real.store.apiKeys.put(storedKey(id, { dailyUsd: 1, dailyTokens: 500, expiresAt: null }));
+  await real.store.apiKeys.put(storedKey("key-2", { dailyUsd: null, dailyTokens: null, expiresAt: null }));
+  const log = recordingLog();
+  const { budget } = await openPeople(new Lifetime({ clock, log }), {
+    clock,
+    ids: systemIds,
+    log,
+    events: createEvents({ log }),
+    store: real.store,
+    outboxWake: createTopic<void>(),
+    config: () => config,
+    channels: createChannelRegistry(),
+  } as unknown as Core);
+  expect(budget.limits().map(({ limit, max }) => [limit, max])).toEqual([
+    ["principals.key:user:key-1.monthlyUsd", 3],
+    ["principals.key:user:key-1.dailyUsd", 1],
+    ["principals.key:user:key-1.dailyTokens", 500],
+  ]);
+  const usage = { inputTokens: 1, outputTokens: 1, costUsd: 1 };
+  const work = { agentId: DEFAULT_AGENT, principal: keyPrincipal(id), origin: "api" } as const;
+  await budget.record(budget.bill(work, { id: "t1", model: "m", usage }));
+  expect(budget.ask(work).may).toBe(false);
+  expect(budget.ask({ ...work, principal: keyPrincipal("key-2") }).may).toBe(true);
 });

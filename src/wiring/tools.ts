@@ -8,6 +8,7 @@ import {
 } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
+import { type ApiKeys, isKeyPrincipal } from "../contracts/api-keys.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { SkillRegistry } from "../contracts/plugin.ts";
@@ -49,11 +50,11 @@ export interface Tools {
   readonly backgroundEnds: Topic<BackgroundEnd>;
 }
 
-export function openTools(life: Lifetime, core: Core, { rights }: People): Tools {
+export function openTools(life: Lifetime, core: Core, { rights, keys }: People): Tools {
   const { clock, ids, log, events, hooks, store, config, channels, secrets } = core;
   const registry = createToolRegistry({ log });
   const { sandbox } = core.options;
-  const policy = currentPolicy(config, () => sandbox.report()?.tier ?? "none");
+  const policy = currentPolicy(config, () => sandbox.report()?.tier ?? "none", keys);
   const approvals = createApprovals(
     { clock, ids, log, events, store: store.approvals, mayDecide: (by, at) => isOwnerNow(rights, by, at) },
     () => config().tools.approvals,
@@ -104,20 +105,21 @@ function startToolRetention({ clock, log, store, config }: Core): AsyncDisposabl
 }
 
 /** Made anew when the configuration is another one, so a changed file counts from the next call on. */
-function currentPolicy(config: () => Config, tier: () => SandboxTier): () => ToolPolicy {
+function currentPolicy(config: () => Config, tier: () => SandboxTier, keys: Pick<ApiKeys, "of">): () => ToolPolicy {
   let made: { readonly from: Config; readonly tier: SandboxTier; readonly policy: ToolPolicy } | null = null;
   return () => {
     const from = config();
     const wall = tier();
-    if (made?.from !== from || made.tier !== wall) made = { from, tier: wall, policy: toolPolicyOf(from, wall) };
+    if (made?.from !== from || made.tier !== wall) made = { from, tier: wall, policy: toolPolicyOf(from, wall, keys) };
     return made.policy;
   };
 }
 
-function toolPolicyOf(config: Config, tier: SandboxTier): ToolPolicy {
+function toolPolicyOf(config: Config, tier: SandboxTier, keys: Pick<ApiKeys, "of">): ToolPolicy {
   const profiles = agentProfiles(config, tier);
   return {
     ...config.tools,
     profile: (agentId, role) => profiles.get(profileKey(agentId, role))?.config.tools ?? "chat",
+    keyTools: (principal) => (isKeyPrincipal(principal) ? (keys.of(principal)?.tools ?? []) : undefined),
   };
 }

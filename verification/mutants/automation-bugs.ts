@@ -100,11 +100,11 @@ export const AUTOMATION_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A webhook that was quiet for an hour takes an hour of requests at once.",
-    file: "src/automation/webhooks/pace.ts",
+    file: "src/kit/pace.ts",
     in: "take",
     find: "Math.min(perMinute, before.left + (now - before.at) * perMs)",
     replace: "before.left + (now - before.at) * perMs",
-    tests: ["src/automation/webhooks"],
+    tests: ["src/kit/pace.test.ts"],
   },
   {
     what: "A webhook that was stored is begun again when its sender repeats it.",

@@ -10,7 +10,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { SIGNATURE_WINDOW_MS } from "../../kit/signed-body.ts";
 import { begin, type BeginDeps, findChat } from "./begin.ts";
-import { createPace } from "./pace.ts";
+import { createPace } from "../../kit/pace.ts";
 import { type WebhookRules, type WebhookSettings, rulesFor } from "./rules.ts";
 import { KEY_ID_HEADER, type Verified, verify } from "./verify.ts";
 import { parseWebhook } from "./parse-webhook.ts";

@@ -116,6 +116,8 @@ export const AUDIT_KINDS = [
   "config.rejected",
   "sign_in",
   "sign_out",
+  "key.made",
+  "key.revoked",
   "network.opened",
   "network.refused",
 ] as const;

@@ -6,7 +6,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import { createFailureLimiter, type FailureLimiter, type LimitKey } from "./failure-limiter.ts";
 
-type AttemptKind = "token" | "password" | "code" | "webhook token" | "webhook signature";
+type AttemptKind = "token" | "key" | "password" | "code" | "webhook token" | "webhook signature";
 
 export interface Attempt {
   readonly kind: AttemptKind;

@@ -1,22 +1,27 @@
-/** Who calls: the operator, by bearer token or by the cookie of an earlier sign-in. Knows secrets only as digests; compares in constant time. */
+/** Who calls: the operator, by bearer token or by the cookie of an earlier sign-in, or a program by its key. Knows secrets only as digests; compares in constant time. */
 import { createHmac } from "node:crypto";
+import type { ApiKey, ApiKeys } from "../../contracts/api-keys.ts";
 import { OPERATOR, type Principal } from "../../contracts/ids.ts";
 import type { SignInStore } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import { isKeySecret } from "../../routing/index.ts";
 import { createCredentialEndings } from "./credential-endings.ts";
 import { type Codes, createCodes } from "./sign-in-codes.ts";
 import { digest, hexDigest, sameDigest } from "./digests.ts";
 import { type Attempt, createAttempts, isStrongSecret } from "./attempts.ts";
+import { createKeyAccess } from "./key-access.ts";
 import { createWebhookAccess, type WebhookAccess } from "./hook-access.ts";
 import { readBearer } from "./bearer.ts";
 import type { AuthSettings } from "../types.ts";
 
 export interface Identity {
   readonly principal: Principal;
-  readonly by: "bearer" | "cookie";
-  /** Stands for the token or password this identity rests on; when that is rotated, the identity ends. */
+  readonly by: "bearer" | "cookie" | "key";
+  /** The key of a program, which says what it may do. Null: the operator, who may do everything. */
+  readonly key: ApiKey | null;
+  /** Stands for the token, password or key this identity rests on; when that is rotated, the identity ends. */
   readonly authDigest: string;
   /** Of the cookie, when there is one. */
   readonly signIn: string | null;
@@ -36,6 +41,8 @@ type SignInVerdict =
 
 export interface Auth extends WebhookAccess {
   authorize(headers: Headers, client: string): Promise<AuthVerdict>;
+  /** Counts one request of a key. Throws `rate_limited`. */
+  count(identity: Pick<Identity, "key">): void;
   signIn(attempt: SignInAttempt, client: string): Promise<SignInVerdict>;
   signOut(identity: Identity): Promise<void>;
   newCode(): string;
@@ -44,7 +51,7 @@ export interface Auth extends WebhookAccess {
   update(settings: AuthSettings): void;
   /** Whether the credential behind this identity is still the valid one. */
   isCurrent(identity: Identity): boolean;
-  /** Aborts when the credential behind this identity is replaced. */
+  /** Aborts when the credential behind this identity is replaced, revoked or expires. */
   ending(identity: Identity): AbortSignal;
 }
 
@@ -60,6 +67,7 @@ interface AuthDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly signIns: SignInStore;
+  readonly keys: Pick<ApiKeys, "find" | "of" | "ending" | "used">;
 }
 
 export const SIGN_IN_MS = 30 * 24 * 60 * 60_000;
@@ -86,15 +94,18 @@ export function createAuth(
   deps: AuthDeps,
   options: { settings: AuthSettings; bindingKey: Uint8Array; cookieName: () => string },
 ): Auth {
-  const { clock, ids, log, signIns } = deps;
+  const { clock, ids, log, signIns, keys } = deps;
   const attempts = createAttempts({ clock, log });
+  const keyAccess = createKeyAccess({ clock, attempts, keys });
   const codes = createCodes(clock, ids);
   const endings = createCredentialEndings();
   let current = digestsOf(options.settings, options.bindingKey);
   endings.keep([current.tokenAuth, current.signInAuth]);
 
-  const isCurrent = ({ by, authDigest, expiresAt }: Pick<Identity, "by" | "authDigest" | "expiresAt">): boolean =>
-    expiresAt > clock.now() && authDigest === (by === "bearer" ? current.tokenAuth : current.signInAuth);
+  const isCurrent = ({ by, key, principal, authDigest, expiresAt }: Identity): boolean => {
+    if (key !== null) return keys.of(principal) !== null;
+    return expiresAt > clock.now() && authDigest === (by === "bearer" ? current.tokenAuth : current.signInAuth);
+  };
 
   /** An unknown cookie is no failure: 32 random bytes cannot be guessed, and after a rotation every open browser would count as a guess. */
   const byCookie = async (headers: Headers): Promise<Identity | null> => {
@@ -102,14 +113,15 @@ export function createAuth(
     if (value === null) return null;
     const signIn = hexDigest(value);
     const found = await signIns.find(signIn);
-    const identity: Identity | null = found && { ...found, by: "cookie", signIn };
+    const identity: Identity | null = found && { ...found, by: "cookie", key: null, signIn };
     return identity && isCurrent(identity) ? identity : null;
   };
 
   return {
     ...createWebhookAccess({ log, attempts, token: () => current.hook }),
     isCurrent,
-    ending: (identity) => endings.of(identity.authDigest),
+    count: keyAccess.count,
+    ending: ({ key, authDigest }) => (key === null ? endings.of(authDigest) : keys.ending(key.id)),
     async authorize(headers, client) {
       const bearer = readBearer(headers.get("authorization"));
       if (bearer === null) {
@@ -117,7 +129,10 @@ export function createAuth(
         return identity ? { kind: "known", identity } : { kind: "none" };
       }
       const { digest: expected, strong } = current.token;
-      const verdict = attempts.judge({ kind: "token", client, strong, right: sameDigest(bearer, expected) });
+      const right = sameDigest(bearer, expected);
+      // a token that somebody chose may look like a key
+      if (!right && isKeySecret(bearer)) return keyAccess.authorize(bearer, client);
+      const verdict = attempts.judge({ kind: "token", client, strong, right });
       return verdict.kind === "right" ? { kind: "known", identity: bearerIdentity(current.tokenAuth) } : verdict;
     },
     async signIn(attempt, client) {
@@ -159,7 +174,7 @@ function examined(
 }
 
 function bearerIdentity(authDigest: string): Identity {
-  return { principal: OPERATOR, by: "bearer", authDigest, signIn: null, expiresAt: Infinity };
+  return { principal: OPERATOR, by: "bearer", key: null, authDigest, signIn: null, expiresAt: Infinity };
 }
 
 function digestsOf(settings: AuthSettings, bindingKey: Uint8Array): Credentials {

@@ -9,6 +9,7 @@ import { type Hosts, isSameHost } from "./hosts.ts";
 import type { Disposition, MediaLinks } from "./media-links.ts";
 import type { Match } from "../route-match.ts";
 import { lockedOut } from "../problem.ts";
+import { requireNeed } from "./key-reach.ts";
 
 /** Never in an address: addresses end up in histories, logs and referrers. */
 const SECRET_PARAMS = ["token", "access_token", "code", "password"];
@@ -89,7 +90,10 @@ export async function authorize(
   if (verdict.kind === "locked") throw lockedOut(verdict.retryAfterMs);
   if (verdict.kind !== "known") throw new GatewayError("unauthorized", verdict.kind);
   if (verdict.identity.by === "cookie") refuseForgedCookieUse(deps.hosts, asked);
-  return { ...nobody, identity: verdict.identity };
+  const { identity } = verdict;
+  deps.auth.count(identity);
+  if (match.kind === "row" && match.route.scope !== "open") requireNeed(identity, match.route.scope);
+  return { ...nobody, identity };
 }
 
 function enterHook(auth: Auth, { headers, client }: Asked): void {

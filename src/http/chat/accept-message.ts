@@ -4,7 +4,9 @@ import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { ChatSession, RefusedBecause } from "../../contracts/channel.ts";
 import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { sizeText } from "../body.ts";
+import type { Identity } from "../access/auth.ts";
 import { hexDigest } from "../access/digests.ts";
+import { type Asking, requireOwn } from "../access/key-reach.ts";
 import type { HttpDeps, MessageLimits, SessionTarget } from "../types.ts";
 
 export const MAX_ATTACHMENTS = 8;
@@ -19,14 +21,18 @@ const ASSISTANT = { id: null, name: "Assistant" } as const;
 type AttachmentInput =
   { readonly mediaId: string } | { readonly name: string; readonly mimeType: string; readonly data: string };
 
-interface Draft {
+/** What a caller calls a session. */
+interface SessionRequest {
   readonly session: string;
   /** The agent asked for; without it, the session says whose it is. */
   readonly agent?: string | undefined;
+}
+
+interface Draft extends SessionRequest {
   readonly eventId: string;
   readonly text: string;
   readonly attachments: readonly AttachmentInput[];
-  readonly principal: Principal;
+  readonly by: Pick<Identity, "principal" | "key">;
   /** Our id of the message of this session that it replies to. */
   readonly replyTo?: string | undefined;
   /** To be steered into the running answer, whatever the mode. */
@@ -53,8 +59,19 @@ const REFUSALS: Record<RefusedBecause, ErrorCode> = {
   no_such_answer: "invalid_params",
 };
 
-export function sessionOf(deps: Pick<HttpDeps, "messages">, session: string, agent?: string): SessionTarget {
-  const found = deps.messages.sessions.parse(session, agent);
+/** A session to speak in or to change. Throws `forbidden` for one that is not the caller's. */
+export function ownSession(deps: Pick<HttpDeps, "messages">, asked: SessionRequest, asking: Asking): SessionTarget {
+  const found = sessionOf(deps, asked, asking);
+  requireOwn(asking, found.sessionKey);
+  return found;
+}
+
+export function sessionOf(
+  deps: Pick<HttpDeps, "messages">,
+  { session, agent }: SessionRequest,
+  { key }: Asking,
+): SessionTarget {
+  const found = deps.messages.sessions.parse(session, agent, key);
   if (found && agent !== undefined && found.agentId !== agent) {
     throw new GatewayError("invalid_params", "session of another agent", {
       say: `\`session\` belongs to the agent "${found.agentId}", and \`agent\` names another one. Leave one of them out.`,
@@ -78,7 +95,7 @@ export async function acceptMessage(
   draft: Draft,
   signal: AbortSignal,
 ): Promise<Taken> {
-  const { sessionKey, agentId, channel, chat } = sessionOf(deps, draft.session, draft.agent);
+  const { sessionKey, agentId, channel, chat } = ownSession(deps, draft, draft.by);
   if (draft.text.length > limits.maxMessageChars) throw tooLong(draft.text.length, limits.maxMessageChars);
   if (draft.text.trim() === "" && draft.attachments.length === 0) throw new GatewayError("empty_message", "empty");
   const answered =
@@ -90,10 +107,10 @@ export async function acceptMessage(
   const message = deps.messages[channel].toInbound({
     chat,
     sessionKey,
-    eventId: draft.eventId,
+    eventId: eventIdOf(draft),
     text: draft.text,
     attachments: files.map((file) => file.ref),
-    principal: draft.principal,
+    principal: draft.by.principal,
     agentId,
     fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, identities, ...(answered ? [answered.ownId] : [])])),
     ...(answered ? { answered } : {}),
@@ -108,6 +125,11 @@ export async function acceptMessage(
   }
   if (receipt.kind === "duplicate" && !receipt.sameContent) throw new GatewayError("key_reused", "other content");
   return { id: receipt.id, sessionKey: receipt.sessionKey, duplicate: receipt.kind === "duplicate" };
+}
+
+/** Programs choose these ids, so those of one key say nothing about those of another. */
+function eventIdOf({ eventId, by: { key } }: Draft): string {
+  return key === null ? eventId : `${key.id}:${eventId}`;
 }
 
 /** As it is shown now: a message of another session, or one that was deleted, cannot be replied to. */
@@ -136,8 +158,8 @@ interface Attached {
 async function attach(deps: AcceptDeps, limits: MessageLimits, draft: Draft, signal: AbortSignal): Promise<Attached[]> {
   const attached: Attached[] = [];
   for (const input of draft.attachments) {
-    if ("mediaId" in input) attached.push(await findMedia(deps, input.mediaId, draft.principal));
-    else attached.push(await storeInline(deps, limits, { ...input, principal: draft.principal }, signal));
+    if ("mediaId" in input) attached.push(await findMedia(deps, input.mediaId, draft.by.principal));
+    else attached.push(await storeInline(deps, limits, { ...input, principal: draft.by.principal }, signal));
   }
   return attached;
 }

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
 import { json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
+import { ADMIN, READ } from "../access/key-reach.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -13,6 +14,7 @@ export function approvalRoutes(deps: Pick<HttpDeps, "tools" | "store">): readonl
     {
       ...OPERATOR_GET,
       path: "/api/approvals",
+      scope: READ,
       async handle({ query }) {
         const { state, ...page } = await Query.parse({ state: "open", ...queryValues(query) });
         if (state === "open") return json({ items: deps.tools.approvals.pending() });
@@ -22,6 +24,7 @@ export function approvalRoutes(deps: Pick<HttpDeps, "tools" | "store">): readonl
     {
       ...OPERATOR_POST,
       path: "/api/approvals/:id",
+      scope: ADMIN,
       body: SMALL_JSON,
       async handle(call) {
         const { decision } = await Body.parse(call.json);

@@ -8,17 +8,20 @@ import {
   MAX_ATTACHMENTS,
   MAX_MESSAGE_ID_CHARS,
   MAX_NAME_CHARS,
-  sessionOf,
+  ownSession,
   type Taken,
 } from "../chat/accept-message.ts";
 import { checkedObject } from "../checked.ts";
 import { eventStream } from "../chat/event-stream.ts";
 import { followTurn, type TurnFollower } from "../chat/follow-turn.ts";
 import { knownCode, logProblem, wireError } from "../problem.ts";
-import { type Call, json, OPERATOR_POST, principalOf, type Route } from "../route.ts";
+import { type Call, identityOf, json, OPERATOR_POST, type Route } from "../route.ts";
+import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
 
 const DEFAULT_SESSION = "operator";
+/** Of each key its own. */
+const DEFAULT_KEY_SESSION = "main";
 const MIB = 1024 * 1024;
 
 const chatBody = () =>
@@ -55,7 +58,8 @@ export function chatRoutes(deps: ChatDeps, { links, limits, stopping }: ServerPa
   const Body = chatBody();
   const handle = async (call: Call): Promise<Response> => {
     const body = await Body.parse(call.json);
-    const session = body.session ?? DEFAULT_SESSION;
+    const by = identityOf(call);
+    const session = body.session ?? (by.key === null ? DEFAULT_SESSION : DEFAULT_KEY_SESSION);
     const draft = {
       session,
       agent: body.agent,
@@ -63,9 +67,9 @@ export function chatRoutes(deps: ChatDeps, { links, limits, stopping }: ServerPa
       replyTo: body.replyTo,
       attachments: body.attachments ?? [],
       eventId: eventIdOf(call.request.headers.get("idempotency-key"), deps),
-      principal: principalOf(call),
+      by,
     } as const;
-    const { sessionKey } = sessionOf(deps, session, body.agent);
+    const { sessionKey } = ownSession(deps, draft, by);
     const follower = followTurn({ events: deps.events, live: deps.messages.live, turns: deps.store.turns }, sessionKey);
     let handedOver = false;
     try {
@@ -85,6 +89,7 @@ export function chatRoutes(deps: ChatDeps, { links, limits, stopping }: ServerPa
     {
       ...OPERATOR_POST,
       path: "/api/chat",
+      scope: CHAT,
       body: { kind: "json", maxBytes: () => maxChatBytes(limits().maxUploadBytes) },
       handle,
     },

@@ -18,6 +18,7 @@ import {
 } from "../cron-actions.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
 import { type Call, json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
+import { ADMIN, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -29,17 +30,20 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
     {
       ...OPERATOR_GET,
       path: "/api/cron/jobs",
+      scope: READ,
       handle: async (call) => json(await listJobs(jobs, await pageAsked(call), principalOf(call))),
     },
     {
       ...OPERATOR_POST,
       path: "/api/cron/jobs",
+      scope: ADMIN,
       body: SMALL_JSON,
       handle: async (call) => json(await addJob(jobs, await NewJob.parse(call.json), principalOf(call)), 201),
     },
     {
       ...OPERATOR_GET,
       path: "/api/cron/jobs/:id",
+      scope: READ,
       async handle(call) {
         const job = await jobs.get(param(call, "id"), askerOf(principalOf(call)));
         if (job) return json({ job: shownJob(job) });
@@ -51,6 +55,7 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
     {
       method: "PATCH",
       path: "/api/cron/jobs/:id",
+      scope: ADMIN,
       auth: "operator",
       body: SMALL_JSON,
       handle: async (call) =>
@@ -60,11 +65,13 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
       ...OPERATOR_POST,
       method: "DELETE",
       path: "/api/cron/jobs/:id",
+      scope: ADMIN,
       handle: async (call) => json({ job: jobOf(await jobs.remove(param(call, "id"), askerOf(principalOf(call)))) }),
     },
     ...(["pause", "resume"] as const).map((action) => ({
       ...OPERATOR_POST,
       path: `/api/cron/jobs/:id/${action}`,
+      scope: ADMIN,
       handle: async (call: Call) =>
         json({ job: jobOf(await jobs[action](param(call, "id"), askerOf(principalOf(call)))) }),
     })),
@@ -78,20 +85,23 @@ function runRoutes(jobs: HttpDeps["automation"]["jobs"]): readonly Route[] {
     {
       ...OPERATOR_POST,
       path: "/api/cron/jobs/:id/run",
+      scope: ADMIN,
       handle: async (call) => json(await runJob(jobs, param(call, "id"), principalOf(call)), 202),
     },
     {
       ...OPERATOR_GET,
       path: "/api/cron/jobs/:id/runs",
+      scope: READ,
       handle: async (call) => json(await listRuns(jobs, param(call, "id"), await pageAsked(call), principalOf(call))),
     },
     {
       ...OPERATOR_POST,
       path: "/api/cron/wake",
+      scope: ADMIN,
       body: SMALL_JSON,
       handle: async (call) => json(await wake(jobs, await Wake.parse(call.json), principalOf(call)), 202),
     },
-    { ...OPERATOR_GET, path: "/api/cron/status", handle: async () => json(await jobs.status()) },
+    { ...OPERATOR_GET, path: "/api/cron/status", scope: READ, handle: async () => json(await jobs.status()) },
   ];
 }
 

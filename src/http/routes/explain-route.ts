@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import type { Principal } from "../../contracts/ids.ts";
 import { checkedObject } from "../checked.ts";
 import { json, OPERATOR_POST, type Route, SMALL_JSON } from "../route.ts";
+import { READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_ID_CHARS = 512;
@@ -22,6 +23,7 @@ export function explainRouteRoutes({ people }: Pick<HttpDeps, "people">): readon
     {
       ...OPERATOR_POST,
       path: "/api/route",
+      scope: READ,
       body: SMALL_JSON,
       async handle({ json: body }) {
         const { channel, account, chat, thread, peer, scope, mentioned } = await Asked.parse(body);

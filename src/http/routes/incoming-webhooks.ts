@@ -18,6 +18,7 @@ export function webhookRoutes(
       method: "POST",
       path: "/hooks/:name",
       auth: "hook",
+      scope: "open",
       body: { kind: "bytes", maxBytes: MAX_HOOK_BYTES },
       async handle(call) {
         const { request, bytes, client, signal } = call;

@@ -4,6 +4,7 @@ import type { MediaId } from "../../contracts/ids.ts";
 import { MAX_NAME_CHARS, storeFile } from "../chat/accept-message.ts";
 import { isImageType } from "../chat/image-type.ts";
 import { type Call, json, NO_BODY, OPERATOR_POST, param, principalOf, type Route } from "../route.ts";
+import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
 
 const CACHE_SECONDS = 3_600;
@@ -17,6 +18,7 @@ export function mediaRoutes(
     {
       ...OPERATOR_POST,
       path: "/api/media",
+      scope: CHAT,
       body: { kind: "bytes", maxBytes: () => limits().maxUploadBytes },
       async handle(call) {
         const owner = principalOf(call);
@@ -25,7 +27,14 @@ export function mediaRoutes(
         return json({ mediaId, url: links.sign(mediaId, "inline") });
       },
     },
-    { method: "GET", path: "/media/:id", auth: "signed", body: NO_BODY, handle: (call) => serve(deps, call) },
+    {
+      method: "GET",
+      path: "/media/:id",
+      auth: "signed",
+      scope: "open",
+      body: NO_BODY,
+      handle: (call) => serve(deps, call),
+    },
   ];
 }
 

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import { checkedObject } from "../checked.ts";
 import { json, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
+import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, HttpOptions } from "../types.ts";
 
 export function messageRoutes(deps: Pick<HttpDeps, "messages">, limits: HttpOptions["limits"]): readonly Route[] {
@@ -11,11 +12,13 @@ export function messageRoutes(deps: Pick<HttpDeps, "messages">, limits: HttpOpti
     {
       ...OPERATOR_POST,
       path: "/api/messages/:id/cancel",
+      scope: CHAT,
       handle: async (call) => json(await cancelMessage(deps, param(call, "id"), principalOf(call))),
     },
     {
       method: "PATCH",
       path: "/api/messages/:id",
+      scope: CHAT,
       auth: "operator",
       body: SMALL_JSON,
       async handle(call) {

@@ -2,30 +2,34 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import { isUpgrade } from "../access/gate.ts";
 import { json, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
+import { ADMIN, ANY_SCOPE, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 import { createFrameRate } from "../ws/frame-rate.ts";
 
 export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): readonly Route[] {
   return [
-    { ...OPERATOR_GET, path: "/api/status", handle: () => json(deps.operations.status()) },
-    { ...OPERATOR_GET, path: "/api/metrics", handle: () => json(deps.operations.metrics.snapshot()) },
+    { ...OPERATOR_GET, path: "/api/status", scope: READ, handle: () => json(deps.operations.status()) },
+    { ...OPERATOR_GET, path: "/api/metrics", scope: READ, handle: () => json(deps.operations.metrics.snapshot()) },
     {
       ...OPERATOR_GET,
       path: "/metrics",
+      scope: READ,
       async handle() {
         const { text, contentType } = await deps.operations.metrics.prometheus();
         return new Response(text, { headers: { "content-type": contentType } });
       },
     },
-    { ...OPERATOR_GET, path: "/api/config", handle: () => json(deps.operations.publicConfig()) },
+    { ...OPERATOR_GET, path: "/api/config", scope: ADMIN, handle: () => json(deps.operations.publicConfig()) },
     {
       ...OPERATOR_POST,
       path: "/api/config/reload",
+      scope: ADMIN,
       handle: async () => json(await deps.operations.reloadConfig()),
     },
     {
       ...OPERATOR_POST,
       path: "/api/restart",
+      scope: ADMIN,
       handle() {
         if (deps.operations.restart()) return json({ restarting: true }, 202);
         throw new GatewayError("forbidden", "restart is off", {
@@ -36,6 +40,7 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): rea
     {
       ...OPERATOR_GET,
       path: "/ws",
+      scope: ANY_SCOPE,
       handle({ request, server, identity, requestId }) {
         const headers = { "x-request-id": requestId };
         const data = identity && {

@@ -4,6 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { checked, checkedObject } from "../checked.ts";
 import { lockedOut } from "../problem.ts";
 import { json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
+import { ADMIN } from "../access/key-reach.ts";
 import type { Approval } from "../../contracts/channels/pairing.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -20,16 +21,18 @@ export function pairingRoutes({ people: { pairing } }: Pick<HttpDeps, "people">)
   );
   const Approve = checkedObject({ decision: Type.Literal("approve"), code, role });
   return [
-    { ...OPERATOR_GET, path: "/api/pairing", handle: () => json({ items: pairing.list() }) },
+    { ...OPERATOR_GET, path: "/api/pairing", scope: ADMIN, handle: () => json({ items: pairing.list() }) },
     {
       ...OPERATOR_POST,
       path: "/api/pairing",
+      scope: ADMIN,
       body: SMALL_JSON,
       handle: async (call) => approved(await pairing.approve(await ByCode.parse(call.json), principalOf(call))),
     },
     {
       ...OPERATOR_POST,
       path: "/api/pairing/:id",
+      scope: ADMIN,
       body: SMALL_JSON,
       async handle(call) {
         const { decision } = await Decision.parse(call.json);

@@ -33,6 +33,7 @@ function routeOf(clock: Clock, webhook: Webhook): Route {
     path: webhook.path,
     ...(webhook.hosts === undefined ? {} : { hosts: webhook.hosts }),
     auth: "public",
+    scope: "open",
     body: { kind: "bytes", maxBytes: MAX_WEBHOOK_BYTES },
     async handle({ request, bytes, signal }) {
       using limit = clock.deadline(ANSWER_MS, () => new GatewayError("too_slow", "the channel did not answer in time"));

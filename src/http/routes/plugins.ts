@@ -2,6 +2,7 @@
 import type { MountedRoute, PluginHost } from "../../contracts/plugin.ts";
 import type { createMatcher } from "../route-match.ts";
 import { json, NO_BODY, OPERATOR_GET, type Route } from "../route.ts";
+import { ADMIN, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -10,7 +11,14 @@ const BELOW = /^\/plugins\/([a-z0-9][a-z0-9-]{0,63})(\/.*)$/;
 const SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 export function pluginRoutes(deps: Pick<HttpDeps, "operations">): readonly Route[] {
-  return [{ ...OPERATOR_GET, path: "/api/plugins", handle: () => json({ items: deps.operations.plugins.list() }) }];
+  return [
+    {
+      ...OPERATOR_GET,
+      path: "/api/plugins",
+      scope: READ,
+      handle: () => json({ items: deps.operations.plugins.list() }),
+    },
+  ];
 }
 
 /** The table is fixed, plugins are not: what the table does not know is looked for among them. */
@@ -30,11 +38,15 @@ export function withPluginRoutes(
   };
 }
 
+const OPEN = { auth: "public", scope: "open" } as const;
+/** What a plugin does is not known, so its pages are for keys that may do everything. */
+const OPERATORS = { auth: "operator", scope: ADMIN } as const;
+
 function rowOf(mounted: MountedRoute, method: string, path: string): Route {
   return {
     method: method === "POST" ? "POST" : "GET",
     path,
-    auth: mounted.access === "public" ? "public" : "operator",
+    ...(mounted.access === "public" ? OPEN : OPERATORS),
     body: method === "POST" ? { kind: "bytes", maxBytes: MAX_BODY_BYTES } : NO_BODY,
     async handle({ request, query, identity, bytes, signal }) {
       const { headers } = request;

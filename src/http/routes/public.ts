@@ -11,7 +11,7 @@ const CONSOLE_HEADERS = {
 };
 
 export function publicRoutes(assets: ConsoleAssets, isReady: () => boolean | Promise<boolean>): readonly Route[] {
-  const open = { method: "GET", auth: "public", body: NO_BODY } as const;
+  const open = { method: "GET", auth: "public", scope: "open", body: NO_BODY } as const;
   return [
     { ...open, path: "/health", handle: () => json({ ok: true }) },
     { ...open, path: "/ready", handle: () => readiness(isReady) },

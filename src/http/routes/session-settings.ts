@@ -5,10 +5,11 @@ import type { Caller } from "../../contracts/agent.ts";
 import type { SessionSettings, ThinkingLevel } from "../../contracts/session-settings.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { DEFAULT_AGENT, OPERATOR, type TurnId } from "../../contracts/ids.ts";
-import { sessionOf } from "../chat/accept-message.ts";
-import { keyToRead } from "../chat/session-actions.ts";
+import { ownSession } from "../chat/accept-message.ts";
+import { keyToChange } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
-import { type Call, json, param, type Route, SMALL_JSON } from "../route.ts";
+import { type Call, identityOf, json, param, type Route, SMALL_JSON } from "../route.ts";
+import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, SessionTarget } from "../types.ts";
 
 type SettingDeps = Pick<HttpDeps, "events" | "store" | "messages" | "operations">;
@@ -27,8 +28,9 @@ export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
       ...act,
       method: "POST",
       path: "/api/sessions/:key/model",
+      scope: CHAT,
       async handle(call) {
-        const target = sessionOf(deps, param(call, "key"));
+        const target = ownSession(deps, { session: param(call, "key") }, identityOf(call));
         const before = await existing(deps, target);
         const wish = await Model.parse(call.json);
         const model = await modelOf(deps, target, wish.model, call);
@@ -51,8 +53,9 @@ export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
       ...act,
       method: "PATCH",
       path: "/api/sessions/:key",
+      scope: CHAT,
       async handle(call) {
-        const target = { sessionKey: await keyToRead(deps, param(call, "key")) };
+        const target = { sessionKey: await keyToChange(deps, param(call, "key"), identityOf(call)) };
         await existing(deps, target);
         const { name } = await Name.parse(call.json);
         await deps.store.sessions.rename(target.sessionKey, name);

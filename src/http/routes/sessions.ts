@@ -1,10 +1,11 @@
 /** Sessions for scripts and the command line: list, read, stop, start afresh. */
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
-import { keyToRead, resetSession } from "../chat/session-actions.ts";
+import { keyToChange, keyToRead, resetSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { type Call, json, OPERATOR_GET, OPERATOR_POST, param, type Route } from "../route.ts";
+import { type Call, identityOf, json, OPERATOR_GET, OPERATOR_POST, param, type Route } from "../route.ts";
+import { CHAT, CHAT_OR_READ, maySee, READ_SESSIONS } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" | "messages">): readonly Route[] {
@@ -18,8 +19,8 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
     const { limit: _limit, cursor: _cursor, ...filter } = asked;
     return { page: pageOf(asked), filter };
   };
-  const existing = async (call: Call) => {
-    const session = await deps.store.sessions.get(await keyToRead(deps, param(call, "key")));
+  const existing = async (call: Call, keyOf = keyToRead) => {
+    const session = await deps.store.sessions.get(await keyOf(deps, param(call, "key"), identityOf(call)));
     if (session) return session;
     throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
   };
@@ -27,14 +28,17 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
     {
       ...OPERATOR_GET,
       path: "/api/sessions",
+      scope: READ_SESSIONS,
       async handle(call) {
         const { page, filter } = await listQuery(call);
-        return json(await deps.store.sessions.list(filter, page));
+        const { items, ...rest } = await deps.store.sessions.list(filter, page);
+        return json({ items: items.filter(({ key }) => maySee(identityOf(call), key)), ...rest });
       },
     },
     {
       ...OPERATOR_GET,
       path: "/api/sessions/:key",
+      scope: CHAT_OR_READ,
       async handle(call) {
         const session = await existing(call);
         const settings = { model: session.model ?? null, thinking: session.thinking ?? null };
@@ -44,6 +48,7 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
     {
       ...OPERATOR_GET,
       path: "/api/sessions/:key/transcript",
+      scope: CHAT_OR_READ,
       async handle(call) {
         const { page } = await listQuery(call);
         return json(await deps.store.sessions.transcript((await existing(call)).key, page));
@@ -52,12 +57,14 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
     {
       ...OPERATOR_POST,
       path: "/api/sessions/:key/abort",
-      handle: async (call) => json({ aborted: deps.messages.live.abort((await existing(call)).key) }),
+      scope: CHAT,
+      handle: async (call) => json({ aborted: deps.messages.live.abort((await existing(call, keyToChange)).key) }),
     },
     {
       ...OPERATOR_POST,
       path: "/api/sessions/:key/reset",
-      handle: async (call) => json({ reset: await resetSession(deps, (await existing(call)).key) }),
+      scope: CHAT,
+      handle: async (call) => json({ reset: await resetSession(deps, (await existing(call, keyToChange)).key) }),
     },
   ];
 }

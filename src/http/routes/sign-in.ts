@@ -5,6 +5,7 @@ import { type Auth, type CredentialKind, type Identity, SIGN_IN_MS, type SignInA
 import { checked } from "../checked.ts";
 import { lockedOut } from "../problem.ts";
 import { NO_BODY, noContent, type Route } from "../route.ts";
+import { ADMIN } from "../access/key-reach.ts";
 
 const MAX_SIGN_IN_BYTES = 8 * 1024;
 const MAX_CREDENTIAL_CHARS = 1_024;
@@ -46,6 +47,7 @@ export function signInRoutes(deps: SignInDeps): readonly Route[] {
       method: "POST",
       path: "/api/sign-in",
       auth: "public",
+      scope: "open",
       body: { kind: "json", maxBytes: MAX_SIGN_IN_BYTES },
       async handle(call) {
         const attempt = attemptOf(await Body.parse(call.json));
@@ -62,6 +64,7 @@ export function signInRoutes(deps: SignInDeps): readonly Route[] {
       method: "POST",
       path: "/api/sign-out",
       auth: "operator",
+      scope: ADMIN,
       body: NO_BODY,
       async handle(call) {
         if (call.identity?.by === "cookie") {

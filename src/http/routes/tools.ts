@@ -3,10 +3,11 @@ import { Type } from "typebox";
 import { AUDIT_KINDS } from "../../contracts/store/tool-calls.ts";
 import type { ToolContext, ToolListing } from "../../contracts/tools/tool.ts";
 import { createProviderSchemas, SCHEMA_FAMILIES, type SchemaFamily } from "../../tools/index.ts";
-import { sessionOf } from "../chat/accept-message.ts";
+import { seenSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { type Call, json, NO_BODY, OPERATOR_GET, type Reply, type Route, SMALL_JSON } from "../route.ts";
+import { type Call, identityOf, json, NO_BODY, OPERATOR_GET, type Reply, type Route, SMALL_JSON } from "../route.ts";
+import { maySee, READ, READ_SESSIONS, TOOLS } from "../access/key-reach.ts";
 import {
   type AskedCall,
   callTool,
@@ -36,21 +37,24 @@ export function toolRoutes(deps: Pick<HttpDeps, "ids" | "store" | "messages" | "
     {
       method: "GET",
       path: "/api/tools",
+      scope: TOOLS,
       auth: "agent",
       body: NO_BODY,
       async handle({ agent, identity, query }) {
         const { profile, callable } = await ListQuery.parse(Object.fromEntries(query));
-        const caller = agent ?? (callable ? callerOf(identity) : null);
+        // a key sees what it may call; the operator sees everything
+        const caller = agent ?? (callable || identity?.key ? callerOf(identity) : null);
         const offered = caller && new Set(deps.tools.gate.specs(caller).map(({ name }) => name));
         const { tools: all, piTools } = deps.tools.list();
         const tools = all.filter(({ name }) => offered?.has(name) ?? true);
         if (profile !== undefined) return json(await forFamily(providerSchema, tools, profile));
-        return json(agent ? { tools } : { tools, piTools });
+        return json(agent || identity?.key ? { tools } : { tools, piTools });
       },
     },
     {
       method: "POST",
       path: "/api/tools/call",
+      scope: TOOLS,
       auth: "agent",
       body: SMALL_JSON,
       async handle(call) {
@@ -129,7 +133,7 @@ function streamed(deps: CallDeps, asked: AskedCall, call: Call): Reply {
   return new Response(body, { headers: { "content-type": NDJSON } });
 }
 
-/** A script inside an agent acts for the conversation that agent is in; everybody else who gets here is the operator. */
+/** A script inside an agent acts for the conversation that agent is in; everybody else who gets here is the operator or a program with a key. */
 function contextOf({ agent, identity }: Pick<Call, "agent" | "identity">): ToolContext {
   return agent ?? callerOf(identity);
 }
@@ -143,6 +147,7 @@ function auditRoute({ store }: Pick<HttpDeps, "store">): Route {
   return {
     ...OPERATOR_GET,
     path: "/api/audit",
+    scope: READ,
     async handle({ query }) {
       const { kind, ...page } = await Query.parse(queryValues(query));
       return json(await store.audit.list(pageOf(page), kind));
@@ -166,16 +171,19 @@ function toolCallsRoute(deps: Pick<HttpDeps, "store" | "messages">): Route {
   return {
     ...OPERATOR_GET,
     path: "/api/tool-calls",
-    async handle({ query }) {
-      const { session, tool, status, since, until, ...page } = await Query.parse(withTimes(query));
+    scope: READ_SESSIONS,
+    async handle(call) {
+      const asking = identityOf(call);
+      const { session, tool, status, since, until, ...page } = await Query.parse(withTimes(call.query));
       const filter = {
-        ...(session === undefined ? {} : { sessionKey: sessionOf(deps, session).sessionKey }),
+        ...(session === undefined ? {} : { sessionKey: seenSession(deps, session, asking) }),
         ...(tool === undefined ? {} : { tool }),
         ...(status === undefined ? {} : { status }),
         ...(since === undefined ? {} : { since }),
         ...(until === undefined ? {} : { until }),
       };
-      return json(await deps.store.toolCalls.list(filter, pageOf(page)));
+      const { items, ...rest } = await deps.store.toolCalls.list(filter, pageOf(page));
+      return json({ items: items.filter(({ sessionKey }) => maySee(asking, sessionKey)), ...rest });
     },
   };
 }

@@ -2,10 +2,11 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { TurnId } from "../../contracts/ids.ts";
-import { sessionOf } from "../chat/accept-message.ts";
+import { seenSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { json, OPERATOR_GET, param, type Route } from "../route.ts";
+import { identityOf, json, OPERATOR_GET, param, type Route } from "../route.ts";
+import { CHAT_OR_READ, maySee, READ_SESSIONS } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly Route[] {
@@ -18,21 +19,25 @@ export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly
     {
       ...OPERATOR_GET,
       path: "/api/turns",
-      async handle({ query }) {
-        const { session, outcome, ...page } = await Query.parse(queryValues(query));
+      scope: READ_SESSIONS,
+      async handle(call) {
+        const { session, outcome, ...page } = await Query.parse(queryValues(call.query));
+        const asking = identityOf(call);
         const filter = {
-          ...(session === undefined ? {} : { sessionKey: sessionOf(deps, session).sessionKey }),
+          ...(session === undefined ? {} : { sessionKey: seenSession(deps, session, asking) }),
           ...(outcome === undefined ? {} : { outcome }),
         };
-        return json(await deps.store.turns.list(filter, pageOf(page)));
+        const { items, ...rest } = await deps.store.turns.list(filter, pageOf(page));
+        return json({ items: items.filter(({ turn }) => maySee(asking, turn.sessionKey)), ...rest });
       },
     },
     {
       ...OPERATOR_GET,
       path: "/api/turns/:id",
+      scope: CHAT_OR_READ,
       async handle(call) {
         const found = await deps.store.turns.get(param(call, "id") as TurnId);
-        if (found) return json(found);
+        if (found && maySee(identityOf(call), found.turn.sessionKey)) return json(found);
         throw new GatewayError("not_found", "no such turn", { say: "There is no such turn." });
       },
     },

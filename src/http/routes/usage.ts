@@ -5,6 +5,7 @@ import { USAGE_BY, type UsageBy } from "../../contracts/store/usage.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
 import { json, OPERATOR_GET, type Route } from "../route.ts";
+import { READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 const DAY = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" });
@@ -21,6 +22,7 @@ export function usageRoutes({ store, people }: Pick<HttpDeps, "store" | "people"
     {
       ...OPERATOR_GET,
       path: "/api/usage",
+      scope: READ,
       async handle({ query }) {
         const { by = "day", ...asked } = await Query.parse(queryValues(query));
         const { day, timezone } = people.budget.today();

@@ -1,21 +1,30 @@
 /** A person's answer to what a running turn wants to know, the same for the API and the socket. */
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { Principal } from "../../contracts/ids.ts";
+import { keyRole } from "../../contracts/api-keys.ts";
+import type { OpenQuestion } from "../../contracts/channels/question.ts";
+import type { Identity } from "../access/auth.ts";
+import { type Asking, maySee } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_ANSWER_CHARS = 32_000;
 
 export const ANSWER = Type.Union([Type.String({ maxLength: MAX_ANSWER_CHARS }), Type.Boolean(), Type.Null()]);
 
+/** Of the sessions that the caller may see. */
+export function openQuestions({ tools }: Pick<HttpDeps, "tools">, asking: Asking): readonly OpenQuestion[] {
+  return tools.questions.pending().filter(({ sessionKey }) => maySee(asking, sessionKey));
+}
+
 /** Throws `not_found` for a question that is over, and `invalid_params` for what is no answer to it. */
 export function answerQuestion(
   { tools }: Pick<HttpDeps, "tools">,
   { id, answer }: { readonly id: string; readonly answer: string | boolean | null },
-  principal: Principal,
+  { principal, key }: Pick<Identity, "principal" | "key">,
 ): { readonly said: string } {
   // whoever may operate the gateway is its owner
-  const verdict = tools.questions.answer(id, { kind: "value", value: answer }, { principal, role: "owner" });
+  const role = key === null ? "owner" : keyRole(key);
+  const verdict = tools.questions.answer(id, { kind: "value", value: answer }, { principal, role });
   if (verdict.kind === "taken") return { said: verdict.say };
   if (verdict.because === "unfit") throw new GatewayError("invalid_params", "no such answer", { say: verdict.say });
   throw new GatewayError("not_found", "no such open question", {

@@ -2,9 +2,11 @@
 import { Type } from "typebox";
 import { ERRORS, GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
-import type { ToolContext, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
+import type { ToolContext, ToolLists, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
 import type { ToolCallReply } from "../../contracts/wire.ts";
 import { checkedObject } from "../checked.ts";
+import type { Identity } from "../access/auth.ts";
+import { callerOf } from "./tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
 
 /** Who calls is known from the credential. A body that names somebody is refused, not ignored: its sender expects something else to happen. */
@@ -34,6 +36,14 @@ export function createCallReader(): (value: unknown) => Promise<AskedCall> {
       say: `Leave ${named} out: who calls is known from the token, and cannot be chosen.`,
     });
   };
+}
+
+/** Every tool, for the operator; what it may call, for a key. */
+export function listedTools({ tools }: Pick<CallDeps, "tools">, identity: Identity): ToolLists {
+  const all = tools.list();
+  if (identity.key === null) return all;
+  const offered = new Set(tools.gate.specs(callerOf(identity)).map(({ name }) => name));
+  return { tools: all.tools.filter(({ name }) => offered.has(name)), piTools: [] };
 }
 
 /** What is refused before it is a call leaves a row like every other refusal. */

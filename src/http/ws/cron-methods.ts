@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
+import { ADMIN, type KeyNeed, READ } from "../access/key-reach.ts";
 import { checked } from "../checked.ts";
 import { PAGE_FIELDS, pageOf } from "../paging.ts";
 import type { HttpDeps } from "../types.ts";
@@ -27,35 +28,36 @@ const closed = { additionalProperties: false } as const;
 
 /** As `method`, for functions that ask who calls and nothing else of the socket. */
 function jobMethod<M extends CronMethod>(
+  need: KeyNeed,
   fields: Parameters<typeof Type.Object>[0],
   run: (params: Params<M>, who: Principal) => Promise<Result<M>>,
 ): Method {
   const schema = checked(Type.Unsafe<Params<M>>(Type.Object(fields, closed)));
-  return method<M>(schema, (params, socket) => run(params, principalOf(socket)));
+  return method<M>(need, schema, (params, socket) => run(params, principalOf(socket)));
 }
 
 export function cronMethods({ automation: { jobs } }: Pick<HttpDeps, "automation">): Record<CronMethod, Method> {
   const id = { id: JOB_ID };
   return {
-    "cron.list": jobMethod<"cron.list">(PAGE_FIELDS, (page, who) => listJobs(jobs, pageOf(page), who)),
-    "cron.add": jobMethod<"cron.add">(NEW_JOB, (input, who) => addJob(jobs, input, who)),
-    "cron.update": jobMethod<"cron.update">({ ...JOB_CHANGE, id: JOB_ID }, ({ id: job, ...change }, who) =>
+    "cron.list": jobMethod<"cron.list">(READ, PAGE_FIELDS, (page, who) => listJobs(jobs, pageOf(page), who)),
+    "cron.add": jobMethod<"cron.add">(ADMIN, NEW_JOB, (input, who) => addJob(jobs, input, who)),
+    "cron.update": jobMethod<"cron.update">(ADMIN, { ...JOB_CHANGE, id: JOB_ID }, ({ id: job, ...change }, who) =>
       updateJob(jobs, job, change, who),
     ),
-    "cron.remove": jobMethod<"cron.remove">(id, async (asked, who) => ({
+    "cron.remove": jobMethod<"cron.remove">(ADMIN, id, async (asked, who) => ({
       job: jobOf(await jobs.remove(asked.id, askerOf(who))),
     })),
-    "cron.pause": jobMethod<"cron.pause">(id, async (asked, who) => ({
+    "cron.pause": jobMethod<"cron.pause">(ADMIN, id, async (asked, who) => ({
       job: jobOf(await jobs.pause(asked.id, askerOf(who))),
     })),
-    "cron.resume": jobMethod<"cron.resume">(id, async (asked, who) => ({
+    "cron.resume": jobMethod<"cron.resume">(ADMIN, id, async (asked, who) => ({
       job: jobOf(await jobs.resume(asked.id, askerOf(who))),
     })),
-    "cron.run": jobMethod<"cron.run">(id, (asked, who) => runJob(jobs, asked.id, who)),
-    "cron.runs": jobMethod<"cron.runs">({ ...PAGE_FIELDS, id: JOB_ID }, ({ id: job, ...page }, who) =>
+    "cron.run": jobMethod<"cron.run">(ADMIN, id, (asked, who) => runJob(jobs, asked.id, who)),
+    "cron.runs": jobMethod<"cron.runs">(READ, { ...PAGE_FIELDS, id: JOB_ID }, ({ id: job, ...page }, who) =>
       listRuns(jobs, job, pageOf(page), who),
     ),
-    "cron.wake": jobMethod<"cron.wake">(WAKE, (asked, who) => wake(jobs, asked, who)),
-    "cron.status": jobMethod<"cron.status">({}, () => jobs.status()),
+    "cron.wake": jobMethod<"cron.wake">(ADMIN, WAKE, (asked, who) => wake(jobs, asked, who)),
+    "cron.status": jobMethod<"cron.status">(READ, {}, () => jobs.status()),
   };
 }

@@ -14,7 +14,7 @@ test("a frame for which there is no room is refused, and its bytes are given bac
     stream: { seq: 0, since: () => [], onEvent: () => ({ [Symbol.dispose]: () => undefined }) },
     methods: { call: () => stuck.promise },
     room,
-    isCurrent: () => true,
+    auth: { isCurrent: () => true, count: () => undefined },
   });
   const sent: string[] = [];
   const answered = Promise.withResolvers<void>();

@@ -7,7 +7,8 @@ import { background } from "../../kit/background.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
-import type { Identity } from "../access/auth.ts";
+import type { Auth, Identity } from "../access/auth.ts";
+import { mayHear } from "../access/key-reach.ts";
 import { JSON_MAX_DEPTH } from "../body.ts";
 import type { ByteRoom } from "../byte-room.ts";
 import { logProblem, wireError } from "../problem.ts";
@@ -51,8 +52,8 @@ interface SocketDeps {
   readonly stream: ClientStream;
   readonly methods: MethodTable;
   readonly room: ByteRoom;
-  /** Whether the credential a socket was opened with is still valid. */
-  isCurrent(identity: Identity): boolean;
+  /** Whether the credential a socket was opened with is still valid, and has requests left. */
+  readonly auth: Pick<Auth, "isCurrent" | "count">;
 }
 
 export function createSockets(deps: SocketDeps): Sockets {
@@ -64,13 +65,14 @@ export function createSockets(deps: SocketDeps): Sockets {
     const verdict = socket.data.rate.next();
     if (verdict.kind === "close")
       return socket.close(TOO_MANY_FRAMES, "Too many frames. Connect again and send fewer.");
-    if (!deps.isCurrent(socket.data.identity)) return socket.close(SIGNED_OUT, "Sign in again.");
+    if (!deps.auth.isCurrent(socket.data.identity)) return socket.close(SIGNED_OUT, "Sign in again.");
     const frame = readFrame(text);
     const requestId = deps.ids.next("req");
     try {
       if (frame.problem !== null) throw frame.problem;
       if (verdict.kind === "refuse") throw tooFast(verdict.retryAfterMs);
       if (socket.data.inFlight >= MAX_IN_FLIGHT) throw busy();
+      deps.auth.count(socket.data.identity);
       using held = deps.room.open();
       held.take(text.length);
       socket.data.inFlight++;
@@ -103,8 +105,11 @@ export function createSockets(deps: SocketDeps): Sockets {
     },
     attach() {
       // One text for all. Sent to each by name, and not through a topic: what is published waits until the gateway has nothing else to do.
-      fanOut = deps.stream.onEvent(({ event, json }) => {
-        for (const socket of open) if (socket.data.following.has(event)) socket.send(json);
+      fanOut = deps.stream.onEvent((event) => {
+        for (const socket of open) {
+          const { following, identity } = socket.data;
+          if (following.has(event.event) && mayHear(identity, event)) socket.send(event.json);
+        }
       });
     },
     closeWhere(test, reason) {
@@ -128,7 +133,10 @@ export function subscribe(
   const { following } = socket.data;
   const before = new Map(following);
   const missed = since === undefined ? [] : stream.since(since);
-  const isNew = ({ event, seq: at }: ClientEvent) => names.includes(event) && at <= (before.get(event) ?? seq);
+  const isNew = (event: ClientEvent) =>
+    names.includes(event.event) &&
+    event.seq <= (before.get(event.event) ?? seq) &&
+    mayHear(socket.data.identity, event);
   socket.cork(() => {
     if (missed === null) socket.send(JSON.stringify({ event: "resync", seq, data: {} }));
     for (const event of (missed ?? []).filter(isNew)) socket.send(event.json);

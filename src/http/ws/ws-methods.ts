@@ -6,15 +6,16 @@ import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "./cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
+import { ADMIN, CHAT, CHAT_OR_READ, maySee, READ, READ_SESSIONS, requireNeed, TOOLS } from "../access/key-reach.ts";
 import { checked, checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf } from "../paging.ts";
-import { keyToRead, resetSession } from "../chat/session-actions.ts";
+import { keyToChange, keyToRead, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
-import { ANSWER, answerQuestion } from "../tools/questions.ts";
-import { callTool, createCallReader, readOrReject } from "../tools/tool-call.ts";
+import { ANSWER, answerQuestion, openQuestions } from "../tools/questions.ts";
+import { callTool, createCallReader, listedTools, readOrReject } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
-import { type Method, method, type Params, principalOf, type Result } from "./method.ts";
+import { identityOf, type Method, method, type Params, principalOf, type Result } from "./method.ts";
 import { type Socket, subscribe } from "./sockets.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
 
@@ -57,7 +58,7 @@ const sendParams = () =>
 
 function chatMethods(deps: HttpDeps, { limits, stopping }: ServerParts): Named<"chat"> {
   const send = async ({ clientId: given, ...said }: Said, socket: Socket): Promise<Result<"chat.send">> => {
-    const draft = { attachments: [], ...said, eventId: `web:${given}`, principal: principalOf(socket) } as const;
+    const draft = { attachments: [], ...said, eventId: `web:${given}`, by: identityOf(socket) } as const;
     // One after the other: a picture that takes a moment to find is not overtaken by the words sent after it.
     const sending = socket.data.sending.then(() => acceptMessage(deps, limits(), draft, stopping));
     socket.data.sending = sending.catch(() => undefined); // told to whoever sent it, right below
@@ -65,37 +66,48 @@ function chatMethods(deps: HttpDeps, { limits, stopping }: ServerParts): Named<"
     return { accepted: taken.id, sessionKey: taken.sessionKey, duplicate: taken.duplicate };
   };
   return {
-    "chat.send": method<"chat.send">(sendParams(), send),
-    "chat.steer": method<"chat.steer">(checkedObject({ session, text, clientId }), (said, socket) =>
+    "chat.send": method<"chat.send">(CHAT, sendParams(), send),
+    "chat.steer": method<"chat.steer">(CHAT, checkedObject({ session, text, clientId }), (said, socket) =>
       send({ ...said, steer: true }, socket),
     ),
-    "chat.cancel": method<"chat.cancel">(checkedObject({ id }), (asked, socket) =>
+    "chat.cancel": method<"chat.cancel">(CHAT, checkedObject({ id }), (asked, socket) =>
       cancelMessage(deps, asked.id, principalOf(socket)),
     ),
-    "chat.edit": method<"chat.edit">(checkedObject({ id, text }), (asked, socket) =>
+    "chat.edit": method<"chat.edit">(CHAT, checkedObject({ id, text }), (asked, socket) =>
       editMessage(deps, { ...asked, maxChars: limits().maxMessageChars }, principalOf(socket)),
     ),
-    "chat.react": method<"chat.react">(checkedObject({ id: replyId, emoji }), async (asked, socket) => {
+    "chat.react": method<"chat.react">(ADMIN, checkedObject({ id: replyId, emoji }), async (asked, socket) => {
       if (await deps.messages.webchat.takeReaction(asked.id, asked.emoji, principalOf(socket)))
         return { reacted: true };
       throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
     }),
-    "chat.abort": method<"chat.abort">(checkedObject({ session }), async (asked) => ({
-      aborted: deps.messages.live.abort(await keyToRead(deps, asked.session)),
+    "chat.abort": method<"chat.abort">(CHAT, checkedObject({ session }), async (asked, socket) => ({
+      aborted: deps.messages.live.abort(await keyToChange(deps, asked.session, identityOf(socket))),
     })),
   };
 }
 
 function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions"> {
   return {
-    "sessions.list": method<"sessions.list">(checkedObject({ ...PAGE_FIELDS, search }), ({ search: wanted, ...page }) =>
-      deps.store.sessions.list(wanted === undefined ? {} : { search: wanted }, pageOf(page)),
+    "sessions.list": method<"sessions.list">(
+      READ_SESSIONS,
+      checkedObject({ ...PAGE_FIELDS, search }),
+      async ({ search: wanted, ...page }, socket) => {
+        const { items, ...rest } = await deps.store.sessions.list(
+          wanted === undefined ? {} : { search: wanted },
+          pageOf(page),
+        );
+        return { items: items.filter(({ key }) => maySee(identityOf(socket), key)), ...rest };
+      },
     ),
-    "sessions.get": method<"sessions.get">(checkedObject({ ...PAGE_FIELDS, session }), async (asked) =>
-      readSessionView(deps, links, await keyToRead(deps, asked.session), pageOf(asked)),
+    "sessions.get": method<"sessions.get">(
+      CHAT_OR_READ,
+      checkedObject({ ...PAGE_FIELDS, session }),
+      async (asked, socket) =>
+        readSessionView(deps, links, await keyToRead(deps, asked.session, identityOf(socket)), pageOf(asked)),
     ),
-    "sessions.reset": method<"sessions.reset">(checkedObject({ session }), async (asked) => ({
-      reset: await resetSession(deps, await keyToRead(deps, asked.session)),
+    "sessions.reset": method<"sessions.reset">(CHAT, checkedObject({ session }), async (asked, socket) => ({
+      reset: await resetSession(deps, await keyToChange(deps, asked.session, identityOf(socket))),
     })),
   };
 }
@@ -103,23 +115,28 @@ function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions
 function toolMethods(deps: HttpDeps, { stopping }: ServerParts): Named<"tools" | "approvals" | "questions"> {
   const readCall = createCallReader();
   return {
-    "tools.list": method<"tools.list">(noParams(), () => deps.tools.list()),
-    "tools.call": async (given, socket) => {
-      const context = callerOf(socket.data.identity);
-      const asked = await readOrReject(() => readCall(given), deps, { body: given, path: "socket", context });
-      const until = AbortSignal.any([stopping, socket.data.gone.signal]);
-      const { outcome, callId } = await callTool(deps, { asked, path: "socket", context }, until);
-      if (outcome.kind === "ok") return { result: outcome.result, callId };
-      const fields = "retryAfterMs" in outcome ? { retryAfterMs: outcome.retryAfterMs } : {};
-      throw new GatewayError(outcome.code, "a tool call did not end well", { say: outcome.message, fields });
+    "tools.list": method<"tools.list">(TOOLS, noParams(), (_asked, socket) => listedTools(deps, identityOf(socket))),
+    "tools.call": {
+      need: TOOLS,
+      async run(given, socket) {
+        const context = callerOf(socket.data.identity);
+        const asked = await readOrReject(() => readCall(given), deps, { body: given, path: "socket", context });
+        const until = AbortSignal.any([stopping, socket.data.gone.signal]);
+        const { outcome, callId } = await callTool(deps, { asked, path: "socket", context }, until);
+        if (outcome.kind === "ok") return { result: outcome.result, callId };
+        const fields = "retryAfterMs" in outcome ? { retryAfterMs: outcome.retryAfterMs } : {};
+        throw new GatewayError(outcome.code, "a tool call did not end well", { say: outcome.message, fields });
+      },
     },
-    "approvals.list": method<"approvals.list">(noParams(), () => ({ items: deps.tools.approvals.pending() })),
-    "approvals.decide": method<"approvals.decide">(checkedObject({ id, decision: DECISION }), (asked, socket) =>
+    "approvals.list": method<"approvals.list">(READ, noParams(), () => ({ items: deps.tools.approvals.pending() })),
+    "approvals.decide": method<"approvals.decide">(ADMIN, checkedObject({ id, decision: DECISION }), (asked, socket) =>
       decideApproval(deps, asked, principalOf(socket)),
     ),
-    "questions.list": method<"questions.list">(noParams(), () => ({ items: deps.tools.questions.pending() })),
-    "questions.answer": method<"questions.answer">(checkedObject({ id, answer: ANSWER }), (asked, socket) =>
-      answerQuestion(deps, asked, principalOf(socket)),
+    "questions.list": method<"questions.list">(CHAT_OR_READ, noParams(), (_asked, socket) => ({
+      items: openQuestions(deps, identityOf(socket)),
+    })),
+    "questions.answer": method<"questions.answer">(CHAT, checkedObject({ id, answer: ANSWER }), (asked, socket) =>
+      answerQuestion(deps, asked, identityOf(socket)),
     ),
   };
 }
@@ -130,18 +147,21 @@ export function createMethods(deps: HttpDeps, server: ServerParts): MethodTable 
     ...sessionMethods(deps, server),
     ...toolMethods(deps, server),
     ...cronMethods(deps),
-    subscribe: method<"subscribe">(checkedObject({ events: eventNames, sinceSeq }), (asked, socket) => {
+    subscribe: method<"subscribe">(CHAT_OR_READ, checkedObject({ events: eventNames, sinceSeq }), (asked, socket) => {
       const names = CLIENT_EVENTS.filter((name) => asked.events.includes(name));
       if (names.length !== new Set(asked.events).size) throw unknownEvent();
       return { seq: subscribe(deps.stream, socket, names, asked.sinceSeq) };
     }),
-    status: method<"status">(noParams(), () => deps.operations.status()),
+    status: method<"status">(READ, noParams(), () => deps.operations.status()),
   };
   const byName = new Map<string, Method>(Object.entries(methods));
   return {
     async call(request, socket) {
-      const run = byName.get(request.method);
-      if (run) return run(request.params, socket);
+      const found = byName.get(request.method);
+      if (found) {
+        requireNeed(identityOf(socket), found.need);
+        return found.run(request.params, socket);
+      }
       throw new GatewayError("not_found", "unknown method", { say: "There is no such method." });
     },
   };

@@ -21,7 +21,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^]{0,20000}?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g, MASK],
   [/\b(Bearer|Basic)(\s{1,8})[A-Za-z0-9._~+/=-]{8,4096}/gi, `$1$2${MASK}`],
   [/\b(?:sk|pk|rk|gsk|xai|glpat|npm|hf|whsec)[-_][A-Za-z0-9_-]{12,512}/g, MASK],
-  [/\b(?:gh[opsur]_|github_pat_|xox[abeoprs]-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{12,512}/g, MASK],
+  [/\b(?:gh[opsur]_|pgw_|github_pat_|xox[abeoprs]-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{12,512}/g, MASK],
   [/\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,4096}/g, MASK],
   [/\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b/g, MASK],
   [/(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,512}@/g, `$1${MASK}@`],

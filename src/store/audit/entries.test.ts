@@ -10,6 +10,7 @@ import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { intent } from "../../testing/contracts/store/store-world.ts";
 import { type TempHome, tempHome } from "../../testing/temp-home.ts";
+import { storedKey } from "../../testing/contracts/store/api-key-contract.ts";
 import { openStore } from "../open.ts";
 import { verifyAudit } from "./verify.ts";
 
@@ -64,6 +65,8 @@ const CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise<unknown>>> =
   sign_in: ({ signIns }) =>
     signIns.put({ digest: "d".repeat(64), principal: OLGA, createdAt: 16, expiresAt: 17, authDigest: SECRET }),
   sign_out: ({ signIns }) => signIns.remove("d".repeat(64)),
+  "key.made": ({ apiKeys }) => apiKeys.put(storedKey("k1", { digest: SECRET })),
+  "key.revoked": ({ apiKeys }) => apiKeys.remove("k1", OLGA),
   "network.opened": ({ audit }) =>
     audit.note({ kind: "network.opened", at: 18, actor: ANN, subject: "agent:default:main", detail: { port: 443 } }),
   "network.refused": ({ audit }) =>
@@ -85,7 +88,7 @@ describe("the audit log", () => {
   test("has one entry for each kind of change, between the calls, and is whole", async () => {
     await using home = await filled();
     const verdict = await verifyAudit(home.path);
-    expect(verdict).toEqual({ kind: "intact", calls: 13, entries: 13, links: 39, findings: [] });
+    expect(verdict).toEqual({ kind: "intact", calls: 15, entries: 15, links: 45, findings: [] });
     await using store = await openStore(DEPS, { home: home.path });
     const { items } = await store.audit.list({ limit: 50 });
     expect(items.map(({ kind }) => kind).toReversed()).toEqual([...AUDIT_KINDS]);
@@ -112,7 +115,7 @@ describe("the audit log", () => {
     const second = await store.audit.list({ limit: 10, cursor: first.next ?? "" });
     expect([first.items.length, second.items.map(({ kind }) => kind), second.next]).toEqual([
       10,
-      ["role.given", "approval.ended", "approval.asked"],
+      ["pairing.pending", "role.removed", "role.given", "approval.ended", "approval.asked"],
       undefined,
     ]);
     const roles = await store.audit.list({ limit: 10 }, "role.given");

@@ -5,19 +5,12 @@ import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/c
 import type { SessionSettings } from "../../contracts/session-settings.ts";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
-import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../../contracts/wire.ts";
-import {
-  type HttpDeps,
-  type HttpOptions,
-  type HttpServer,
-  type InboundInput,
-  openHttp,
-  type SessionTarget,
-} from "../../http/index.ts";
+import { type HttpDeps, type HttpOptions, type HttpServer, type InboundInput, openHttp } from "../../http/index.ts";
 import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
@@ -26,6 +19,8 @@ import { fileType } from "../../media/index.ts";
 import { testModels } from "../command-fixture.ts";
 import { freeBudget } from "../free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
+import { chooseSession } from "../../routing/index.ts";
+import { testKeys } from "./test-keys.ts";
 import { noJobs } from "../automation/no-jobs.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";
@@ -73,6 +68,7 @@ type GivenDeps = { readonly [Group in keyof HttpDeps]?: Partial<HttpDeps[Group]>
 
 export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDeps = {}): HttpWorld {
   const clock = createFakeClock();
+  const ids = createSeqIds();
   const log = recordingLog();
   const events = createEvents({ log });
   const memory = createMemory();
@@ -81,7 +77,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
   metrics.registerGauges(() => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 }));
   const deps: HttpDeps = {
     clock,
-    ids: createSeqIds(),
+    ids,
     log,
     events,
     stream: createClientStream({ events }, { epoch: 1, maxEvents: 50 }),
@@ -97,11 +93,12 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       files: memory.files,
       webchat: { toInbound: (input) => inbound("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
       api: { toInbound: (input) => inbound("api", input) },
-      sessions: { parse: parseSession },
+      sessions: { parse: (text, agent, key) => chooseSession({ bindings: [] }, text, agent, key) },
       models: testModels(clock),
       platformWebhook: (path) => memory.webhooks.get(path) ?? null,
     },
     people: {
+      keys: testKeys({ clock, ids, log, events }),
       pairing: memory.pairing,
       budget: freeBudget(),
       explainRoute: () => ({ verdict: { kind: "refuse", because: "x", tell: "nothing", say: "No." }, considered: [] }),
@@ -364,13 +361,6 @@ function inbound(channel: string, input: InboundInput): InboundMessage {
     agentId: input.agentId,
     ...(input.steer ? { steer: true } : {}),
   };
-}
-
-function parseSession(text: string, agent = "default"): SessionTarget | null {
-  const key = /^[a-z0-9-]{1,64}$/.test(text) ? `agent:${agent}:api:dm:${text}` : text;
-  const [, owner, channel, chat = ""] = /^agent:([a-z-]+):(api|webchat):dm:([a-z0-9-]+)$/.exec(key) ?? [];
-  if (channel !== "api" && channel !== "webchat") return null;
-  return { sessionKey: key as SessionKey, agentId: owner as AgentId, channel, chat };
 }
 
 function testConsole(): HttpDeps["console"] {

@@ -26,7 +26,7 @@ export const THIRD_CONFIG_BUGS: readonly SeededBug[] = [
     what: "A tool that runs goes on after its caller's pairing was revoked.",
     file: "src/rights.ts",
     in: "createRights",
-    find: '(what === "config" || what === "pairing") && listener()',
+    find: "RIGHTS_CHANGE.includes(what) && listener()",
     replace: 'what === "config" && listener()',
     tests: rights,
   },

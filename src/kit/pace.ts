@@ -1,5 +1,5 @@
-/** How many requests one hook takes: a minute's worth at once, and then as many as time gives back. */
-import type { Clock } from "../../kit/clock.ts";
+/** How many requests one webhook or key takes: a minute's worth at once, and then as many as time gives back. */
+import type { Clock } from "./clock.ts";
 
 interface Pace {
   /** 0: go ahead, it is counted. Otherwise how long to wait. */
@@ -7,7 +7,7 @@ interface Pace {
 }
 
 const MINUTE_MS = 60_000;
-/** More hooks than anybody configures; those that were forgotten start afresh. */
+/** More than anybody has; those that were forgotten start afresh. */
 const MAX_NAMES = 10_000;
 
 export function createPace(clock: Clock): Pace {

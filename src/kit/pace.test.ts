@@ -1,6 +1,6 @@
-/** Requests of one hook per minute: as many at once as the minute has, then as time gives them back. */
+/** Requests of one name per minute: as many at once as the minute has, then as time gives them back. */
 import { expect, test } from "bun:test";
-import { createFakeClock } from "../../testing/fake-clock.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
 import { createPace } from "./pace.ts";
 
 test("a minute's worth is taken at once, to the last, and the next one is told how long to wait", async () => {

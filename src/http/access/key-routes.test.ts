@@ -1,0 +1,235 @@
+/** Every route and every method of the socket, with every kind of key: a new one without an answer here fails. */
+import { describe, expect, test } from "bun:test";
+import { KEY_SCOPES, type KeyScope } from "../../contracts/api-keys.ts";
+import { ERRORS } from "../../contracts/errors.ts";
+import type { SessionKey } from "../../contracts/ids.ts";
+import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { makeKey } from "../../testing/http/test-keys.ts";
+import { openWs } from "../../testing/http/ws-client.ts";
+import { tableOf } from "../../testing/http/table-of.ts";
+
+/** Scopes that open a row, besides `admin`. `all`: only a key for all agents gets there. */
+const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "all")[]>> = {
+  "DELETE /api/cron/jobs/:id": ["all"],
+  "DELETE /api/keys/:id": ["all"],
+  "GET /api/approvals": ["read", "all"],
+  "GET /api/audit": ["read", "all"],
+  "GET /api/config": ["all"],
+  "GET /api/cron/jobs": ["read", "all"],
+  "GET /api/cron/jobs/:id": ["read", "all"],
+  "GET /api/cron/jobs/:id/runs": ["read", "all"],
+  "GET /api/cron/status": ["read", "all"],
+  "GET /api/keys": ["all"],
+  "GET /api/metrics": ["read", "all"],
+  "GET /api/outbox": ["read", "all"],
+  "GET /api/pairing": ["all"],
+  "GET /api/plugins": ["read", "all"],
+  "GET /api/questions": ["chat", "read"],
+  "GET /api/sessions": ["read"],
+  "GET /api/sessions/:key": ["chat", "read"],
+  "GET /api/sessions/:key/transcript": ["chat", "read"],
+  "GET /api/status": ["read", "all"],
+  "GET /api/tool-calls": ["read"],
+  "GET /api/tools": ["tools"],
+  "GET /api/turns": ["read"],
+  "GET /api/turns/:id": ["chat", "read"],
+  "GET /api/usage": ["read", "all"],
+  "GET /metrics": ["read", "all"],
+  "GET /ws": ["chat", "tools", "read"],
+  "PATCH /api/cron/jobs/:id": ["all"],
+  "PATCH /api/messages/:id": ["chat"],
+  "PATCH /api/sessions/:key": ["chat"],
+  "POST /api/approvals/:id": ["all"],
+  "POST /api/chat": ["chat"],
+  "POST /api/config/reload": ["all"],
+  "POST /api/cron/jobs": ["all"],
+  "POST /api/cron/jobs/:id/pause": ["all"],
+  "POST /api/cron/jobs/:id/resume": ["all"],
+  "POST /api/cron/jobs/:id/run": ["all"],
+  "POST /api/cron/wake": ["all"],
+  "POST /api/keys": ["all"],
+  "POST /api/media": ["chat"],
+  "POST /api/messages/:id/cancel": ["chat"],
+  "POST /api/pairing": ["all"],
+  "POST /api/pairing/:id": ["all"],
+  "POST /api/questions/:id": ["chat"],
+  "POST /api/restart": ["all"],
+  "POST /api/route": ["read", "all"],
+  "POST /api/sessions/:key/abort": ["chat"],
+  "POST /api/sessions/:key/model": ["chat"],
+  "POST /api/sessions/:key/reset": ["chat"],
+  "POST /api/sign-out": ["all"],
+  "POST /api/tools/call": ["tools"],
+};
+
+const METHODS: typeof ROUTES = {
+  "approvals.decide": ["all"],
+  "approvals.list": ["read", "all"],
+  "chat.abort": ["chat"],
+  "chat.cancel": ["chat"],
+  "chat.edit": ["chat"],
+  "chat.react": ["all"],
+  "chat.send": ["chat"],
+  "chat.steer": ["chat"],
+  "cron.add": ["all"],
+  "cron.list": ["read", "all"],
+  "cron.pause": ["all"],
+  "cron.remove": ["all"],
+  "cron.resume": ["all"],
+  "cron.run": ["all"],
+  "cron.runs": ["read", "all"],
+  "cron.status": ["read", "all"],
+  "cron.update": ["all"],
+  "cron.wake": ["all"],
+  "questions.answer": ["chat"],
+  "questions.list": ["chat", "read"],
+  "sessions.get": ["chat", "read"],
+  "sessions.list": ["read"],
+  "sessions.reset": ["chat"],
+  status: ["read", "all"],
+  subscribe: ["chat", "read"],
+  "tools.call": ["tools"],
+  "tools.list": ["tools"],
+};
+
+const BEYOND = /^This key has no scope that allows this|^This is about all agents/;
+
+const errorOf = async (response: Response): Promise<{ code: string; message: string }> =>
+  ((await response.json()) as { error: { code: string; message: string } }).error;
+
+/** Rows that need somebody to be known. */
+const rowsOf = (world: HttpWorld) => tableOf(world).filter(({ auth }) => auth === "operator" || auth === "agent");
+
+/** Whether a key got past the gate, whatever the row says then; a body that is no JSON is refused after it. */
+async function reaches(world: HttpWorld, row: string, headers: Record<string, string>): Promise<boolean> {
+  const [method = "", path = ""] = row.split(" ");
+  const url = world.url(path.replaceAll(/:\w+/g, "some-name"));
+  const response = await fetch(url, { method, headers, signal: AbortSignal.timeout(5_000) });
+  const refused = response.status === 403 && BEYOND.test((await errorOf(response)).message);
+  expect([row, response.status]).not.toEqual([row, 401]);
+  return !refused;
+}
+
+describe("every route", () => {
+  test("says what a key needs for it, and is listed here", async () => {
+    await using world = startHttpWorld();
+    const rows = rowsOf(world).map(({ method, path }) => `${method} ${path}`);
+    expect(rows.sort()).toEqual(Object.keys(ROUTES).sort());
+    for (const row of tableOf(world))
+      if (row.auth !== "operator" && row.auth !== "agent") expect([row.path, row.scope]).toEqual([row.path, "open"]);
+  });
+
+  test.each(KEY_SCOPES)("opens to a key with the scope %s alone where it says so, and nowhere else", async (scope) => {
+    await using world = startHttpWorld();
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: [scope] });
+    for (const [row, open] of Object.entries(ROUTES)) {
+      const may = scope === "admin" || open.includes(scope);
+      expect([row, await reaches(world, row, headers)]).toEqual([row, may]);
+    }
+  });
+
+  test("about all agents stays closed to a key that is for some of them", async () => {
+    await using world = startHttpWorld();
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: [...KEY_SCOPES], agents: ["helper"] });
+    for (const [row, open] of Object.entries(ROUTES))
+      expect([row, await reaches(world, row, headers)]).toEqual([row, !open.includes("all")]);
+  });
+
+  test("answers an unknown, an expired and a revoked key with the same 401", async () => {
+    await using world = startHttpWorld();
+    const { keys } = world.deps.people;
+    const expired = await makeKey(keys, { scopes: [...KEY_SCOPES], expiresAt: world.clock.now() + 1_000 });
+    const revoked = await makeKey(keys, { scopes: [...KEY_SCOPES] });
+    await keys.revoke(revoked.key.id, revoked.key.createdBy);
+    await world.clock.advance(1_000);
+    const unknown = { authorization: `Bearer pgw_${"a".repeat(43)}` };
+    for (const row of Object.keys(ROUTES)) {
+      const [method = "", path = ""] = row.split(" ");
+      const answers: unknown[] = [];
+      for (const headers of [unknown, expired.headers, revoked.headers]) {
+        await world.clock.advance(20 * 60_000); // locks after many wrong attempts are another test
+        const response = await fetch(world.url(path.replaceAll(/:\w+/g, "some-name")), { method, headers });
+        const error = await errorOf(response);
+        answers.push([row, response.status, error.code, error.message, response.headers.get("www-authenticate")]);
+      }
+      expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+      expect(answers[0]).toEqual([row, 401, "unauthorized", ERRORS.unauthorized.say, "Bearer"]);
+    }
+  });
+});
+
+describe("every method of the socket", () => {
+  const ask = async (world: HttpWorld, headers: Record<string, string>): Promise<Record<string, boolean>> => {
+    using ws = await openWs(world, headers);
+    const reached: Record<string, boolean> = {};
+    for (const method of Object.keys(METHODS)) {
+      const { error } = (await ws.askRaw(JSON.stringify({ id: method, method, params: { no: 1 } }))) as {
+        error?: { code: string; message: string };
+      };
+      expect([method, error?.code === "not_found"]).toEqual([method, false]);
+      reached[method] = !(error?.code === "forbidden" && BEYOND.test(error.message));
+    }
+    return reached;
+  };
+
+  test.each(KEY_SCOPES)("opens to a key with the scope %s alone where it says so, and nowhere else", async (scope) => {
+    await using world = startHttpWorld();
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: [scope] });
+    const may = Object.entries(METHODS).map(([name, open]) => [name, scope === "admin" || open.includes(scope)]);
+    expect(await ask(world, headers)).toEqual(Object.fromEntries(may));
+  });
+
+  test("about all agents stays closed to a key that is for some of them", async () => {
+    await using world = startHttpWorld();
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: [...KEY_SCOPES], agents: ["helper"] });
+    const may = Object.entries(METHODS).map(([name, open]) => [name, !open.includes("all")]);
+    expect(await ask(world, headers)).toEqual(Object.fromEntries(may));
+  });
+});
+
+describe("a key for one agent", () => {
+  const elsewhere = "agent:default:api:dm:key-000001.main";
+  const own = "agent:helper:api:dm:key-000001.main";
+  const CALLS = [
+    ["POST", "/api/chat", { text: "hi", agent: "default" }],
+    ["POST", "/api/chat", { text: "hi", session: elsewhere }],
+    ["GET", `/api/sessions/${elsewhere}`, null],
+    ["GET", `/api/sessions/${elsewhere}/transcript`, null],
+    ["GET", `/api/turns?session=${elsewhere}`, null],
+    ["GET", `/api/tool-calls?session=${elsewhere}`, null],
+    ["POST", `/api/sessions/${elsewhere}/abort`, null],
+    ["POST", `/api/sessions/${elsewhere}/reset`, null],
+    ["POST", `/api/sessions/${elsewhere}/model`, { model: "default" }],
+    ["PATCH", `/api/sessions/${elsewhere}`, { name: "x" }],
+  ] as readonly (readonly [string, string, object | null])[];
+
+  test.each(CALLS)("gets nothing of another agent: %s %s", async (method, path, body) => {
+    await using world = startHttpWorld();
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: ["chat", "read"], agents: ["helper"] });
+    const json = { ...headers, "content-type": "application/json" };
+    const asked = { method, headers: json, ...(body === null ? {} : { body: JSON.stringify(body) }) };
+    const response = await fetch(world.url(path), asked);
+    expect([response.status, (await errorOf(response)).message]).toEqual([
+      403,
+      "This key is not for the agent default.",
+    ]);
+    expect(world.received).toEqual([]);
+  });
+
+  test("lists sessions, turns and calls of that agent and of no other", async () => {
+    const summaries = [elsewhere, own].map((key) => ({ key: key as SessionKey }));
+    await using world = startHttpWorld();
+    Object.assign(world.deps.store.sessions, { list: async () => ({ items: summaries }) });
+    Object.assign(world.deps.store.turns, {
+      list: async () => ({ items: [elsewhere, own].map((sessionKey) => ({ turn: { sessionKey } })) }),
+    });
+    Object.assign(world.deps.store.toolCalls, {
+      list: async () => ({ items: [elsewhere, own].map((sessionKey) => ({ sessionKey })) }),
+    });
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: ["read"], agents: ["helper"] });
+    for (const path of ["/api/sessions", "/api/turns", "/api/tool-calls"]) {
+      const text = await (await fetch(world.url(path), { headers })).text();
+      expect([path, text.includes("agent:helper"), text.includes("agent:default")]).toEqual([path, true, false]);
+    }
+  });
+});

@@ -1,6 +1,7 @@
 /** Real pi calls models of every API through the model door: with the key at the provider, and without one in the process. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentFixture, agentFixture, collect, replyOf } from "../testing/agent-fixture.ts";
 import { programPid } from "../testing/confined-pid.ts";
@@ -114,6 +115,25 @@ test(
     expect(events.filter(({ type }) => type === "tool_end").length).toBe(1);
     expect(events.at(-1)).toMatchObject({ type: "failed", ...refusal, usage: { outputTokens: 5 } });
     expect(provider.requests.length).toBe(before + 1);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "a key in a pi folder of the owner is used by the process itself, as ever",
+  async () => {
+    const theirKey = "key-in-their-own-folder";
+    await using theirs = await agentFixture({ model: "theirs/m" }, { keys: {}, providers: {} }, async (home) => {
+      const agentDir = join(home.path, "their-pi");
+      const { providers } = models(provider);
+      const entry = { ...providers["openai-completions"], apiKey: theirKey };
+      await mkdir(agentDir);
+      await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { theirs: entry } }));
+      return { agentDir };
+    });
+    expect(replyOf(await theirs.turn("hello"))).toBe("hello from the model");
+    expect(provider.requests.at(-1)?.key).toBe(theirKey);
+    expect(theirs.happened.some(({ event }) => event === "model.call")).toBe(false);
   },
   LIMIT_MS,
 );

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import type { NetworkSetting } from "../../contracts/egress.ts";
-import { networkFor } from "./network.ts";
+import { readEnvironment } from "../../config/index.ts";
+import { poolOptions } from "../../testing/agent-fixture.ts";
+import { chooseModel } from "./model-choice.ts";
+import { callsItself, networkFor } from "./network.ts";
 
 const LISTED: NetworkSetting = { allow: ["example.org"] };
 
@@ -16,4 +19,18 @@ test.each<[Parameters<typeof networkFor>[0], ReturnType<typeof networkFor>["by"]
   [{ tier: "basic", setting: "all", callsItself: true }, "machine", false, "open"],
 ])("a process with %j reaches others by %s, told of a proxy: %p, its network %s", (situation, by, proxy, confined) => {
   expect(networkFor(situation)).toMatchObject({ by, proxy, confined });
+});
+
+const environment = readEnvironment({ OPENAI_API_KEY: "k", AWS_ACCESS_KEY_ID: "a" });
+test.each([
+  ["a key that the gateway puts in", { model: "openai/x" }, false],
+  ["the demo model", { model: "gwdemo/demo" }, false],
+  ["a pi login", { agentDir: "/their/pi" }, true],
+  ["a pi login of a provider without a key here", { agentDir: "/their/pi", model: "anthropic/x" }, true],
+  ["credentials that are more than a key", { model: "amazon-bedrock/x" }, true],
+  ["a provider that an extension of pi brings", { model: "of-an-extension/x" }, true],
+])("a process calls its provider itself where the model door does not serve it: %s", (_name, agent, expected) => {
+  const models = { keys: {}, providers: {} };
+  const { config } = poolOptions("/home", agent, models);
+  expect(callsItself(chooseModel({ agent: config, models }, environment))).toBe(expected);
 });

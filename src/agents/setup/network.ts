@@ -34,7 +34,7 @@ export function networkFor({ tier, setting, callsItself }: Situation): ProcessNe
 
 interface NetworkOptions {
   readonly config: Pick<Config["agent"], "network">;
-  readonly choice: Pick<ModelChoice, "kind">;
+  readonly choice: ModelChoice;
   readonly tier: SandboxTier;
   /** Of the gateway; null: its programs are not told of it. */
   readonly url: string | null;
@@ -49,10 +49,16 @@ export interface OpenNetwork extends Disposable {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** The model door does not serve its provider: a pi login, credentials that are more than a key, or a provider that only pi knows. */
+export function callsItself(choice: ModelChoice): boolean {
+  if (choice.kind === "demo") return false;
+  return choice.kind === "login" || !choice.access.providers.includes(choice.provider);
+}
+
 /** For the life of one process. */
 export function openNetwork(egress: Egress | undefined, options: NetworkOptions): OpenNetwork {
   const { config, choice, tier, url, caller } = options;
-  const plan = networkFor({ tier, setting: config.network, callsItself: choice.kind === "login" });
+  const plan = networkFor({ tier, setting: config.network, callsItself: callsItself(choice) });
   const gateway = url === null ? null : Number(new URL(url).port);
   if (plan.by === "relay") {
     const variables = { PI_GATEWAY_RELAY: JSON.stringify({ gateway, proxy: plan.proxy }) };

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { exportedSpecs } from "../src/cli/bridge-export.ts";
 import { extensionText } from "../src/cli/extension-text.ts";
 import { deferred } from "../src/kit/deferred.ts";
+import { SANDBOX_TO_LOOK_INTO } from "../src/testing/confined-pid.ts";
 import {
   type FakeProvider,
   type FakeReply,
@@ -63,7 +64,7 @@ function configWith(bridge: string) {
   const { agent, models } = endpoint(provider);
   const seeing = { ...models.providers.fake, models: [{ id: "fake-1", input: ["text", "image"] }] };
   const agents = [{ id: "second", systemPrompt: "You are another one." }];
-  const own = { ...agent, bridge, pool: { min: 0, max: 2 } };
+  const own = { ...agent, sandbox: SANDBOX_TO_LOOK_INTO, bridge, pool: { min: 0, max: 2 } };
   return { agent: own, agents, models: { providers: { fake: seeing } }, plugins: PLUGINS };
 }
 

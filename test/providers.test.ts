@@ -4,6 +4,7 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ERRORS, type ErrorCode } from "../src/contracts/errors.ts";
 import { deferred } from "../src/kit/deferred.ts";
+import { SANDBOX_TO_LOOK_INTO } from "../src/testing/confined-pid.ts";
 import {
   type FakeProvider,
   type FakeReply,
@@ -62,7 +63,7 @@ beforeAll(async () => {
   const { agent, models } = endpoint(provider, "fake-1", "${FAKE_KEY}");
   gateway = await startGatewayProcess({
     config: {
-      agent: { ...agent, pool: { min: 0, max: 2 } },
+      agent: { ...agent, sandbox: SANDBOX_TO_LOOK_INTO, pool: { min: 0, max: 2 } },
       agents: [{ id: "hasty", timeoutMs: 3_000 }],
       models,
       gateway: { auth: { token: "${MY_TOKEN}" } },

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TEST_KEY, agentFixture, collect, okResult, providers, replyOf, toolSpec } from "../testing/agent-fixture.ts";
-import { programPid } from "../testing/confined-pid.ts";
+import { SANDBOX_TO_LOOK_INTO, programPid } from "../testing/confined-pid.ts";
 import { createAgentStage } from "../testing/agent-stage.ts";
 import { type FakeReply, type FakeScript, inOrder, says, startFakeProvider } from "../testing/fake-provider.ts";
 import { identify } from "./process/proc.ts";
@@ -11,7 +11,7 @@ import { identify } from "./process/proc.ts";
 const LIMIT_MS = 40_000;
 
 /** One process for all but those who need a start of their own; every test has sessions of its own. */
-const agents = createAgentStage({ pool: { max: 1 } });
+const agents = createAgentStage({ sandbox: SANDBOX_TO_LOOK_INTO, pool: { max: 1 } });
 afterAll(() => agents[Symbol.asyncDispose]());
 
 test(

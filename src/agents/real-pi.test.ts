@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { AgentEvent } from "../contracts/agent.ts";
 import { agentFixture, collect, okResult, replyOf, toolSpec } from "../testing/agent-fixture.ts";
 import { createAgentStage } from "../testing/agent-stage.ts";
-import { programPid } from "../testing/confined-pid.ts";
+import { SANDBOX_TO_LOOK_INTO, programPid } from "../testing/confined-pid.ts";
 import { ensureSessionFile } from "./talk/session-file.ts";
 
 const LIMIT_MS = 30_000;
@@ -14,7 +14,10 @@ const LIMIT_MS = 30_000;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
 /** One process for all but those who need a start of their own; every test has sessions of its own. */
-const agents = createAgentStage({ pool: { max: 1 } }, undefined, () => ({ keys: {}, providers: {} }));
+const agents = createAgentStage({ sandbox: SANDBOX_TO_LOOK_INTO, pool: { max: 1 } }, undefined, () => ({
+  keys: {},
+  providers: {},
+}));
 afterAll(() => agents[Symbol.asyncDispose]());
 
 describe("a turn with the demo model", () => {

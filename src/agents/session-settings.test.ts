@@ -16,7 +16,7 @@ import {
   toolSpec,
 } from "../testing/agent-fixture.ts";
 import { createAgentStage } from "../testing/agent-stage.ts";
-import { programPid } from "../testing/confined-pid.ts";
+import { programPid, SANDBOX_TO_LOOK_INTO } from "../testing/confined-pid.ts";
 import { type FakeProvider, inOrder, type ProviderRequest, says, startFakeProvider } from "../testing/fake-provider.ts";
 
 setDefaultTimeout(60_000);
@@ -41,7 +41,7 @@ function models(fake: FakeProvider, other = fake): Config["models"] {
 /** A process for each of the two providers, for all but those who need a start of their own; every test has sessions of its own. */
 let other: FakeProvider;
 const agents = createAgentStage(
-  { model: "fake/fake-1", thinking: "minimal" as never, pool: { max: 2 } },
+  { sandbox: SANDBOX_TO_LOOK_INTO, model: "fake/fake-1", thinking: "minimal" as never, pool: { max: 2 } },
   undefined,
   (fake) => models(fake, other),
 );

@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:f
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentFixture, agentFixture, collect, replyOf } from "../testing/agent-fixture.ts";
-import { programPid } from "../testing/confined-pid.ts";
+import { SANDBOX_TO_LOOK_INTO, programPid } from "../testing/confined-pid.ts";
 import { MODEL_APIS, startWireProvider, type WireProvider } from "../testing/model-wires.ts";
 import { waitFor } from "../testing/wait-for.ts";
 import { type ModelCall, PLACEHOLDER_KEY } from "../contracts/model-door.ts";
@@ -38,7 +38,7 @@ beforeAll(async () => {
     if (body.includes("take your time")) return { kind: "text", pieces: ["one ", new Promise(() => undefined)] };
     return { kind: "text", pieces: ["hello ", "from the model"], usage: { input: 600, cached: 400, output: 7 } };
   });
-  fx = await agentFixture({ pool: { min: 0, max: 4 } }, models(provider));
+  fx = await agentFixture({ sandbox: SANDBOX_TO_LOOK_INTO, pool: { min: 0, max: 4 } }, models(provider));
 });
 afterAll(async () => {
   await fx?.[Symbol.asyncDispose]();

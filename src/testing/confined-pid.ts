@@ -1,10 +1,14 @@
 /** Numbers of processes as this machine has them, for those that know themselves by the number of a pid namespace. */
 import { readFileSync } from "node:fs";
 import { allProcesses, identify, withDescendants } from "../agents/process/proc.ts";
+import type { SandboxSetting } from "../contracts/sandbox.ts";
 import { createProgramFinder } from "../agents/process/program.ts";
 
 /** The full tier has two processes before pi. */
 const WRAPPERS = 2;
+
+/** `agent.sandbox` for tests that read the environment or the memory of pi: behind a wall it closes both, and only root can look. */
+export const SANDBOX_TO_LOOK_INTO: SandboxSetting = process.getuid?.() === 0 ? "auto" : "off";
 
 /** pi itself, of a process that was spawned for it. */
 export function programPid(spawned: number): number {

@@ -17,7 +17,8 @@ import { sandboxPath } from "../../src/testing/whole/bridge-path.ts";
 import type { Probe } from "./probes/probe.ts";
 
 export const PYTHON = "/usr/bin/python3";
-const NOBODY = 65_534;
+/** Nobody of this machine has it. */
+const STRANGER = 64_321;
 const READY_MS = 20_000;
 
 /** What the neighbour saw, by the tags of probes. */
@@ -141,10 +142,10 @@ function stackOf(pid: number): readonly number[] {
 
 /** Only root can make one that says more than its own user would. */
 function setuidProgram(folder: string): string {
-  const path = join(folder, "as-nobody");
+  const path = join(folder, "as-stranger");
   copyFileSync("/usr/bin/id", path);
   if (process.getuid?.() !== 0) return path;
-  chownSync(path, NOBODY, NOBODY);
+  chownSync(path, STRANGER, STRANGER);
   chmodSync(path, 0o4755);
   return path;
 }

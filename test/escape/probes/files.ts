@@ -73,7 +73,10 @@ const READS = probesOf("files outside", {
     program: `through(str(len(os.listdir("/etc/ssh"))))`,
     needs: "an /etc/ssh",
   },
-  "names in the home folder": `through(str(len(os.listdir(os.path.expanduser("~root")))))`,
+  "names in the home folder of root": {
+    program: `through(str(len(os.listdir(os.path.expanduser("~root")))))`,
+    needs: "root",
+  },
 });
 
 const WRITES = probesOf("files outside", {
@@ -100,7 +103,7 @@ const WRITES = probesOf("files outside", {
   "rename within its folder": `os.rename(me.target, me.outside + "/renamed")`,
   "change its mode": `os.chmod(me.target, 0o666)`,
   "change the mode of its folder": `os.chmod(me.outside, 0o777)`,
-  "change its owner": { program: `os.chown(me.target, 65534, 65534)`, needs: "root" },
+  "change its owner": { program: `os.chown(me.target, 64321, 64321)`, needs: "root" },
   "change its group": { program: `os.chown(me.target, -1, 4)`, needs: "root" },
   "change its time": `os.utime(me.target, (1, 1))`,
   "change its marks": {
@@ -127,9 +130,12 @@ const WRITES = probesOf("files outside", {
       through("made")`,
     needs: "root",
   },
-  "the launcher of the wall": `
-    os.close(os.open(w.launcher, os.O_RDWR))
-    through("opened for writing")`,
+  "the launcher of the wall": {
+    program: `
+      os.close(os.open(w.launcher, os.O_RDWR))
+      through("opened for writing")`,
+    needs: "a launcher that belongs to the user",
+  },
 });
 
 const RACES = probesOf("files outside", {

@@ -27,7 +27,7 @@ export const RIGHTS: readonly Probe[] = probesOf("descriptors, rights and device
     if libc.prctl(39, 0, 0, 0, 0) == 0: through("no_new_privs is off")`,
   "a setuid program of another user": {
     program: `
-      if sh(w.setuid + " -u").stdout.strip() == b"65534": through("became nobody")`,
+      if sh(w.setuid + " -u").stdout.strip() == b"64321": through("became a stranger")`,
     needs: "root, who makes such a program",
   },
   "the setuid bit by chmod": `
@@ -57,11 +57,11 @@ export const RIGHTS: readonly Probe[] = probesOf("descriptors, rights and device
     needs: "root, and a file system with such marks",
   },
   "another user's id": {
-    program: `os.setresuid(65534, 65534, 65534); through("became nobody")`,
+    program: `os.setresuid(64321, 64321, 64321); through("became a stranger")`,
     needs: "root",
   },
   "another group's id": {
-    program: `os.setgroups([65534, 4]); through("joined groups")`,
+    program: `os.setgroups([64321, 4]); through("joined groups")`,
     needs: "root",
   },
   "a device of its own": {

@@ -191,7 +191,7 @@ export async function startSettings(options: SettingsOptions, played?: PlayedAge
     choice,
     notes: childNotes(options.home),
     bridgePath: options.bridgePath,
-    bun: [...options.bun, `--config=${folders.bunConfig}`],
+    bun: [...options.bun, `--config=${folders.bunConfig}`, `--tsconfig-override=${folders.compilerConfig}`],
     bunEnv: options.bunEnv,
     handshakeMs: options.starts?.handshakeMs ?? HANDSHAKE_MS,
     lockHeldMs: options.starts?.lockHeldMs ?? LOCK_HELD_MS,

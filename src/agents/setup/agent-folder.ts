@@ -26,6 +26,8 @@ export interface AgentFolders {
   readonly promptFile: string;
   /** Empty on purpose: Bun would otherwise take settings, code to run included, from the working folder. */
   readonly bunConfig: string;
+  /** An empty one: that of the workspace could name other files for what pi imports. */
+  readonly compilerConfig: string;
 }
 
 interface GrantedFolders {
@@ -65,6 +67,7 @@ export function agentFolders(options: FolderOptions): AgentFolders {
     compiled: join(own, "cache"),
     promptFile: join(home, "agent-files", ...folder, "system-prompt.md"),
     bunConfig: join(home, "agent-files", ...folder, "bunfig.toml"),
+    compilerConfig: join(home, "agent-files", ...folder, "tsconfig.json"),
   };
 }
 
@@ -89,6 +92,7 @@ export async function prepareFolders(
   for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
   await writePrivate(folders.promptFile, systemPrompt(options.config, options.features));
   await writePrivate(folders.bunConfig, "");
+  await writePrivate(folders.compilerConfig, "{}\n");
   const restore = async (): Promise<void> => {
     if (!folders.ownAgentDir) return;
     await writePrivate(join(folders.agentDir, "settings.json"), toJson(settings(options.config, choice)));

@@ -16,6 +16,7 @@ const folders: AgentFolders = {
   compiled: "/state/agent/cache",
   promptFile: "/state/agent/system-prompt.md",
   bunConfig: "/state/agent/bunfig.toml",
+  compilerConfig: "/state/agent/tsconfig.json",
 };
 const resources = {
   skills: [],

@@ -43,6 +43,7 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
       dirname(files.bridge),
       folders.promptFile,
       folders.bunConfig,
+      folders.compilerConfig,
       ...promptTemplates,
       ...extensions,
     ],

@@ -234,5 +234,9 @@ test("pi's settings that an agent has changed, removed or replaced by a link are
     expect(await readFile(path, "utf8")).toBe(wanted);
   }
   expect(await readFile(secret, "utf8")).toBe("kept");
-  expect([folders.promptFile, folders.bunConfig].filter((file) => file.startsWith(folders.agentDir + "/"))).toEqual([]);
+  expect(
+    [folders.promptFile, folders.bunConfig, folders.compilerConfig].filter((file) =>
+      file.startsWith(folders.agentDir + "/"),
+    ),
+  ).toEqual([]);
 });

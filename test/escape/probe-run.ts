@@ -10,7 +10,7 @@ import { type ProbeWorld, probeWorld, PYTHON } from "./world.ts";
 
 const BUN = process.execPath;
 /** Those that the runner finds open without a wall. */
-const DESCRIPTORS = { inheritedFile: 3, inheritedRoot: 4, inheritedHigh: 9 } as const;
+export const DESCRIPTORS = { inheritedFile: 3, inheritedRoot: 4, inheritedHigh: 9 } as const;
 /** Small, so that probes of the class "resources" pass them soon. */
 export const PROBE_LIMITS = { processes: 320, memoryMb: 1_024, openFiles: 1_024, fileSizeMb: 1_024 } as const;
 const RUN_MS = 50_000;
@@ -35,7 +35,7 @@ export async function runProbes(tier: Exclude<SandboxTier, "none"> | null): Prom
   const temp = join(home.path, "run", "tmp");
   for (const folder of [workspace, temp]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pi = tier === null ? "open" : "closed";
-  await using world = await probeWorld(PROBES, { home: home.path, workspace, bun: BUN, descriptors: DESCRIPTORS, pi });
+  await using world = await probeWorld(PROBES, { home: home.path, workspace, bun: BUN, facts: DESCRIPTORS, pi });
   const wall = tier === null ? null : await testSandbox(home.path, [tier]).wall();
   const start = starter(wall, world, { workspace, temp });
   const first = await start([PYTHON, join(world.folder, "runner.py"), join(world.folder, "order.json")]);

@@ -56,8 +56,8 @@ interface WorldOptions {
   readonly home: string;
   readonly workspace: string;
   readonly bun: string;
-  /** Numbers of descriptors that are open when the runner starts, where there are any. */
-  readonly descriptors?: Readonly<Record<string, number>>;
+  /** More for the probes to know, or something else than the neighbour planted. */
+  readonly facts: Readonly<Record<string, unknown>>;
   /** Who is pi: the runner itself, as it comes or with its memory closed as the bridge does it, or the process above its shell. */
   readonly pi: "open" | "closed" | "above";
 }
@@ -98,7 +98,7 @@ export async function probeWorld(probes: readonly Probe[], options: WorldOptions
     pi: options.pi,
     world: {
       ...planted.world,
-      ...options.descriptors,
+      ...options.facts,
       workspace: folder,
       bun: options.bun,
       launcher: sandboxPath(),
@@ -134,8 +134,8 @@ function ownPart(tag: string, { victims, targets }: Planted): Readonly<Record<st
   };
 }
 
-/** First and last address: no probe needs /proc to know where to look. */
-function stackOf(pid: number): readonly number[] {
+/** First and last address of its stack: no probe needs /proc to know where to look. */
+export function stackOf(pid: number): readonly number[] {
   const line = /^(\w+)-(\w+) .*\[stack\]/m.exec(readFileSync(`/proc/${pid}/maps`, "utf8"));
   return [line?.[1], line?.[2]].map((address) => Number.parseInt(address ?? "0", 16));
 }

@@ -17,6 +17,7 @@ import { type Line, render, type Scenario, withinBudget } from "./bench/parts/li
 import { median } from "./bench/parts/stats.ts";
 import { principals } from "./bench/principals.ts";
 import { ownCost } from "./bench/process.ts";
+import { sandbox } from "./bench/sandbox.ts";
 import { sockets } from "./bench/sockets.ts";
 import { switched } from "./bench/switched.ts";
 import { throughput } from "./bench/throughput.ts";
@@ -26,7 +27,7 @@ import { ensureDist } from "./bundle.ts";
 
 const QUICK = 0.2;
 const SCENARIOS: readonly Scenario[] = [
-  ...[turns, toolCalls, modelDoor, switched, throughput, accepts, ownCost, consoleWeight],
+  ...[turns, toolCalls, modelDoor, switched, throughput, accepts, ownCost, sandbox, consoleWeight],
   ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets, hangingChannels],
 ];
 

@@ -325,6 +325,7 @@ describe("when the pool stops", () => {
   test("a start that is under way is ended too, and those who wait are told", async () => {
     const fx = await scripted({ kind: "hangs" }, { pool: { min: 1 } });
     const waiting = failure(fx.lease());
+    await until("the start", () => spawnedPids(fx).length > 0);
     const pids = spawnedPids(fx);
     await fx[Symbol.asyncDispose]();
     expect(await waiting).toMatchObject({ code: "stopping" });

@@ -15,7 +15,7 @@ const SCRIPT = 'read -r line < "$1" && echo "$line"; echo kept > "$2" && echo co
 interface ProbeOptions {
   readonly home: string;
   readonly bunEnv: Readonly<Record<string, string>>;
-  /** Of the tier: several may be tried at once. */
+  /** Of the tier. */
   readonly name: string;
 }
 

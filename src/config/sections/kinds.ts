@@ -115,7 +115,10 @@ export const workspace = (description: string) =>
         { type: "string", maxLength: 4096 },
         {
           type: "object",
-          properties: { path: { type: "string", maxLength: 4096 }, scope: { enum: ["agent", "person"] } },
+          properties: {
+            path: { type: "string", maxLength: 4096 },
+            scope: choice({ of: ["agent", "person"] }, "Whose folder it is."),
+          },
           additionalProperties: false,
         },
       ],

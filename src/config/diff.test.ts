@@ -1,6 +1,6 @@
 /** What a change means: which settings, whether a restart is needed, whether it opens a door. */
 import { describe, expect, test } from "bun:test";
-import { checkConfigText, type Config, diffConfig } from "./index.ts";
+import { checkConfigText, type Config, diffConfig, sameSettings } from "./index.ts";
 
 const TOKEN = "q7Vb2mXc9Lr4Tz8Wk1Hs6N";
 const OTHER_TOKEN = "Zp3Yd8Gf5Jn2Bq7Mv4Rk9C";
@@ -16,6 +16,11 @@ const diff = (before: object, after: object) => diffConfig(configOf(before), con
 test("two loads of the same text differ in nothing, secrets included", () => {
   const text = { gateway: { auth: { token: TOKEN } }, models: { providers: { x: provider("key-one") } } };
   expect(diff(text, text)).toEqual({ changed: [], needsRestart: [], weakensAuth: false });
+});
+
+test("a channel that is on without any setting differs from one that is off", () => {
+  expect([sameSettings(null, {}), sameSettings({}, null)]).toEqual([false, false]);
+  expect([sameSettings(null, null), sameSettings({}, {})]).toEqual([true, true]);
 });
 
 test("changes are named by path, lists as a whole, and secrets are compared without being shown", () => {

@@ -269,3 +269,14 @@ describe("keys and fallbacks of models", () => {
     expect(found).toEqual([expect.stringContaining('agent.fallbacks[0] is "local/smal"')]);
   });
 });
+
+test.each([
+  ["the heartbeat of all agents", { heartbeat: { activeHours: { timezone: "Mars/Olympus" } } }, "heartbeat"],
+  [
+    "the heartbeat of one agent",
+    { agents: [{ id: "ops", heartbeat: { activeHours: { timezone: "Mars/Olympus" } } }] },
+    "agents[0].heartbeat",
+  ],
+])("a time zone that the machine does not know is refused in %s", (_where, config, path) => {
+  expect(problems({}, config)).toEqual([`${path}.activeHours.timezone`]);
+});

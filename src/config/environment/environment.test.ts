@@ -40,6 +40,12 @@ describe("the environment", () => {
     ]);
   });
 
+  test("gives no key to a provider whose variable holds nothing but white space", () => {
+    const environment = readEnvironment({ ANTHROPIC_API_KEY: " ", OPENAI_API_KEY: "\t\n", GROQ_API_KEY: "k" });
+    expect(Object.keys(environment.providerKeys)).toEqual(["GROQ_API_KEY"]);
+    expect(firstProviderWithKey(environment)).toBe("groq");
+  });
+
   test("that is empty still has a home folder", () => {
     expect(readEnvironment({})).toMatchObject({ home: null, path: "", noColor: false, transpilerCache: null });
     expect(readEnvironment({}).userHome).not.toBe("");

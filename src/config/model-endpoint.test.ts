@@ -1,0 +1,25 @@
+/** Which key a provider of the configuration is asked with. */
+import { expect, test } from "bun:test";
+import { secret } from "../kit/secret.ts";
+import { checkConfigText } from "./index.ts";
+import { modelEndpoint } from "./model-endpoint.ts";
+
+const environment = { providerKeys: { OPENAI_API_KEY: secret("key-of-the-environment") } };
+
+function modelsOf(openai: object) {
+  const served = { api: "openai-completions", models: [{ id: "m" }], ...openai };
+  const { config, problems } = checkConfigText(
+    JSON.stringify({ models: { providers: { openai: served } } }),
+    () => undefined,
+  );
+  if (!config) throw new Error(JSON.stringify(problems));
+  return config.models;
+}
+
+test("a provider of the configuration is asked with its own key, and with that of the environment only when it has none", () => {
+  const baseUrl = "https://models.example/v1";
+  const own = modelEndpoint(modelsOf({ baseUrl, apiKey: "key-of-the-file" }), environment, "openai");
+  expect([own?.baseUrl, own?.keys.map(({ value }) => value?.reveal())]).toEqual([baseUrl, ["key-of-the-file"]]);
+  const without = modelEndpoint(modelsOf({ baseUrl }), environment, "openai");
+  expect(without?.keys.map(({ value }) => value?.reveal())).toEqual(["key-of-the-environment"]);
+});

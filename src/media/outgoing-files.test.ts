@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentId, MediaId, Principal, Role, SessionKey } from "../contracts/ids.ts";
+import { personFolder } from "../kit/person-folder.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
@@ -169,6 +170,33 @@ describe("a file to be sent", () => {
     expect(await kindOf(join(w.space, "a.txt"), "default", "guest")).toBe("refused");
     expect(await kindOf("a.txt", "added-later")).toBe("refused");
     expect(await kindOf(join(w.folder, "not-there", "a.txt"), "default")).toBe("refused");
+  });
+
+  test("comes from a person's own folder where each person has one, and never from that of another person", async () => {
+    await using w = await world();
+    const options = {
+      workspaces: [{ agentId: AGENT, role: "member" as const, folder: w.space, personal: true }],
+      reach: ALL,
+      roots: [],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: process.getuid?.() ?? 0,
+    };
+    const files = await openOutgoingFiles(w.deps, options);
+    const [ann, bob] = ["app:user:ann", "app:user:bob"] as const;
+    for (const folder of [w.space, personFolder(w.space, ann), personFolder(w.space, bob)]) {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, "a.txt"), folder);
+    }
+    const textOf = async (path: string): Promise<string> => {
+      const asked = { path, agentId: AGENT, role: "member", owner: ann as Principal, sessionKey: HERE } as const;
+      const taken = await files.take(asked, NEVER);
+      if (taken.kind !== "taken") return taken.kind;
+      return Buffer.from((await w.store.media.read(taken.media.mediaId)) ?? []).toString();
+    };
+    expect(await textOf("a.txt")).toBe(personFolder(w.space, ann));
+    for (const folder of [w.space, personFolder(w.space, bob)])
+      expect(await textOf(join(folder, "a.txt"))).toBe("refused");
   });
 
   test("never comes from a folder that holds the state directory", async () => {

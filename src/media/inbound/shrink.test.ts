@@ -48,6 +48,7 @@ describe("the limits of pictures", () => {
     ["one row more is refused", [20_000, 2_001], 1, "refuse"],
     ["the longest side and size that models take stay", [MAX_SIDE, MAX_SIDE], 3_500_000, "as_it_is"],
     ["one pixel more in a row is made smaller", [MAX_SIDE + 1, 1], 1, "shrink"],
+    ["one row more than that is made smaller", [1, MAX_SIDE + 1], 1, "shrink"],
     ["one byte more is made smaller", [1, 1], 3_500_001, "shrink"],
   ] as const)("%s", (_what, [width, height], bytes, kind) => {
     expect(pictureFate({ width, height }, "image/png", bytes).kind).toBe(kind);

@@ -95,6 +95,7 @@ describe("a page", () => {
       Buffer.from('<meta http-equiv=Content-Type content="text/html; charset=shift_jis"><p>\x93\xfa\x96\x7b', "latin1"),
       "日本",
     ],
+    ["text/html", '<meta charset="utf-16"><p>Grüße', "Grüße"], // could not have been read so far if it were true
     ["text/html; charset=nonsense", "<p>Grüße", "Grüße"],
     ["text/html", Buffer.from("\ufeff<p>Grüße", "utf16le"), "Grüße"],
     ["text/html; charset=iso-8859-1", "\ufeff<p>Grüße", "Grüße"],

@@ -2,15 +2,15 @@
  * The launcher: puts its own process behind the wall, then becomes the program. `bun sandbox.js ORDER PROGRAM ARGUMENTS…`. Any step that
  * fails ends it with exit code 126 and one line; the program never runs without the whole wall.
  */
-import { fstatSync } from "node:fs";
 import type { LaunchOrder } from "../order.ts";
 import { dropCapabilities } from "./capabilities.ts";
+import { isSocket, openPath } from "./files.ts";
 import { landlockVersion, LANDLOCK_TCP, type LandlockRules, restrictFiles } from "./landlock.ts";
 import { cString, type Kernel, openKernel, pointerList } from "./libc.ts";
 import { offerToOomKiller, raiseProcessLimit, setLimits, setNamespaceLimits } from "./limits.ts";
 import { raiseLoopback } from "./loopback.ts";
 import { enterView } from "./mounts.ts";
-import { type OpenedPath, openPath, openPaths } from "./open-paths.ts";
+import { type OpenedPath, openPaths } from "./open-paths.ts";
 import { callFilter, installFilter, type SocketRule } from "./seccomp.ts";
 import { callTable } from "./syscalls.ts";
 
@@ -33,6 +33,7 @@ function launch(order: LaunchOrder, command: readonly string[]): string {
     return `this kernel's Landlock (version ${version}) cannot limit the network`;
   return (
     diesWithParent(kernel, order) ??
+    offerToOomKiller(kernel) ??
     settle(kernel, order, version) ??
     keepDescriptors(kernel, order) ??
     installFilter(kernel, filter) ??
@@ -44,9 +45,8 @@ function launch(order: LaunchOrder, command: readonly string[]): string {
 function settle(kernel: Kernel, order: LaunchOrder, version: number): string | null {
   const { policy, tier } = order;
   const paths = openPaths(kernel, policy);
-  offerToOomKiller();
   if (tier === "full") {
-    setNamespaceLimits(policy.limits);
+    setNamespaceLimits(kernel, policy.limits);
     const trouble =
       (policy.network.kind === "closed" ? raiseLoopback(kernel) : null) ??
       enterView(kernel, { paths, tempMb: policy.limits.tempMb, tempFiles: policy.limits.tempFiles });
@@ -57,22 +57,22 @@ function settle(kernel: Kernel, order: LaunchOrder, version: number): string | n
   return (
     setLimits(kernel, limits, order.mark) ??
     dropCapabilities(kernel) ??
-    (version === 0 ? null : restrictFiles(kernel, version, landlockRules(order, paths)))
+    (version === 0 ? null : restrictFiles(kernel, version, landlockRules(kernel, order, paths)))
   );
 }
 
-function landlockRules({ policy, tier }: LaunchOrder, paths: readonly OpenedPath[]): LandlockRules {
+function landlockRules(kernel: Kernel, { policy, tier }: LaunchOrder, paths: readonly OpenedPath[]): LandlockRules {
   const own: LandlockRules["files"] =
     tier === "full"
       ? [
-          { fd: openPath("/"), isFolder: true, access: "list" },
-          { fd: openPath("/proc"), isFolder: true, access: "read" },
-          { fd: openPath("/tmp"), isFolder: true, access: "write" },
-          { fd: openPath("/dev/shm"), isFolder: true, access: "write" },
+          { fd: openPath(kernel, "/"), isFolder: true, access: "list" },
+          { fd: openPath(kernel, "/proc"), isFolder: true, access: "read" },
+          { fd: openPath(kernel, "/tmp"), isFolder: true, access: "write" },
+          { fd: openPath(kernel, "/dev/shm"), isFolder: true, access: "write" },
         ]
       : [
-          { fd: openPath("/proc"), isFolder: true, access: "read" },
-          ...policy.list.map((path) => ({ fd: openPath(path), isFolder: true, access: "list" as const })),
+          { fd: openPath(kernel, "/proc"), isFolder: true, access: "read" },
+          ...policy.list.map((path) => ({ fd: openPath(kernel, path), isFolder: true, access: "list" as const })),
         ];
   // a network namespace needs no rules, and its programs may serve each other
   const ports = tier === "full" || policy.network.kind === "open" ? null : policy.network.ports;
@@ -98,17 +98,10 @@ function keepDescriptors(kernel: Kernel, { descriptors }: LaunchOrder): string |
   if (closed !== 0) return `descriptors cannot be closed (error ${-closed})`;
   for (const fd of descriptors) {
     // one that was not handed over may be Bun's own by now, which is no socket
-    if (!isSocket(fd) || kernel.call("fcntl", fd, F_SETFD, 0) !== 0) return `descriptor ${fd} is not an open socket`;
+    if (!isSocket(kernel, fd) || kernel.call("fcntl", fd, F_SETFD, 0) !== 0)
+      return `descriptor ${fd} is not an open socket`;
   }
   return null;
-}
-
-function isSocket(fd: number): boolean {
-  try {
-    return fstatSync(fd).isSocket();
-  } catch {
-    return false; // not open
-  }
 }
 
 function become(kernel: Kernel, order: LaunchOrder, command: readonly string[]): string {
@@ -130,5 +123,6 @@ function main([text = "", ...command]: readonly string[]): string {
   }
 }
 
-process.stderr.write(`sandbox: ${main(process.argv.slice(2))}\n`);
+const trouble = main(process.argv.slice(2));
+process.stderr.write(`sandbox: ${trouble}\n`); // only named here: the first use of stderr costs a third of a launch
 process.exit(EXIT_NOT_RUN);

@@ -1,6 +1,6 @@
 /** Limits of one confined program: what the kernel counts per process, per user namespace and per pid namespace. */
-import { readFileSync, writeFileSync } from "node:fs";
 import type { SandboxLimits } from "../policy.ts";
+import { writeText } from "./files.ts";
 import type { Kernel } from "./libc.ts";
 
 const RLIMIT_FSIZE = 1;
@@ -53,8 +53,8 @@ function setLimit(kernel: Kernel, resource: number, wanted: bigint): number {
 }
 
 /** When the machine has no memory left, the kernel ends agents before anything else. */
-export function offerToOomKiller(): void {
-  writeFileSync("/proc/self/oom_score_adj", "1000");
+export function offerToOomKiller(kernel: Kernel): string | null {
+  return writeText(kernel, "/proc/self/oom_score_adj", "1000") ? null : "it cannot be offered to the OOM killer";
 }
 
 const SYSINFO_BYTES = 112;
@@ -75,24 +75,26 @@ const PID_MAX_BY_NAMESPACE = [6, 14] as const;
 const LOWEST_PID_MAX = 301;
 
 /** In namespaces of its own: what one user's programs share otherwise, and one of them could use up for all. Best effort: older kernels lack some. */
-export function setNamespaceLimits(limits: SandboxLimits): void {
+export function setNamespaceLimits(kernel: Kernel, limits: SandboxLimits): void {
   const settings: readonly (readonly [string, number])[] = [
     ["user/max_user_namespaces", 0],
     ["user/max_inotify_instances", limits.inotifyInstances],
     ["user/max_inotify_watches", limits.inotifyWatches],
-    ...(pidMaxIsOwn() ? [["kernel/pid_max", Math.max(limits.processes, LOWEST_PID_MAX)] as const] : []),
+    ...(pidMaxIsOwn(kernel) ? [["kernel/pid_max", Math.max(limits.processes, LOWEST_PID_MAX)] as const] : []),
   ];
-  for (const [name, value] of settings) {
-    try {
-      writeFileSync(`/proc/sys/${name}`, String(value));
-    } catch {
-      continue; // not on this kernel; the limits of the process itself stand
-    }
-  }
+  for (const [name, value] of settings) writeText(kernel, `/proc/sys/${name}`, String(value));
 }
 
-function pidMaxIsOwn(): boolean {
-  const release = readFileSync("/proc/sys/kernel/osrelease", "utf8");
+const UTSNAME_BYTES = 390;
+const UTSNAME_FIELD_BYTES = 65;
+/** After the name of the system and that of the machine. */
+const RELEASE_FIELD = 2;
+
+function pidMaxIsOwn(kernel: Kernel): boolean {
+  const names = new Uint8Array(UTSNAME_BYTES);
+  if (kernel.call("uname", names) !== 0) return false;
+  const at = RELEASE_FIELD * UTSNAME_FIELD_BYTES;
+  const release = new TextDecoder().decode(names.subarray(at, at + UTSNAME_FIELD_BYTES));
   const [major = 0, minor = 0] = release.split(".").map(Number);
   const [firstMajor, firstMinor] = PID_MAX_BY_NAMESPACE;
   return major > firstMajor || (major === firstMajor && minor >= firstMinor);

@@ -2,8 +2,7 @@
  * The view of the full tier: an empty root in memory, into which only the named files and folders are mounted, with its own /proc, /dev and
  * /tmp. Works on the calling process's own mount namespace; what is not mounted into the view cannot be named any more.
  */
-import { existsSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeFd, linkTarget, makeFile, makeFolder, makeLink, tryPath } from "./files.ts";
 import type { Kernel } from "./libc.ts";
 import type { OpenedPath } from "./open-paths.ts";
 
@@ -38,8 +37,8 @@ interface View {
 
 /** Returns what went wrong, or null. */
 export function enterView(kernel: Kernel, view: View): string | null {
-  const links = ROOT_LINKS.flatMap((path) => linkAt(path));
-  const parts = view.paths.flatMap((one) => copied(kernel, one));
+  const links = ROOT_LINKS.flatMap((path) => linkAt(kernel, path));
+  const parts = view.paths.flatMap((one) => copied(kernel, one, links));
   const lost = parts.find(({ tree }) => tree < 0);
   if (lost) return `${lost.target} cannot be mounted (error ${-lost.tree})`;
   const memory = (target: string, options: string, flags = MS_NOSUID | MS_NODEV): number =>
@@ -47,7 +46,7 @@ export function enterView(kernel: Kernel, view: View): string | null {
   const root = memory(BUILDING_SITE, "mode=755,size=4m,nr_inodes=4096");
   if (root !== 0) return `an empty root cannot be made (error ${-root})`;
   process.chdir(BUILDING_SITE);
-  mkdirSync("proc");
+  makeFolder(kernel, "proc");
   // before the old root is left: the kernel gives a new /proc only to those who still see one
   const proc = kernel.call("mount", "proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, 0);
   if (proc !== 0) return `a /proc of its own cannot be made (error ${-proc})`;
@@ -57,20 +56,20 @@ export function enterView(kernel: Kernel, view: View): string | null {
   if (left !== 0) return `the old root cannot be left (error ${-left})`;
   process.chdir("/");
 
-  for (const { path, target } of links) symlinkSync(target, path);
-  for (const folder of ["/dev/shm", "/tmp", "/var", "/run"]) mkdirSync(folder, { recursive: true });
+  for (const { path, target } of links) makeLink(kernel, target, path);
+  for (const folder of ["/dev/shm", "/tmp", "/var", "/run"]) makeFolder(kernel, folder);
   const limit = `size=${view.tempMb}m,nr_inodes=${view.tempFiles}`;
   const private_ = [memory("/tmp", `mode=1777,${limit}`), memory("/dev/shm", `mode=1777,${limit}`)];
   if (private_.some((result) => result !== 0)) return "a private /tmp cannot be made";
-  symlinkSync("/tmp", "/var/tmp");
-  symlinkSync("/proc/self/fd", "/dev/fd");
+  makeLink(kernel, "/tmp", "/var/tmp");
+  makeLink(kernel, "/proc/self/fd", "/dev/fd");
   for (const [index, name] of ["stdin", "stdout", "stderr"].entries())
-    symlinkSync(`/proc/self/fd/${index}`, `/dev/${name}`);
+    makeLink(kernel, `/proc/self/fd/${index}`, `/dev/${name}`);
   for (const part of parts.toSorted((a, b) => a.target.length - b.target.length)) {
     const trouble = mounted(kernel, part);
     if (trouble !== null) return trouble;
   }
-  for (const path of HIDDEN.filter((one) => existsSync(one))) {
+  for (const path of HIDDEN.filter((one) => isThere(kernel, one))) {
     const hidden = kernel.call("mount", "/dev/null", path, 0, MS_BIND, 0);
     if (hidden !== 0) return `${path} cannot be hidden (error ${-hidden})`;
   }
@@ -87,9 +86,10 @@ interface Part {
 }
 
 /** Once under its real name and once under the name it was given, which differ when a link was on the way. */
-function copied(kernel: Kernel, one: OpenedPath): readonly Part[] {
+function copied(kernel: Kernel, one: OpenedPath, links: readonly Link[]): readonly Part[] {
   const attributes = attributesOf(one.access);
-  const targets = one.path === one.real || isLinkedAtRoot(one.path) ? [one.real] : [one.real, one.path];
+  const targets =
+    one.path === one.real || links.some(({ path }) => isAtOrBelow(path, one.path)) ? [one.real] : [one.real, one.path];
   return targets.map((target) => ({
     target,
     isFolder: one.isFolder,
@@ -112,14 +112,10 @@ function mounted(kernel: Kernel, { target, isFolder, attributes, tree }: Part): 
   const flags = AT_EMPTY_PATH | (isFolder ? AT_RECURSIVE : 0);
   const set = setAttributes(kernel, { fd: tree, path: "", flags, attributes });
   if (set !== 0) return `${target} cannot be mounted as it should (error ${-set})`;
-  makeTarget(target, isFolder);
+  if (isFolder) makeFolder(kernel, target);
+  else makeFile(kernel, target);
   const moved = kernel.call("move_mount", tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH);
   return moved === 0 ? null : `${target} cannot be shown (error ${-moved})`;
-}
-
-function makeTarget(target: string, isFolder: boolean): void {
-  mkdirSync(isFolder ? target : dirname(target), { recursive: true });
-  if (!isFolder && lstatSync(target, { throwIfNoEntry: false }) === undefined) writeFileSync(target, "");
 }
 
 interface MountAttributes {
@@ -134,13 +130,23 @@ function setAttributes(kernel: Kernel, { fd, path, flags, attributes }: MountAtt
   return kernel.call("mount_setattr", fd, path, flags, change, change.byteLength);
 }
 
-function linkAt(path: string): readonly { readonly path: string; readonly target: string }[] {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return [];
-  return [{ path, target: readlinkSync(path) }];
+interface Link {
+  readonly path: string;
+  readonly target: string;
+}
+
+function linkAt(kernel: Kernel, path: string): readonly Link[] {
+  const target = linkTarget(kernel, path);
+  return target === null ? [] : [{ path, target }];
 }
 
 /** `/bin/sh` of a system whose /bin is a link is there as soon as /usr is. */
-function isLinkedAtRoot(path: string): boolean {
-  const [, first = ""] = path.split("/");
-  return ROOT_LINKS.includes(join("/", first)) && linkAt(join("/", first)).length > 0;
+function isAtOrBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+function isThere(kernel: Kernel, path: string): boolean {
+  const fd = tryPath(kernel, path);
+  if (fd >= 0) closeFd(kernel, fd);
+  return fd >= 0;
 }

@@ -6,6 +6,7 @@
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { separateCallIds } from "./call-ids.ts";
+import { serveClientPrograms } from "./client-programs.ts";
 import { registerDemoModel } from "./demo/model.ts";
 import { envelopeErrors } from "./errors.ts";
 import { hasFallbacks, useFallbacks } from "./fallbacks.ts";
@@ -37,6 +38,7 @@ export default function bridge(pi: ExtensionAPI): void {
   guardPiTools(pi, state);
   separateCallIds(pi);
   respellCalls(pi, state);
+  serveClientPrograms(pi, state); // after the calls have their names
   envelopeErrors(pi, state);
   keepOtherTexts(pi, state); // after the errors have their form
   if (!hasFallbacks()) keepProviderWaits(pi); // nobody waits for one model while another can answer
@@ -51,6 +53,7 @@ export default function bridge(pi: ExtensionAPI): void {
       const order = parseOrder(args);
       if (order.kind === "progress") return reportProgress(state, order);
       if (order.kind === "real") return void (state.realTexts = order.texts);
+      if (order.kind === "instructions") return void (state.instructions = order.text);
       takeTools(state, order);
       nameSession(order.session);
       // Between turns this can wait: the next session is loaded with the new list at once, and the next turn looks before it starts.

@@ -16,7 +16,9 @@ export type Order =
     }
   | { readonly kind: "progress"; readonly callId: string; readonly text: string }
   /** Pieces of the next prompt that its model reads otherwise than pi keeps them. */
-  | { readonly kind: "real"; readonly texts: readonly RealText[] };
+  | { readonly kind: "real"; readonly texts: readonly RealText[] }
+  /** What the program that asks tells the model of the next turn. */
+  | { readonly kind: "instructions"; readonly text: string };
 
 export function parseOrder(json: string): Order {
   const order: unknown = JSON.parse(json);
@@ -30,6 +32,7 @@ export function parseOrder(json: string): Order {
     return { kind: "progress", callId, text };
   }
   if (kind === "real" && Array.isArray(texts) && texts.every(isRealText)) return { kind: "real", texts };
+  if (kind === "instructions" && typeof text === "string") return { kind: "instructions", text };
   throw new Error("the order is of no known kind");
 }
 
@@ -52,6 +55,7 @@ function isSpec(value: unknown): value is ToolSpec {
     typeof value.label === "string" &&
     typeof value.description === "string" &&
     isRecord(value.parameters) &&
-    (value.otherNames === undefined || isNames(value.otherNames))
+    (value.otherNames === undefined || isNames(value.otherNames)) &&
+    (value.client === undefined || value.client === true)
   );
 }

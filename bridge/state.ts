@@ -18,6 +18,8 @@ export interface BridgeState {
   readonly kept: Map<string, string>;
   /** Pieces of the prompt that the model of the running turn reads otherwise than pi keeps them. */
   realTexts: readonly RealText[];
+  /** What the program that asks tells the model of the running turn; empty: nothing. */
+  instructions: string;
 }
 
 const KEY = Symbol.for("pi-gateway.bridge");
@@ -32,6 +34,7 @@ export function bridgeState(): BridgeState {
     judged: new Set(),
     kept: new Map(),
     realTexts: [],
+    instructions: "",
   };
   return holder[KEY];
 }

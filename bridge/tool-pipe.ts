@@ -81,7 +81,8 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
       state.judged.add(callId);
       state.running.set(callId, (text) => update(onUpdate, text));
       try {
-        return await callGateway(state, ctx, { tool: spec.name, callId, params }, signal);
+        const result = await callGateway(state, ctx, { tool: spec.name, callId, params }, signal);
+        return spec.client ? { ...result, terminate: true } : result; // its result comes with another request
       } finally {
         state.running.delete(callId);
       }

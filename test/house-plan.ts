@@ -24,6 +24,7 @@ const ROOMS = [
   "model-door",
   "egress",
   "sandbox",
+  "openai",
 ];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
@@ -120,6 +121,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "@sparticuz/chromium": [],
   "axe-core": [],
   "fast-check": [],
+  openai: [],
   ajv: [],
   "ajv-formats": [],
 };

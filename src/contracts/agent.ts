@@ -2,6 +2,7 @@
 import type { ThinkingLevel } from "./session-settings.ts";
 import type { ChatAddress, MessageOrigin, Usage } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
+import type { ClientTool, HistoryMessage } from "./client-request.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 
 export interface AgentPool extends AsyncDisposable {
@@ -47,6 +48,8 @@ export interface LeaseRequest {
   readonly delegatedBy?: TurnId;
   /** The session ends with this lease: its file is removed. */
   readonly passing?: boolean;
+  /** What was said before, in a session that begins with this lease. */
+  readonly history?: readonly HistoryMessage[];
 }
 
 /** A model that can be chosen, as pi describes it. */
@@ -72,6 +75,8 @@ export interface Caller {
   readonly cause?: MessageOrigin;
   /** Of a delegated turn: whoever asked. It may do no more than they may. */
   readonly askedBy?: Caller;
+  /** Tools that the program which asked runs itself; absent: none. */
+  readonly clientTools?: readonly ClientTool[];
 }
 
 /** Exclusive use of one process with the session open. Disposing gives it back, or ends it when it is no longer trustworthy. */
@@ -123,6 +128,8 @@ export interface PromptInput {
   /** What the gateway says before it; left out where a prompt template is called. */
   readonly preface?: string;
   readonly images: readonly { readonly mimeType: string; readonly base64: string }[];
+  /** What the program that asks tells the model for this turn, besides the agent's own instructions. Not kept. */
+  readonly instructions?: string;
   /** Pieces of the preface that the model of this turn reads otherwise than they are kept. */
   readonly realTexts?: readonly RealText[];
 }

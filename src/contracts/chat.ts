@@ -1,4 +1,5 @@
 /** What people say and what we say back, free of any platform. */
+import type { ClientRequest } from "./client-request.ts";
 import type { QueueMode, ThinkingLevel } from "./session-settings.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 
@@ -38,12 +39,17 @@ export interface InboundMessage {
   readonly origin?: MessageOrigin;
   /** From a channel that shows questions: new words that may answer one. Not stored. */
   readonly answering?: AnsweringText;
+  /** What a program gives with it for this one turn. Not stored: after a crash that program is gone, too. */
+  readonly client?: ClientRequest;
 }
 
 /** Words of somebody else inside a message: never a command, never an answer, and marked as theirs wherever a model reads them. */
 export interface QuotedText {
-  /** `reply`: the message that it replies to. `forward`: passed on as it is. `shared`: a contact, a place, a sticker. */
-  readonly how: "reply" | "forward" | "shared";
+  /**
+   * `reply`: the message that it replies to. `forward`: passed on as it is. `shared`: a contact, a place, a sticker. `result`: what a client tool
+   * gave; its author is the tool, and the id that of the call.
+   */
+  readonly how: "reply" | "forward" | "shared" | "result";
   /** `id` is typed by its platform, `telegram:user:7`; null: the platform does not say. The name is for display. */
   readonly author: { readonly id: string | null; readonly name: string };
   readonly text: string;

@@ -178,7 +178,7 @@ export interface TurnStore {
     filter: { readonly sessionKey?: SessionKey; readonly outcome?: TurnResult["outcome"] },
     page: Page,
   ): Promise<Listed<TurnTrace>>;
-  get(turnId: TurnId): Promise<(TurnTrace & Pick<TurnResult, "toolCalls">) | null>;
+  get(turnId: TurnId): Promise<(TurnTrace & { readonly toolCalls: readonly TurnToolCall[] }) | null>;
 }
 
 export interface BegunTurn {
@@ -250,13 +250,15 @@ export interface TurnResult {
   readonly content: string; // all reply parts, joined by an empty line
   readonly attachments?: readonly MediaRef[]; // absent: none
   readonly errorCode: string | null;
-  readonly toolCalls: readonly {
-    readonly tool: string;
-    readonly input: unknown;
-    readonly status: ToolStatus;
-    readonly ms: number;
-  }[];
+  readonly toolCalls: readonly (TurnToolCall & { readonly callId: string })[];
   readonly usage: Usage;
+}
+
+export interface TurnToolCall {
+  readonly tool: string;
+  readonly input: unknown;
+  readonly status: ToolStatus;
+  readonly ms: number;
 }
 
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

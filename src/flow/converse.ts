@@ -8,6 +8,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { LiveTurnRecorder, LiveTurnWriter } from "./live-turns.ts";
 import { timeText, waitSentence } from "./ending/provider-wait.ts";
 import { promptFor } from "./prompt/prompt.ts";
+import { clientOf } from "./turn-rights.ts";
 import type { SpanRecorder } from "./spans.ts";
 import { startSteering, type Steering, type SteeringDeps } from "./steering.ts";
 import { type AgentEnding, isPost, streamCutOff } from "./ending/turn-ending.ts";
@@ -17,7 +18,7 @@ interface ConverseDeps extends SteeringDeps {
   readonly events: Events;
   readonly live: LiveTurnRecorder;
   readonly spans: SpanRecorder;
-  /** Counts what tools have sent to the chat meanwhile. */
+  /** Counts what tools have sent to the chat, and what the program that asked is to run. */
   readonly said: { posts: number };
 }
 
@@ -55,7 +56,7 @@ export async function converse(
       }
       deltas.flush();
       noteTool(spans, event);
-      if (isPost(event)) deps.said.posts++;
+      if (isPost(event) || isClientCall(event, batch)) deps.said.posts++;
       if (event.type === "tool_start") shown.toolStarted(event);
       else if (event.type === "tool_update") shown.toolUpdated(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
@@ -73,6 +74,12 @@ export async function converse(
     over.abort(new Error("turn over"));
     if (shown !== writer) shown.close();
   }
+}
+
+/** What the program that asked is to do next: a turn that ends with it has said something. */
+function isClientCall(event: AgentEvent, batch: Batch): boolean {
+  if (event.type !== "tool_end" || event.isError) return false;
+  return clientOf(batch)?.tools.some(({ name }) => name === event.tool) ?? false;
 }
 
 /** The gate asks owners; the agent knows of none of it. */

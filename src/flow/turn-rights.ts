@@ -4,6 +4,7 @@
  */
 import type { Caller } from "../contracts/agent.ts";
 import type { Usage } from "../contracts/chat.ts";
+import type { ClientRequest } from "../contracts/client-request.ts";
 import { ERRORS } from "../contracts/errors.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { Rights, RightsNow } from "../contracts/channels/rights.ts";
@@ -33,6 +34,7 @@ export function callerOf(batch: Pick<Batch, "sessionKey" | "turnId" | "agentId" 
   const [first] = batch.entries;
   if (!first) throw new Error("a turn without messages was taken");
   const { sender, address, scope, place, origin } = first.message;
+  const client = clientOf(batch);
   return {
     sessionKey,
     turnId,
@@ -43,7 +45,13 @@ export function callerOf(batch: Pick<Batch, "sessionKey" | "turnId" | "agentId" 
     scope,
     ...(place === undefined ? {} : { place }),
     ...(origin ? { cause: origin } : {}),
+    ...(client && client.tools.length > 0 ? { clientTools: client.tools } : {}),
   };
+}
+
+/** Of several messages that are answered together, the newest one says it. */
+export function clientOf({ entries }: Pick<Batch, "entries">): ClientRequest | undefined {
+  return entries.findLast(({ message }) => message.client !== undefined)?.message.client;
 }
 
 export async function openTurnRights({ log, rights }: TurnRightsDeps, batch: Batch): Promise<TurnRights> {

@@ -13,6 +13,7 @@ import { type ProxyRule, readClient } from "./access/client-address.ts";
 import { authorize, isUpgrade, refuseStrangers } from "./access/gate.ts";
 import type { Hosts } from "./access/hosts.ts";
 import type { MediaLinks } from "./access/media-links.ts";
+import { openAiProblem, speaksOpenAi } from "./openai/problem.ts";
 import { logProblem, problemResponse } from "./problem.ts";
 import { bytesOf, type Call, type Reply, type Route } from "./route.ts";
 import type { createMatcher, Match } from "./route-match.ts";
@@ -98,7 +99,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         if (request.signal.aborted) deps.log.debug("client gone", { requestId, method: request.method });
         else logProblem(deps.log, error, { requestId, method: request.method });
         await passFirstChunk(deps.clock, request);
-        return finished(problemResponse(error, requestId), requestId, hasUnreadBody(request));
+        const problem = speaksOpenAi(request.url) ? openAiProblem(error, requestId) : problemResponse(error, requestId);
+        return finished(problem, requestId, hasUnreadBody(request));
       } finally {
         inFlight--;
         const ms = Math.round(deps.clock.elapsed() - startedAt);

@@ -14,11 +14,16 @@ export function wireError(error: unknown, requestId: string): WireError {
 
 export function problemResponse(error: unknown, requestId: string): Response {
   const body = wireError(error, requestId);
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (body.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(body.retryAfterMs / MS_PER_SECOND));
-  if (body.code === "unauthorized") headers["www-authenticate"] = "Bearer";
+  const headers = problemHeaders(body);
   const status = isGatewayError(error) ? ERRORS[error.code].status : ERRORS.internal.status;
   return new Response(JSON.stringify({ error: body }), { status, headers });
+}
+
+export function problemHeaders({ code, retryAfterMs }: WireError): Record<string, string> {
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(retryAfterMs / MS_PER_SECOND));
+  if (code === "unauthorized") headers["www-authenticate"] = "Bearer";
+  return headers;
 }
 
 /** Our own faults are worth a line; what callers do wrong is not, or anyone could fill the disk with log lines. */

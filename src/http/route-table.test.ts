@@ -49,6 +49,9 @@ describe("the route table", () => {
       "operator GET /api/turns/:id",
       "operator GET /api/usage",
       "operator GET /metrics",
+      "operator GET /v1/models",
+      "operator GET /v1/models/:id",
+      "operator GET /v1/models/:owner/:agent",
       "operator GET /ws",
       "operator PATCH /api/cron/jobs/:id",
       "operator PATCH /api/messages/:id",
@@ -73,6 +76,7 @@ describe("the route table", () => {
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",
       "operator POST /api/sign-out",
+      "operator POST /v1/chat/completions",
       "signed GET /media/:id",
     ]);
   });

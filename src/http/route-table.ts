@@ -21,6 +21,7 @@ import { pairingRoutes } from "./routes/pairing.ts";
 import { explainRouteRoutes } from "./routes/explain-route.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { usageRoutes } from "./routes/usage.ts";
+import { openAiRoutes } from "./routes/openai.ts";
 
 interface TableParts extends ServerParts {
   readonly signIn: SignInDeps;
@@ -50,5 +51,6 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...explainRouteRoutes(deps),
     ...usageRoutes(deps),
     ...keyRoutes(deps),
+    ...openAiRoutes(deps, server),
   ];
 }

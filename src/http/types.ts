@@ -9,11 +9,13 @@ import type { Receiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, Webhook } from "../contracts/channels/platform.ts";
 import type { Questions } from "../contracts/channels/question.ts";
-import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
+import type { InboundMessage, MediaRef, QuotedText } from "../contracts/chat.ts";
+import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
+import type { OpenAiDoor } from "../contracts/openai.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
@@ -67,6 +69,8 @@ interface MessageDeps {
   readonly api: InboundMaker;
   readonly sessions: SessionNames;
   readonly models: SessionModels;
+  /** Chat completions in the form of OpenAI's API. */
+  readonly openai: OpenAiDoor;
   /** The channel that answers requests of its platform at this path; null: none does. */
   platformWebhook(path: string): Webhook | null;
 }
@@ -139,6 +143,9 @@ export interface InboundInput {
   readonly fingerprint: string;
   /** To be steered into the running answer. */
   readonly steer?: boolean;
+  readonly client?: ClientRequest;
+  /** Of client tools. */
+  readonly results?: readonly QuotedText[];
   readonly receivedAt: number;
 }
 

@@ -18,6 +18,7 @@ export {
   cronSessionKey,
   delegateSessionKey,
   heartbeatSessionKey,
+  requestSessionKey,
   webhookSessionKey,
   targetSessionKey,
 } from "./session-key.ts";

@@ -67,6 +67,11 @@ export function delegateSessionKey(agent: string, turn: string, call: string): S
   ) as SessionKey;
 }
 
+/** The session of one request of a program, which ends with it: `agent:{id}:request:{turn}`. Nobody can write into it. */
+export function requestSessionKey(agent: string, turn: string): SessionKey {
+  return ["agent", escapePart(agent), "request", escapePart(turn)].join(":") as SessionKey;
+}
+
 /** A full key as it was built, or a short name that means a session of the HTTP API. Null for anything else. */
 export function parseSessionText(text: string, agent: string): NamedSession | null {
   if (isShortName(text)) return named({ form: "chat", agent, channel: "api", scope: "dm", peer: { id: text } });

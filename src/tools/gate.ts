@@ -18,7 +18,8 @@ import {
   recordRejected,
 } from "./parts.ts";
 import { judgeOf, mayUse } from "./policy.ts";
-import type { LiveToolRegistry } from "./registry.ts";
+import { clientSpecs, clientTool } from "./client-tools.ts";
+import type { LiveToolRegistry, UsableTool } from "./registry.ts";
 import { createImageCheck } from "./run/images.ts";
 import { maskOutcome, maskUpdates } from "./run/mask-outcome.ts";
 import { runCall } from "./run/run-call.ts";
@@ -42,7 +43,7 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
   };
   const specs = createSpecs(deps.registry);
   return {
-    specs: (caller) => offered(parts, caller).map(specs),
+    specs: (caller) => [...offered(parts, caller).map(specs), ...clientSpecs(caller)],
     onChange(listener) {
       const tools = deps.registry.onChange(listener);
       const rules = deps.events.on("status", ({ what }) => void (what === "config" && listener()));
@@ -139,11 +140,17 @@ async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal:
 
 function draftOf(parts: Parts, request: ToolRequest, record: CallRecord, shared: Shared): Draft | ToolRefusal {
   const { registry } = parts;
+  const ofClient = clientTool(request.context, request.tool);
+  if (ofClient) return draftFor(ofClient, request, record, shared);
   // a tool of exactly this name counts even when it cannot be used: a call never runs another one instead
   const isKnown = (name: string): boolean => registry.has(name) || registry.usable(name, request.context) !== null;
   const name = knownName(request.tool, isKnown);
   const usable = registry.usable(name, request.context);
   if (!usable) return quarantinedTool(parts, name, request) ?? unknownTool(parts, request);
+  return draftFor(usable, request, record, shared);
+}
+
+function draftFor(usable: UsableTool, request: ToolRequest, record: CallRecord, shared: Shared): Draft {
   return {
     request,
     usable,

@@ -22,7 +22,10 @@ type PolicyKey =
   "allow" | "deny" | "roles" | "origins" | "agents" | "principals" | "limits" | "maxPerSession" | "maxTotal";
 
 /** What is known about a tool before it is called; pi's own have no more than this. */
-export type ToolInfo = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval">;
+export type ToolInfo = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval"> & {
+  /** Brought along by a program, which runs it: lists that say what the gateway offers do not name it, and can only forbid it. */
+  readonly client?: true;
+};
 
 type Verdict = { readonly may: boolean; readonly because: string };
 
@@ -62,6 +65,7 @@ interface Asking {
 function judge(tool: ToolInfo, layers: readonly Layer[], asking: Asking | null): Verdict {
   const denied = layers.find(({ deny }) => deny && lists(deny, tool.name));
   if (denied) return no(`${denied.key}.deny names it`);
+  if (tool.client) return yes;
   const missing = layers.find(({ allow }) => allow && !lists(allow, tool.name));
   if (missing) return no(`${missing.key}.allow does not name it`);
   const named = layers.some(({ allow, onlyNarrows }) => !onlyNarrows && allow?.includes(tool.name));

@@ -13,6 +13,7 @@ import { openSecretFiles } from "../store/index.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
+import { openCompletions } from "./openai.ts";
 
 interface PortParts extends Groups {
   readonly plugins: PluginHost;
@@ -57,6 +58,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         api: builtinChannels.api,
         sessions: { parse: (text, agent, key) => chooseSession(config(), text, agent, key) },
         models: agents.models,
+        openai: openCompletions(core, parts),
         platformWebhook: messages.platforms.webhook,
       },
       people: {

@@ -251,7 +251,7 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const talk = { request: nobody, send: nobody, onEvent: nobody, onDialog: nobody, onNote: nobody };
   const asking = { listen: nobody, hush: nobody, lastAsked: nobody };
   const ends = { ended: nobody, stopCalls: nobody, endLeftRunning: nobody };
-  const calls = { began: nobody, updated: nobody, ...ends, showReal: nobody };
+  const calls = { began: nobody, updated: nobody, ...ends, showReal: nobody, instruct: nobody };
   const left = { leftRunning: nobody, endLeftRunning: nobody, processorSeconds: nobody };
   const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
   const process = {

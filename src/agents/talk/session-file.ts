@@ -8,7 +8,7 @@ import { usageOfLines } from "./entry-usage.ts";
 import { isFields } from "./protocol.ts";
 
 const NAME = /^[a-z0-9-]{8,80}\.jsonl$/;
-const PASSING = /^delegate-[a-z0-9-]+\.jsonl$/;
+const PASSING = /^(?:delegate|request)-[a-z0-9-]+\.jsonl$/;
 /** Longer than any turn. */
 const PASSING_KEPT_MS = 24 * 60 * 60_000;
 const SESSION_VERSION = 3;
@@ -36,13 +36,13 @@ export function sessionPath(folder: string, name: string): string {
   return join(folder, name);
 }
 
-/** Makes the file with its header unless it is there. pi keeps the first prompt of a new session only in a file that already exists. */
-export async function ensureSessionFile(path: string, header: SessionHeader): Promise<void> {
+/** Makes the file with its header, and with these entries, unless it is there. pi keeps the first prompt of a new session only in a file that already exists. */
+export async function ensureSessionFile(path: string, header: SessionHeader, entries = ""): Promise<void> {
   await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
   const made = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600).catch(ifExists);
   if (!made) return;
   try {
-    await made.write(headerLine(header));
+    await made.write(headerLine(header) + entries);
   } finally {
     await made.close();
   }
@@ -116,7 +116,7 @@ export function settledSize(path: string): number {
   }
 }
 
-/** Files of delegated turns that a crash has left behind; a fresh one may be in use. */
+/** Files of delegated turns and of single requests that a crash has left behind; a fresh one may be in use. */
 export async function sweepPassing(folder: string, now: number): Promise<void> {
   const names = await readdir(folder).catch(() => []); // there is no folder before the first session
   for (const name of names.filter((one) => PASSING.test(one))) {

@@ -8,6 +8,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { NO_USAGE } from "./entry-usage.ts";
+import { historyEntries } from "./history.ts";
 import { type Fields, modelName, text } from "./protocol.ts";
 import { inspectSessionFile, isStartedOver, startOver } from "../setup/damaged-session.ts";
 import {
@@ -89,7 +90,9 @@ export async function openSession(
     });
     return { session: opened(), switched: false, lost: NO_USAGE };
   }
-  const prepared = await prepareFile(kept, before, request.settledBytes, header);
+  const entries = historyEntries(deps, request.history ?? [], wanted.model);
+  if (entries !== "") await ensureSessionFile(kept, header, entries);
+  const prepared = entries === "" ? await prepareFile(kept, before, request.settledBytes, header) : { lost: NO_USAGE };
   await moveSession(kept, folders.workspace);
   await duringVisit(visit, async () => {
     await switchTo(deps.clock, agent, path);

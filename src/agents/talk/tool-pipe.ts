@@ -36,6 +36,8 @@ export interface ToolPipe {
   settled(): Promise<void>;
   /** The model of the turn that begins next reads these pieces of its prompt otherwise than pi keeps them. */
   showReal(texts: readonly RealText[], signal: AbortSignal): Promise<void>;
+  /** The model of the turn that begins next is told this besides its agent's instructions. */
+  instruct(instructions: string, signal: AbortSignal): Promise<void>;
   /** pi has a call to make. It may refuse it itself, and then nothing of it comes over the pipe. */
   began(call: AgentCall): void;
   /** A running call has said so much. */
@@ -93,9 +95,12 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     type: "prompt",
     message: `/gw-${options.suffix} ${JSON.stringify(body)}`,
   });
+  const tellBridge = async (body: unknown, signal: AbortSignal): Promise<void> => {
+    if (bridge !== "off") await process.request(order(body), signal);
+  };
   const own = (to: Caller | null) => (to ? profileTools(profile) : []); // they touch files: nobody has them while no turn runs
   const has = (tool: string): boolean => typeof profile === "string" || profile.includes(tool);
-  const names = (to: Caller) => [...own(to), ...deps.tools.specs(to).map(({ name }) => name)].filter(has);
+  const names = (to: Caller) => [...own(to).filter(has), ...offeredNames(deps.tools, to, has)];
   const unasked = createUnaskedCalls(deps, { bridge, names });
   const serving: Serving = { running: new Map(), unasked, kept: new Map(), caller: null, stopping: false };
   const { running } = serving;
@@ -134,9 +139,8 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       offering.follow(context);
     },
     settled: offering.settled,
-    async showReal(texts, signal) {
-      if (bridge !== "off") await process.request(order({ kind: "real", texts }), signal);
-    },
+    showReal: (texts, signal) => tellBridge({ kind: "real", texts }, signal),
+    instruct: (instructions, signal) => tellBridge({ kind: "instructions", text: instructions }, signal),
     began: unasked.began,
     updated: piCalls.updated,
     ended(callId, end) {
@@ -150,6 +154,11 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     stopCalls: (over) => stopCalls(serving, over),
     endLeftRunning: left.end,
   };
+}
+
+/** A profile that is a list does not know tools of the program that asks. */
+function offeredNames(tools: ToolGate, to: Caller, has: (tool: string) => boolean): readonly string[] {
+  return tools.specs(to).flatMap(({ name, client }) => (client || has(name) ? [name] : []));
 }
 
 /** Whatever fails here, the agent is answered: it would wait for ever. */

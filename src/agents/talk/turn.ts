@@ -155,6 +155,7 @@ async function ask({ process, pipe, templates }: ReadyAgent, input: PromptInput,
   signal.addEventListener("abort", pipe.asking.hush, { once: true });
   await pipe.settled();
   if (input.realTexts) await pipe.showReal(input.realTexts, signal);
+  if (input.instructions) await pipe.instruct(input.instructions, signal);
   return process.request({ type: "prompt", ...inputFields(input, templates) }, signal);
 }
 

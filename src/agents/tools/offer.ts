@@ -43,7 +43,7 @@ export function offerChange(
 /** A schema is nearly always the very same object; only when it is not are its contents compared. */
 function sameSpec(a: ToolSpec | undefined, b: ToolSpec): boolean {
   if (a === b) return true;
-  if (!a || a.label !== b.label || a.description !== b.description) return false;
+  if (!a || a.label !== b.label || a.description !== b.description || a.client !== b.client) return false;
   if (!sameList(a.otherNames ?? [], b.otherNames ?? [])) return false;
   return a.parameters === b.parameters || JSON.stringify(a.parameters) === JSON.stringify(b.parameters);
 }

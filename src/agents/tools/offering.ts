@@ -65,7 +65,7 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
 
   const give = async (to: Caller | null, signal: AbortSignal): Promise<void> => {
     stale = false;
-    const specs = deps.tools.specs(to).filter((spec) => isUsable(spec) && options.has(spec.name));
+    const specs = deps.tools.specs(to).filter((spec) => isUsable(spec) && (spec.client || options.has(spec.name)));
     const change = offerChange(given, specs, options.own(to), to?.sessionKey ?? null);
     if (change) await send(change, signal);
   };

@@ -1,5 +1,6 @@
 /** What the web console or a program said → InboundMessage. Who is speaking was decided at sign-in; nothing here is believed from the body. */
 import type { InboundMessage, MediaRef, QuotedText } from "../../contracts/chat.ts";
+import type { ClientRequest } from "../../contracts/client-request.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
 
 export interface WebChatInput {
@@ -14,6 +15,9 @@ export interface WebChatInput {
   readonly principal: Principal;
   readonly agentId: AgentId;
   readonly steer?: boolean;
+  readonly client?: ClientRequest;
+  /** Of client tools. */
+  readonly results?: readonly QuotedText[];
   readonly receivedAt: number;
 }
 
@@ -28,11 +32,12 @@ export function toInbound(channel: string, input: WebChatInput): InboundMessage 
     scope: "dm",
     sender: { principal: input.principal, name: SENDER_NAME },
     text: input.text,
-    quoted: input.answered ? [input.answered] : [],
+    quoted: [...(input.answered ? [input.answered] : []), ...(input.results ?? [])],
     attachments: input.attachments,
     mentioned: true,
     agentId: input.agentId,
     ...(input.steer ? { steer: true } : {}),
+    ...(input.client ? { client: input.client } : {}),
     receivedAt: input.receivedAt,
   };
 }

@@ -90,6 +90,8 @@ export interface ToolSpec {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Under which it is found as well; an agent looks for it before the gate does. */
   readonly otherNames?: readonly string[];
+  /** The program that asked runs it: a call ends the run. */
+  readonly client?: true;
 }
 
 /** A registered tool as operators and programs see it. */

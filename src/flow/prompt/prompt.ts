@@ -12,7 +12,7 @@ import { eventText } from "./event-text.ts";
 import type { GroupTalk } from "../intake/group-talk.ts";
 import { type TurnContext, messageLines } from "./turn-context.ts";
 import { historyFor } from "./started-over.ts";
-import { callerOf } from "../turn-rights.ts";
+import { callerOf, clientOf } from "../turn-rights.ts";
 import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
 import { wrapQuoted } from "../../kit/marks/quoted.ts";
 import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
@@ -55,12 +55,14 @@ export async function promptFor(
   const reactions = await reactionsFor(sources, batch);
   const answered = await answeredLines(sources, batch.entries);
   const facts = context.tell(batch, [...answered, ...history.lines, ...lines, ...attached]);
+  const { instructions = "" } = clientOf(batch) ?? {};
   const others = [...reactions, ...overheardIn(sources, batch)];
   const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...others].join("\n\n");
   return {
     text: markedText(ids, batch, pieces),
     images,
     ...(preface === "" ? {} : { preface }),
+    ...(instructions === "" ? {} : { instructions }),
     ...(realTexts.length === 0 ? {} : { realTexts }),
   };
 }

@@ -35,6 +35,9 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/turns/:id": ["chat", "read"],
   "GET /api/usage": ["read", "all"],
   "GET /metrics": ["read", "all"],
+  "GET /v1/models": ["chat"],
+  "GET /v1/models/:id": ["chat"],
+  "GET /v1/models/:owner/:agent": ["chat"],
   "GET /ws": ["chat", "tools", "read"],
   "PATCH /api/cron/jobs/:id": ["all"],
   "PATCH /api/messages/:id": ["chat"],
@@ -60,6 +63,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/sessions/:key/reset": ["chat"],
   "POST /api/sign-out": ["all"],
   "POST /api/tools/call": ["tools"],
+  "POST /v1/chat/completions": ["chat"],
 };
 
 const METHODS: typeof ROUTES = {

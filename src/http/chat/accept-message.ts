@@ -2,6 +2,8 @@
 import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
 import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { ChatSession, RefusedBecause } from "../../contracts/channel.ts";
+import type { ClientRequest } from "../../contracts/client-request.ts";
+import type { ClientResult } from "../../contracts/openai.ts";
 import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { sizeText } from "../body.ts";
 import type { Identity } from "../access/auth.ts";
@@ -37,6 +39,15 @@ interface Draft extends SessionRequest {
   readonly replyTo?: string | undefined;
   /** To be steered into the running answer, whatever the mode. */
   readonly steer?: boolean;
+  readonly client?: ClientDraft;
+}
+
+/** What a program gives for one turn. */
+interface ClientDraft {
+  readonly request: ClientRequest;
+  readonly results: readonly ClientResult[];
+  /** Of everything it sent. */
+  readonly digest: string;
 }
 
 export interface Taken {
@@ -97,13 +108,16 @@ export async function acceptMessage(
 ): Promise<Taken> {
   const { sessionKey, agentId, channel, chat } = ownSession(deps, draft, draft.by);
   if (draft.text.length > limits.maxMessageChars) throw tooLong(draft.text.length, limits.maxMessageChars);
-  if (draft.text.trim() === "" && draft.attachments.length === 0) throw new GatewayError("empty_message", "empty");
+  const results = draft.client?.results ?? [];
+  if (draft.text.trim() === "" && draft.attachments.length === 0 && results.length === 0)
+    throw new GatewayError("empty_message", "empty");
   const answered =
     draft.replyTo === undefined
       ? null
       : await findAnswered(deps, { sessionKey, to: { channel, account: ACCOUNT, chat } }, draft);
   const files = await attach(deps, limits, draft, signal);
   const identities = files.map((file) => file.identity);
+  const more = [...(answered ? [answered.ownId] : []), ...(draft.client ? [draft.client.digest] : [])];
   const message = deps.messages[channel].toInbound({
     chat,
     sessionKey,
@@ -112,8 +126,9 @@ export async function acceptMessage(
     attachments: files.map((file) => file.ref),
     principal: draft.by.principal,
     agentId,
-    fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, identities, ...(answered ? [answered.ownId] : [])])),
+    fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, identities, ...more])),
     ...(answered ? { answered } : {}),
+    ...(draft.client ? { client: draft.client.request, results: results.map(quotedResult) } : {}),
     ...(draft.steer ? { steer: true } : {}),
     receivedAt: deps.clock.now(),
   });
@@ -130,6 +145,10 @@ export async function acceptMessage(
 /** Programs choose these ids, so those of one key say nothing about those of another. */
 function eventIdOf({ eventId, by: { key } }: Draft): string {
   return key === null ? eventId : `${key.id}:${eventId}`;
+}
+
+function quotedResult({ callId, tool, text }: ClientResult): QuotedText {
+  return { how: "result", author: { id: callId, name: tool }, text };
 }
 
 /** As it is shown now: a message of another session, or one that was deleted, cannot be replied to. */

@@ -36,7 +36,7 @@ describe("a message by POST /api/chat", () => {
     await using world = startHttpWorld();
     const asked = world.postJson("/api/chat", { text: "hi" });
     await taken(world, 1);
-    world.endTurn(id("in_1"), { toolCalls: [{ tool: "clock", input: {}, status: "success", ms: 3 }] });
+    world.endTurn(id("in_1"), { toolCalls: [{ callId: "c1", tool: "clock", input: {}, status: "success", ms: 3 }] });
     const response = await asked;
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({

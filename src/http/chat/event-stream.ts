@@ -3,8 +3,13 @@ import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 
-interface EventSink {
+interface EventSink extends Pick<DataSink, "isGone"> {
   send(event: string, data: unknown): void;
+}
+
+interface DataSink {
+  /** One event without a name. */
+  data(text: string): void;
   /** Nobody reads any more. */
   isGone(): boolean;
 }
@@ -17,9 +22,39 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
  * not ends the stream, and the log tells it.
  */
 export function eventStream(
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  deps: StreamDeps,
   signal: AbortSignal,
   produce: (sink: EventSink, signal: AbortSignal) => Promise<void>,
+): Response {
+  return textStream(deps, signal, ({ write, isGone }, over) =>
+    produce({ send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`), isGone }, over),
+  );
+}
+
+/** The same for events that have no names. */
+export function dataStream(
+  deps: StreamDeps,
+  signal: AbortSignal,
+  produce: (sink: DataSink, signal: AbortSignal) => Promise<void>,
+): Response {
+  return textStream(deps, signal, ({ write, isGone }, over) =>
+    produce({ data: (text) => write(`data: ${text}\n\n`), isGone }, over),
+  );
+}
+
+interface StreamDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface TextSink extends Pick<DataSink, "isGone"> {
+  write(text: string): void;
+}
+
+function textStream(
+  { clock, log }: StreamDeps,
+  signal: AbortSignal,
+  produce: (sink: TextSink, signal: AbortSignal) => Promise<void>,
 ): Response {
   const gone = new AbortController();
   const over = AbortSignal.any([signal, gone.signal]);
@@ -39,10 +74,7 @@ export function eventStream(
         background(log, "stream of events not kept open", () =>
           heartbeat(clock, still, () => write(": still here\n\n")),
         );
-        const sink: EventSink = {
-          send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
-          isGone: () => gone.signal.aborted,
-        };
+        const sink: TextSink = { write, isGone: () => gone.signal.aborted };
         // Not awaited: a stream that waits in `start` sends nothing until it is over.
         const work = async (): Promise<void> => {
           try {

@@ -1,6 +1,6 @@
 /** POST /api/chat: hand a message in and wait for the answer, whole or as it is written. Gives up waiting, never the turn. */
 import { Type } from "typebox";
-import { ERRORS, GatewayError } from "../../contracts/errors.ts";
+import { GatewayError } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";
 import type { ChatReply } from "../../contracts/wire.ts";
 import {
@@ -14,7 +14,8 @@ import {
 import { checkedObject } from "../checked.ts";
 import { eventStream } from "../chat/event-stream.ts";
 import { followTurn, type TurnFollower } from "../chat/follow-turn.ts";
-import { knownCode, logProblem, wireError } from "../problem.ts";
+import { turnError } from "../chat/turn-error.ts";
+import { logProblem, wireError } from "../problem.ts";
 import { type Call, identityOf, json, OPERATOR_POST, type Route } from "../route.ts";
 import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
@@ -123,21 +124,12 @@ function replyOf(links: Links, result: TurnResult): ChatReply {
   const files = attachments.map((media) => ({ ...media, url: links.sign(media.mediaId, "inline") }));
   return {
     content,
-    tool_calls: toolCalls,
+    tool_calls: toolCalls.map(({ tool, input, status, ms }) => ({ tool, input, status, ms })),
     sessionKey,
     turnId,
     usage,
     ...(files.length > 0 ? { attachments: files } : {}),
   };
-}
-
-function turnError(result: TurnResult): GatewayError {
-  const code = knownCode(result.errorCode);
-  // which budget and until when, or what the provider said, is in the notice that the chat shows: its last paragraph
-  const shown = code === "budget_spent" || code.startsWith("provider_");
-  const notice = code === "budget_spent" ? result.content : (result.content.split("\n\n").at(-1) ?? "");
-  const say = shown && notice !== "" ? notice : ERRORS[code].say;
-  return new GatewayError(code, "turn failed", { say, fields: { turnId: result.turnId } });
 }
 
 function eventIdOf(key: string | null, deps: Pick<HttpDeps, "ids">): string {

@@ -4,14 +4,19 @@ import { oneLine } from "./markers.ts";
 import { wrapUntrusted } from "./untrusted.ts";
 
 interface Quoted {
-  readonly how: "reply" | "forward" | "shared";
+  readonly how: "reply" | "forward" | "shared" | "result";
   readonly author: { readonly id: string | null; readonly name: string };
   readonly text: string;
   /** The message is shown beside this one, by this id. */
   readonly ownId?: string;
 }
 
-const SOURCE = { reply: "message that this replies to", forward: "forwarded message", shared: "shared item" } as const;
+const SOURCE = {
+  reply: "message that this replies to",
+  forward: "forwarded message",
+  shared: "shared item",
+  result: "result of your call of a client tool",
+} as const;
 
 export function isQuotedList(value: unknown): value is readonly Quoted[] {
   return Array.isArray(value) && value.every(isQuoted);
@@ -66,6 +71,7 @@ function lines({ how, author, text }: Quoted): string {
   const name = oneLine(author.name) || (author.id ?? "somebody");
   if (how === "reply" && text === "") return ""; // a picture, for example: which one it is is known by its id
   if (how === "reply") return `[In reply to ${name}: ${oneLine(text)}]`;
+  if (how === "result") return `[Result of ${name}]\n${text}`;
   const head = how === "shared" ? `[${oneLine(text)}]` : `[Forwarded from ${name}]`;
   return how === "shared" || text === "" ? head : `${head}\n${text}`;
 }

@@ -38,7 +38,7 @@ function reading(sql: Sql) {
     toolCalls: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
         .selectFrom("tool_calls")
-        .select(["tool", "input", "status", "ms"])
+        .select(["call_id", "tool", "input", "status", "ms"])
         .where("turn_id", "=", p("turnId"))
         .orderBy("seq"),
     ),

@@ -2,7 +2,7 @@
 import { type Selectable, sql as raw } from "kysely";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Span } from "../../contracts/queue.ts";
-import type { TurnResult, TurnStore, TurnTrace } from "../../contracts/store.ts";
+import type { TurnStore, TurnToolCall, TurnTrace } from "../../contracts/store.ts";
 import type { TurnTable } from "../schema.ts";
 import type { Builder, Params } from "../sql.ts";
 import { decodeJson, fromUsageColumns } from "./codec.ts";
@@ -19,7 +19,7 @@ type Filter = Parameters<TurnStore["list"]>[0];
 
 export function createTurnTraces(
   { sql, read }: Pick<RowDeps, "sql" | "read">,
-  toolCallsOf: (turnId: TurnId) => TurnResult["toolCalls"],
+  toolCallsOf: (turnId: TurnId) => readonly TurnToolCall[],
 ): Pick<TurnStore, "list" | "get"> {
   const byId = sql.prepare((db, p: Params<{ id: TurnId }>) =>
     db.selectFrom("turns").select(COLUMNS).where("id", "=", p("id")),

@@ -74,7 +74,9 @@ export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
         if (!turn || turn.state === "running") return null;
         return toResult(queries, { ...turn, state: turn.state });
       }),
-    ...createTurnTraces({ sql, read }, (turnId) => toolCallsOf(queries, turnId)),
+    ...createTurnTraces({ sql, read }, (turnId) =>
+      toolCallsOf(queries, turnId).map(({ tool, input, status, ms }) => ({ tool, input, status, ms })),
+    ),
   };
 }
 
@@ -176,6 +178,7 @@ function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: T
 
 function toolCallsOf(queries: TurnQueries, turnId: TurnId): TurnResult["toolCalls"] {
   return queries.toolCalls.all({ turnId }).map((call) => ({
+    callId: call.call_id,
     tool: call.tool,
     input: decodeJson(call.input),
     status: call.status,

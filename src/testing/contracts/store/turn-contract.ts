@@ -209,8 +209,8 @@ export function toolCallPromises(open: () => Promise<StoreWorld>): void {
     const again = await world.reopen();
     await again.turns.finish(end("t1"));
     expect((await again.turns.resultOf("in1" as InboxId))?.toolCalls).toEqual([
-      { tool: "echo", input: { text: "c1" }, status: "success", ms: 12 },
-      { tool: "echo", input: { text: "c2" }, status: "unknown", ms: 0 },
+      { callId: "call-c1", tool: "echo", input: { text: "c1" }, status: "success", ms: 12 },
+      { callId: "call-c2", tool: "echo", input: { text: "c2" }, status: "unknown", ms: 0 },
     ]);
   });
 

@@ -213,7 +213,6 @@ test(
       "PI_GATEWAY_OWNER",
       "PI_GATEWAY_PROCESS",
       "PI_GATEWAY_PROVIDER_WAIT_MS",
-      "PI_GATEWAY_RELAY", // the full tier: a network of its own
       "PI_OFFLINE",
       "TMPDIR",
     ]);

@@ -7,6 +7,7 @@ import { Composer, keepDrafts, takeFiles } from "./components/composer.tsx";
 import { Header } from "./components/header.tsx";
 import { begin, closeDrawerWhenWide, drawer, focusSearch, isNarrow, minute, Sidebar } from "./components/sidebar.tsx";
 import { JobsView } from "./components/jobs/jobs-view.tsx";
+import { KeysView } from "./components/keys/keys-view.tsx";
 import { ToolsView } from "./components/tools/tools-view.tsx";
 import { SignIn } from "./components/sign-in.tsx";
 import { announced } from "./state/news.ts";
@@ -73,10 +74,8 @@ function Shell() {
               </p>
             )}
           </>
-        ) : view.value === "jobs" ? (
-          <JobsView />
         ) : (
-          <ToolsView />
+          <OtherView />
         )}
         <div class="hidden" aria-live="polite" data-testid="announced">
           {announced.value}
@@ -85,6 +84,12 @@ function Shell() {
       </main>
     </div>
   );
+}
+
+/** What is no conversation. */
+function OtherView() {
+  if (view.value === "jobs") return <JobsView />;
+  return view.value === "keys" ? <KeysView /> : <ToolsView />;
 }
 
 /** The address holds the open conversation, so the skip link moves the focus instead of the address. */

@@ -8,10 +8,10 @@ import { shownApprovals, shownQuestions } from "../state/asking.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
 import { isPicture, sizeText } from "../net/files.ts";
-import { copyText } from "../text/copy.ts";
 import { Html, Markdown } from "../text/markdown.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { editDraft } from "./composer.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icons.tsx";
 import { anchorOf, Answered, ReplyButton } from "./reply.tsx";
 import { ToolCard } from "./tool-card.tsx";
@@ -41,7 +41,7 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
       {item.text && (
         <div class="row-actions">
           <ReplyButton item={item} />
-          <CopyButton text={item.text} />
+          <CopyButton text={item.text} label="Copy message" />
           <Reactions item={item} />
         </div>
       )}
@@ -367,20 +367,5 @@ function Picture({ media }: { readonly media: MediaRef }) {
     <a href={url} target="_blank" rel="noopener noreferrer">
       <img src={url} alt={media.name} loading="lazy" onError={refreshMedia} />
     </a>
-  );
-}
-
-const COPIED_MS = 1_500;
-
-function CopyButton({ text }: { readonly text: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    setCopied(await copyText(text));
-    setTimeout(() => setCopied(false), COPIED_MS);
-  };
-  return (
-    <button type="button" class="quiet small" aria-label="Copy message" onClick={() => void copy()}>
-      <Icon name={copied ? "check" : "copy"} size={16} /> {copied ? "Copied" : "Copy"}
-    </button>
   );
 }

@@ -70,6 +70,7 @@ export function Sidebar() {
         </label>
         <Sessions />
         <FootLink href="#/jobs" icon="clock" name="Jobs" views={["jobs"]} />
+        <FootLink href="#/keys" icon="key" name="Keys" views={["keys"]} />
         <FootLink href="#/tools" icon="tools" name="Tools" views={["tools", "calls"]} />
         <Foot />
       </nav>

@@ -1,9 +1,10 @@
-/** The few things the web console asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, and uploads. Same origin only. */
+/** The few things the web console asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, keys of programs, and uploads. Same origin only. */
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
+import type { ApiKey } from "../../src/contracts/api-keys.ts";
 import type { Role } from "../../src/contracts/ids.ts";
 import type { Listed } from "../../src/contracts/paging.ts";
 import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
-import type { GatewayStatus, WireError } from "../../src/contracts/wire.ts";
+import type { GatewayStatus, WireError, WireKeyInput } from "../../src/contracts/wire.ts";
 import { parseError, parseObject } from "./frames.ts";
 
 const OURS = { "X-Pi-Gateway": "1" } as const;
@@ -53,6 +54,23 @@ export function decidePairing(id: string, decision: "revoke" | "undo"): Promise<
 
 function postPairing(id: string, body: object): Promise<Answer<string>> {
   return send("POST", `/api/pairing/${encodeURIComponent(id)}`, body);
+}
+
+export async function readKeys(): Promise<Answer<readonly ApiKey[]>> {
+  const answer = await ask("/api/keys", {});
+  if (!answer.ok) return answer;
+  const items = parseObject(answer.value)?.items;
+  return { ok: true, value: Array.isArray(items) ? (items as readonly ApiKey[]) : [] };
+}
+
+/** Gives the secret, which nobody is told again. */
+export async function makeKey(asked: WireKeyInput): Promise<Answer<string>> {
+  const answer = await send("POST", "/api/keys", asked);
+  return answer.ok ? { ok: true, value: String(parseObject(answer.value)?.secret ?? "") } : answer;
+}
+
+export function revokeKey(id: string): Promise<Answer<unknown>> {
+  return ask(`/api/keys/${encodeURIComponent(id)}`, { method: "DELETE", headers: OURS });
 }
 
 /** Null removes the name. Gives the title the conversation has now. */

@@ -1,4 +1,4 @@
-/** What the gateway tells besides conversations: approvals, questions and jobs, and what a screen reader says about them. */
+/** What the gateway tells besides conversations: approvals, questions, jobs and keys, and what a screen reader says about them. */
 import { signal } from "@preact/signals";
 import type { JobRun } from "../../src/contracts/automation/job.ts";
 import type { WireEvent, WireMethods } from "../../src/contracts/wire.ts";
@@ -14,6 +14,8 @@ export const approvals = signal<Approvals>([]);
 export const questions = signal<Questions>([]);
 /** The newest thing heard about jobs: a run that began or ended, or (null) that the list has changed. */
 export const jobNews = signal<{ readonly run: JobRun | null } | null>(null);
+/** Grows whenever keys of programs have changed. */
+export const keyNews = signal(0);
 /** What became of an approval, a question or a job a moment ago. */
 export const announced = signal("");
 
@@ -40,6 +42,7 @@ export function hear(event: WireEvent): void {
   }
   if (event.event === "cron.run") jobNews.value = { run: event.data.run };
   if (event.event === "status" && event.data.what === "jobs") jobNews.value = { run: null };
+  if (event.event === "status" && event.data.what === "keys") keyNews.value++;
 }
 
 /** Approvals and questions that are open. When the line is down they are read again once that is back. */

@@ -30,9 +30,9 @@ test("only a sign-in link carries a code", () => {
   expect([codeOf("#code=aB-_9"), codeOf("#code="), codeOf("#/chat/code=1")]).toEqual(["aB-_9", null, null]);
 });
 
-test("the tools, their calls and the jobs have addresses of their own; everything else is a conversation", () => {
-  const hashes = ["#/tools", "#/tools/calls", "#/jobs", "#/tools/else", "#/chat/tools", "", "#code=x"];
-  expect(hashes.map(viewOf)).toEqual(["tools", "calls", "jobs", "chat", "chat", "chat", "chat"]);
+test("the tools, their calls, the jobs and the keys have addresses of their own; everything else is a conversation", () => {
+  const hashes = ["#/tools", "#/tools/calls", "#/jobs", "#/keys", "#/tools/else", "#/chat/tools", "", "#code=x"];
+  expect(hashes.map(viewOf)).toEqual(["tools", "calls", "jobs", "keys", "chat", "chat", "chat", "chat"]);
 });
 
 test("a session of a job, a heartbeat or another channel is read in the web console and not written to", () => {

@@ -42,17 +42,19 @@ export function readOnlyBecause(session: string): string | null {
   return `This conversation is on ${channel}. It can be read here, and is answered there.`;
 }
 
-export type View = "chat" | "tools" | "calls" | "jobs";
+export type View = "chat" | "tools" | "calls" | "jobs" | "keys";
 
 export const VIEW_TITLES: Readonly<Record<Exclude<View, "chat">, string>> = {
   tools: "Tools",
   calls: "Tools",
   jobs: "Jobs",
+  keys: "Keys",
 };
 
-/** What the web console shows: a conversation, the tools there are, what was called, or the jobs. */
+/** What the web console shows: a conversation, the tools there are, what was called, the jobs, or the keys of programs. */
 export function viewOf(hash: string): View {
   if (hash === "#/jobs") return "jobs";
+  if (hash === "#/keys") return "keys";
   if (hash === "#/tools") return "tools";
   return hash === "#/tools/calls" ? "calls" : "chat";
 }

@@ -14,6 +14,7 @@ import { FRESH_DELIVERY_BUGS } from "./fresh/delivery-bugs.ts";
 import { FRESH_GUARDED_FETCH_BUGS } from "./fresh/guarded-fetch-bugs.ts";
 import { FRESH_TOOLS_BUGS } from "./fresh/tools-bugs.ts";
 import { GUARDED_FETCH_BUGS } from "./guarded-fetch-bugs.ts";
+import { KEYS_BUGS } from "./keys-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
 import { AUTOMATION_BUGS } from "./automation-bugs.ts";
 import { SECOND_CHANNELS_BUGS } from "./second/channels-bugs.ts";
@@ -36,6 +37,7 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "config", bugs: CONFIG_BUGS },
   { room: "delivery", bugs: DELIVERY_BUGS },
   { room: "guarded fetch", bugs: GUARDED_FETCH_BUGS },
+  { room: "keys", bugs: KEYS_BUGS },
   { room: "media", bugs: MEDIA_BUGS },
   { room: "redaction", bugs: REDACTION_BUGS },
   { room: "reply", bugs: REPLY_BUGS },

@@ -46,6 +46,7 @@ describe("a program with a key", () => {
     "neither speaks in nor reads the session %s of somebody else",
     async (session) => {
       await using at = await keyed();
+      answering(at.world);
       const { url } = at.world;
       const { headers } = at;
       expect((await at.post("/api/chat", { text: "hi", session })).status).toBe(403);

@@ -209,6 +209,7 @@ describe("a key for one agent", () => {
 
   test.each(CALLS)("gets nothing of another agent: %s %s", async (method, path, body) => {
     await using world = startHttpWorld();
+    world.onTaken = (id) => queueMicrotask(() => world.endTurn(id));
     const { headers } = await makeKey(world.deps.people.keys, { scopes: ["chat", "read"], agents: ["helper"] });
     const json = { ...headers, "content-type": "application/json" };
     const asked = { method, headers: json, ...(body === null ? {} : { body: JSON.stringify(body) }) };

@@ -278,3 +278,17 @@ test("a call for which no key can be read is refused, and reaches nobody", async
   expect(await textOf(call)).toContain("The gateway has no key of local that can be used now.");
   expect(seen.length).toBe(before);
 });
+
+test("a refused call is read to its end, however much it sends, so that its sender hears the answer", async () => {
+  const refusal = { code: "budget_spent", detail: "9 of 9", say: "The daily budget is used up." } as const;
+  const { door, ask } = processOf(["local"], { refusal: () => refusal, spent: () => undefined });
+  const large = "x".repeat(1024 * 1024);
+  const statuses = new Set<unknown>();
+  for (let count = 0; count < 70; count++) {
+    if (count === 60) door.lease(null);
+    const call = ask(count % 2 === 0 ? "/v1/responses" : "https://evil.example/v1/responses", large);
+    statuses.add(((await call.answer) as { status: number }).status);
+    await textOf(call);
+  }
+  expect([...statuses].sort()).toEqual([402, 403]); // all of them, although only 64 may be open at the same time
+});

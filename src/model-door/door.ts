@@ -10,7 +10,7 @@ import type { Secret } from "../kit/secret.ts";
 import { createProviderKeys } from "./keys.ts";
 import type { Log } from "../kit/log.ts";
 import { parseCall } from "./call-request.ts";
-import { say } from "./provider-call.ts";
+import { MAX_REQUEST_BYTES, readRequest, say } from "./provider-call.ts";
 import { type Cooldown, createCooldowns } from "./cooldowns.ts";
 import { type CallDeps, type CallWorld, serveCall } from "./serve-call.ts";
 
@@ -70,10 +70,13 @@ export function createModelDoor(deps: DoorDeps, { models, environment }: DoorOpt
         },
         serve(call, head) {
           background(deps.log, "model call not dealt with", async () => {
+            const held = lease; // a call belongs to the turn in which it began
+            const body = await readRequest(call);
             const request = parseCall(head);
             if (!request) return say(call, 400, "The gateway did not understand this call.");
-            if (!lease) return say(call, 403, "Models are called only during a turn.");
-            await serveCall(worldOf(lease), call, request);
+            if (!held || held.over.signal.aborted) return say(call, 403, "Models are called only during a turn.");
+            if (!body) return say(call, 413, `A call has at most ${MAX_REQUEST_BYTES} bytes.`);
+            await serveCall(worldOf(held), call, { ...request, body });
           });
         },
       };

@@ -14,15 +14,19 @@ const MODEL_ANSWER = /event-stream|json|octet-stream/i;
 const PASSING: readonly number[] = [401, 402, 403, 408, 429];
 const FIRST_SERVER_ERROR = 500;
 
-/** The whole of what the process sends, since another key may need it again. Null: it is too large. */
+/**
+ * The whole of what the process sends, since another key may need it again. Null: it is too large. Always read to its end: a process that still
+ * sends does not hear an answer.
+ */
 export async function readRequest(call: MuxStream): Promise<Uint8Array<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (let chunk = await call.read(); chunk !== null; chunk = await call.read()) {
     size += chunk.length;
-    if (size > MAX_REQUEST_BYTES) return null;
-    chunks.push(chunk);
+    if (size <= MAX_REQUEST_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
   }
+  if (size > MAX_REQUEST_BYTES) return null;
   const body = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {

@@ -10,15 +10,7 @@ import { askedWaitMs } from "../kit/retry-after.ts";
 import { type CallRequest, destinationOf } from "./call-request.ts";
 import type { ProviderKeys } from "./keys.ts";
 import type { createCooldowns } from "./cooldowns.ts";
-import {
-  askProvider,
-  failureIn,
-  MAX_REQUEST_BYTES,
-  readRequest,
-  returnAnswer,
-  returnFailure,
-  say,
-} from "./provider-call.ts";
+import { askProvider, failureIn, returnAnswer, returnFailure, say } from "./provider-call.ts";
 import { createUsageScan, type TokenCount } from "./usage-scan.ts";
 
 export interface CallDeps {
@@ -49,13 +41,17 @@ export interface CallWorld extends CallDeps {
   fellBack(model: string, because: string): void;
 }
 
+interface WholeCall extends CallRequest {
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
 type Outcome = Pick<ModelCall, "outcome" | "status"> & { readonly retries?: number };
 
 const PER_MILLION = 1_000_000;
 const MAX_BECAUSE_CHARS = 200;
 
 /** Never rejects: what goes wrong is told to the process. */
-export async function serveCall(world: CallWorld, call: MuxStream, request: CallRequest): Promise<void> {
+export async function serveCall(world: CallWorld, call: MuxStream, request: WholeCall): Promise<void> {
   const destination = destinationOf(request, world.endpoints);
   if (typeof destination === "string") return say(call, 403, destination).catch(() => undefined); // nobody listens any more
   const { clock, events, budget, caller } = world;
@@ -95,7 +91,7 @@ export async function serveCall(world: CallWorld, call: MuxStream, request: Call
 
 interface OwnCall {
   readonly call: MuxStream;
-  readonly request: CallRequest;
+  readonly request: WholeCall;
   readonly provider: string;
   readonly model: string;
   readonly keys: ModelEndpoint["keys"];
@@ -143,16 +139,11 @@ async function ask(
   { stop, late }: { readonly stop: AbortSignal; readonly late: AbortController },
 ): Promise<Outcome> {
   const { call, request } = own;
-  const body = await readRequest(call);
-  if (!body) {
-    await say(call, 413, `A call has at most ${MAX_REQUEST_BYTES} bytes.`);
-    return { outcome: "refused", status: null };
-  }
   if (request.more) endIfSilent(world, own, late);
   for (let retries = 0; ; retries++) {
     const key = await world.keys.next(own.provider, own.keys);
     if (!key && own.keys.length > 0) return noKey(world, own);
-    const reply = await askProvider(request, { body, key: key?.value ?? null }, stop);
+    const reply = await askProvider(request, { body: request.body, key: key?.value ?? null }, stop);
     const failure = await failureIn(reply, key?.value ?? null);
     if (!failure) {
       await returnAnswer(call, reply, own.read);

@@ -1,0 +1,67 @@
+/** An agent uses up everything it may have, all at once, and the gateway answers everybody else in time. Whole gateway, real pi. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { says, startFakeProvider } from "../../src/testing/fake-provider.ts";
+import { tempHome } from "../../src/testing/temp-home.ts";
+import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
+import { asked, endpoint, eventually, WHOLE_TEST_MS } from "../whole-fixture.ts";
+import { hasTier } from "./probe-run.ts";
+import { PYTHON } from "./world.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const HOG_SECONDS = 4;
+/** As promised in docs/reliability.md. Other tests share the processors, so a few answers may take longer here. */
+const HEALTH_MS = 250;
+const SHARE = 0.95;
+const TURN_MS = 50_000;
+const LIMITS = { processes: 320, openFiles: 1_024 } as const;
+
+const canTry = existsSync(PYTHON) && (await hasTier("full"));
+
+test.skipIf(!canTry)(
+  "an agent that forks and fills memory, disk, names, descriptors and watches up to its limits does not slow down the gateway's answers",
+  async () => {
+    await using home = await tempHome();
+    await using provider = await startFakeProvider((request) => {
+      if (asked(request) !== "be greedy" || request.messages.at(-1)?.role === "tool") return says("fine");
+      return { kind: "tools", calls: [{ name: "bash", input: { command: `${PYTHON} hog.py ${HOG_SECONDS}` } }] };
+    });
+    const base = endpoint(provider);
+    const agent = { ...base.agent, sandbox: "required", pool: { min: 0, max: 2 }, limits: LIMITS };
+    const workspace = join(home.path, "workspace");
+    mkdirSync(workspace, { mode: 0o700 });
+    cpSync(join(import.meta.dir, "hog.py"), join(workspace, "hog.py"));
+    await using gateway = await startGatewayProcess({ home: home.path, config: { ...base, agent } });
+    await gateway.chat("good morning");
+
+    let over = false;
+    const turn = gateway.chat("be greedy").finally(() => (over = true));
+    const times: number[] = []; // from the first moment on
+    await eventually(
+      "the end of the greedy turn",
+      async () => {
+        const began = performance.now();
+        expect((await gateway.fetch("/health")).status).toBe(200);
+        times.push(performance.now() - began);
+        return over;
+      },
+      Boolean,
+      TURN_MS,
+    );
+    times.sort((a, b) => a - b);
+    expect(times[Math.floor(times.length * SHARE)]).toBeLessThan(HEALTH_MS);
+    const reached = (name: string) => readFileSync(join(workspace, `hog-${name}`), "utf8");
+    const numbers = (name: string) => reached(name).split(" ").map(Number);
+    expect(numbers("processes")[0]).toBeWithin(200, LIMITS.processes);
+    expect(numbers("descriptors")[0]).toBeWithin(1_000, LIMITS.openFiles);
+    expect(numbers("memory")[0]).toBeGreaterThan(1_000_000_000);
+    expect(numbers("tmp")[0]).toBe(512); // MB
+    expect(numbers("names")[0]).toBeWithin(65_000, 65_537);
+    expect(numbers("watches")[0]).toBeWithin(1, 65); // watchers; the bridge and pi have some, too
+    const { body } = await turn; // it has taken from itself what it needs, so its own turn may fail
+    expect(body.content ?? body.error?.code).toBeString();
+    expect((await gateway.chat("still there?", { session: "another" })).body.content).toBe("fine");
+  },
+);

@@ -2,11 +2,19 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type FakeProvider, says, startFakeProvider } from "../../src/testing/fake-provider.ts";
+import { agentFixture, NOTHING_ADDED, providers, TEST_KEY } from "../../src/testing/agent-fixture.ts";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { asked, endpoint, statusOf, WHOLE_TEST_MS } from "../whole-fixture.ts";
 import { DESCRIPTORS, hasTier, PROBE_LIMITS } from "./probe-run.ts";
+import { BASIC_LEAKS, DAEMONS } from "./leaks.ts";
 import { PROBES } from "./probes/all.ts";
 import { namesOf, verdictsOf } from "./verdicts.ts";
 import { probeWorld, PYTHON, stackOf } from "./world.ts";
@@ -30,6 +38,15 @@ const PLANT_COMMAND = String.raw`
 
 const canTry = existsSync(PYTHON) && (await hasTier("full"));
 
+/** The model runs the command that stands in the message, once. */
+function obedient(request: ProviderRequest): FakeReply {
+  const command = /RUN(.*)END/s.exec(asked(request))?.[1];
+  const done = request.messages.at(-1)?.role === "tool";
+  return command === undefined || done
+    ? says("done")
+    : { kind: "tools", calls: [{ name: "bash", input: { command } }] };
+}
+
 describe.skipIf(!canTry)("the shell of a confined pi, full tier", () => {
   let provider: FakeProvider;
   let home: TempHome;
@@ -42,13 +59,7 @@ describe.skipIf(!canTry)("the shell of a confined pi, full tier", () => {
 
   beforeAll(async () => {
     home = await tempHome();
-    provider = await startFakeProvider((request) => {
-      const command = /RUN(.*)END/s.exec(asked(request))?.[1];
-      const done = request.messages.at(-1)?.role === "tool";
-      return command === undefined || done
-        ? says("done")
-        : { kind: "tools", calls: [{ name: "bash", input: { command } }] };
-    });
+    provider = await startFakeProvider(obedient);
     gateway = await start();
   });
   afterAll(async () => {
@@ -93,3 +104,35 @@ describe.skipIf(!canTry)("the shell of a confined pi, full tier", () => {
     expect((await gateway.chat("good night")).body.content).toBe("done");
   });
 });
+
+test.skipIf(!existsSync(PYTHON) || !(await hasTier("basic")))(
+  "the shell of a confined pi, basic tier, reads no secret, reaches no service and leaves no program behind; the rest that gets through is documented",
+  async () => {
+    await using provider = await startFakeProvider(obedient);
+    const settings = { model: "fake/fake-1", tools: "full", tiers: ["basic"], pool: { max: 1 } } as const;
+    const limits = { ...NOTHING_ADDED.limits, ...PROBE_LIMITS };
+    await using fx = await agentFixture({ ...settings, limits }, providers(provider));
+    await fx.turn("good morning");
+    const workspace = join(fx.home, "workspace");
+    const facts = DESCRIPTORS;
+    await using world = await probeWorld(PROBES, {
+      home: fx.home,
+      workspace,
+      bun: process.execPath,
+      facts,
+      pi: "above",
+    });
+    await fx.turn(`RUN${PROBES_COMMAND}END`);
+    const verdicts = verdictsOf(world, {
+      report: readFileSync(world.report, "utf8"),
+      secrets: [world.canary, TEST_KEY],
+      output: "",
+      evidence: await world.evidence(),
+    });
+    const passed = verdicts.filter(({ through }) => through !== null);
+    const documented = new Set(Object.values(BASIC_LEAKS).flat());
+    expect(namesOf(passed.filter(({ through }) => through === "secret" || through === "network"))).toEqual([]);
+    expect(namesOf(passed.filter(({ probe }) => !documented.has(probe.name)))).toEqual([]);
+    expect(namesOf(passed.filter(({ probe }) => DAEMONS.includes(probe.name)))).toEqual([]);
+  },
+);

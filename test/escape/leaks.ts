@@ -4,9 +4,19 @@ import { release } from "node:os";
 const FILES = "names, sizes and times of other files; watching them; changing modes and times of yours";
 const PROC = "command lines and states of other processes; names of ports, sockets, mounts and keys";
 const SIGNALS = "signals to other processes";
-const DAEMONS = "programs that outlive their agent";
+const OUTLIVING = "programs that outlive their agent";
 const PROCESSES = "too many processes";
 const WATCHES = "file watches of the whole user";
+
+/** The gateway finds them by their mark, and ends them with the turn; without a gateway they stay. */
+export const DAEMONS: readonly string[] = [
+  "a program in a session of its own",
+  "a program without parents",
+  "a program without parents and without its mark",
+  "a program by nohup",
+  "a program that ignores signals",
+  "a program that is stopped",
+];
 
 export const BASIC_LEAKS: Readonly<Record<string, readonly string[]>> = {
   [FILES]: [
@@ -47,15 +57,7 @@ export const BASIC_LEAKS: Readonly<Record<string, readonly string[]>> = {
         "the question whether the gateway is there",
       ]
     : [],
-  // the gateway finds them by their mark; here there is no gateway
-  [DAEMONS]: [
-    "a program in a session of its own",
-    "a program without parents",
-    "a program without parents and without its mark",
-    "a program by nohup",
-    "a program that ignores signals",
-    "a program that is stopped",
-  ],
+  [OUTLIVING]: DAEMONS,
   [PROCESSES]: ["processes without end", "threads without end"],
   [WATCHES]: ["watchers of files used up", "watches of files used up"],
 };

@@ -67,6 +67,9 @@ test("a key calls the tools it is for, and neither it nor its turns call any oth
   const other = await programOf({ scopes: ["chat", "tools"], tools: ["search_notes"] });
   expect((await allowed.post("/api/tools/call", { tool: "save_note", params })).status).toBe(200);
   expect((await other.post("/api/tools/call", { tool: "save_note", params })).status).toBe(403);
+  const socket = await openSocket({ url: gateway.url, token: other.secret }, null);
+  await expect(socket.request("tools.call", { tool: "save_note", params })).rejects.toThrow("not_allowed");
+  socket.close();
   const names = async (from: typeof other) =>
     ((await (await from.get("/api/tools")).json()) as { tools: { name: string }[] }).tools.map(({ name }) => name);
   expect([await names(allowed), await names(other)]).toEqual([["save_note"], ["search_notes"]]);

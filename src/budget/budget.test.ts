@@ -212,6 +212,13 @@ describe("a budget", () => {
   });
 });
 
+test("the owner is not sent to the configuration about a budget of a key", async () => {
+  const key = "key:user:key-1" as Principal;
+  await using fx = await world({ principals: { [key]: { dailyUsd: 1 } } });
+  await fx.pay(await fx.open(), { ...person, principal: key }, 1);
+  expect(fx.told[0]).toEndWith("It is the budget of a key; a program that needs more gets another key.");
+});
+
 describe("sums", () => {
   const today = { day: "2026-01-10", month: "2026-01" };
   const spent = (principal: string, day = today.day) => ({

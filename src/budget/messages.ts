@@ -32,7 +32,15 @@ export function ownerText(limit: Limit, level: Level, world: MessageTime): strin
     return `Jobs, heartbeats, webhooks and delegated tasks have stopped: their ${adjective(limit)} budget is used up (${spent}). They go on ${when}. People are answered as before.`;
   if (level === "paused")
     return `Jobs, heartbeats, webhooks and delegated tasks have stopped: the rest of a ${adjective(limit)} budget is kept for people (${spent}). They go on ${when}.`;
-  return `A ${adjective(limit)} budget is used up (${spent}). What it is for is refused; it is free again ${when}. A higher limit in the configuration holds at once.`;
+  const remedy = isOfKey(limit)
+    ? "It is the budget of a key; a program that needs more gets another key."
+    : "A higher limit in the configuration holds at once.";
+  return `A ${adjective(limit)} budget is used up (${spent}). What it is for is refused; it is free again ${when}. ${remedy}`;
+}
+
+/** Keys bring their budgets with them; the configuration may name one as well, and is then not the only limit. */
+function isOfKey({ limit }: Pick<Limit, "limit">): boolean {
+  return limit.startsWith("principals.key:");
 }
 
 function whoseText({ whose, ...reached }: Limit, { agentId, principal, origin }: BudgetWork): string {

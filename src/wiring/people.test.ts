@@ -85,7 +85,7 @@ test("a key has the lower of its own budget and that of the configuration, and n
   await real.store.apiKeys.put(storedKey(id, { dailyUsd: 1, dailyTokens: 500, expiresAt: null }));
   await real.store.apiKeys.put(storedKey("key-2", { dailyUsd: null, dailyTokens: null, expiresAt: null }));
   const log = recordingLog();
-  const { budget } = await openPeople(new Lifetime({ clock, log }), {
+  const { budget, keys } = await openPeople(new Lifetime({ clock, log }), {
     clock,
     ids: systemIds,
     log,
@@ -95,6 +95,12 @@ test("a key has the lower of its own budget and that of the configuration, and n
     config: () => config,
     channels: createChannelRegistry(),
   } as unknown as Core);
+  const asked = { name: "x", scopes: ["chat"], agents: ["*"], tools: ["*"], dailyTokens: null } as const;
+  const free = { requestsPerMinute: null, expiresAt: null };
+  expect(budget.limits()).toHaveLength(3);
+  const made = await keys.make({ ...asked, ...free, dailyUsd: 7 }, { principal: OPERATOR, key: null });
+  expect(budget.limits().map(({ max }) => max)).toContain(7); // a new key counts at once
+  if (made.kind === "made") await keys.revoke(made.key.id, OPERATOR);
   expect(budget.limits().map(({ limit, max }) => [limit, max])).toEqual([
     ["principals.key:user:key-1.monthlyUsd", 3],
     ["principals.key:user:key-1.dailyUsd", 1],

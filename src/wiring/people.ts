@@ -86,7 +86,23 @@ function openOwnBudget(
     await ownerNotices.tell(id, text);
     events.emit("status", { what: "budget" });
   };
-  return openBudget({ clock, log, store: store.usage, tell }, { rules: () => withKeyBudgets(config().budget, keys) });
+  return openBudget({ clock, log, store: store.usage, tell }, { rules: budgetRules({ events, config }, keys) });
+}
+
+/** Made anew when the configuration or a key is another one: it is asked for before every model call. */
+function budgetRules(
+  { events, config }: Pick<Core, "events" | "config">,
+  keys: Pick<ApiKeys, "list">,
+): () => Config["budget"] {
+  let made: { readonly from: Config["budget"]; readonly rules: Config["budget"] } | null = null;
+  events.on("status", ({ what }) => {
+    if (what === "keys") made = null;
+  });
+  return () => {
+    const from = config().budget;
+    if (made?.from !== from) made = { from, rules: withKeyBudgets(from, keys) };
+    return made.rules;
+  };
 }
 
 /** The limits of keys beside those of people. Where the configuration names a key as well, the lower limit holds. */

@@ -194,9 +194,9 @@ export const KEYS_BUGS: readonly SeededBug[] = [
   {
     what: "The budget of a key is not looked at.",
     file: "src/wiring/people.ts",
-    in: "openOwnBudget",
-    find: "withKeyBudgets(config().budget, keys)",
-    replace: "config().budget",
+    in: "budgetRules",
+    find: "withKeyBudgets(from, keys)",
+    replace: "from",
     tests: ["src/wiring/people.test.ts"],
   },
   {

@@ -221,6 +221,21 @@ describe("a key for one agent", () => {
     expect(world.received).toEqual([]);
   });
 
+  test.each<[string, object]>([
+    ["chat.send", { session: elsewhere, text: "hi", clientId: "c1" }],
+    ["chat.steer", { session: elsewhere, text: "hi", clientId: "c1" }],
+    ["chat.abort", { session: elsewhere }],
+    ["sessions.get", { session: elsewhere }],
+    ["sessions.reset", { session: elsewhere }],
+  ])("gets nothing of another agent over the socket: %s", async (method, params) => {
+    await using world = startHttpWorld();
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: ["chat", "read"], agents: ["helper"] });
+    using ws = await openWs(world, headers);
+    const answer = await ws.askRaw(JSON.stringify({ id: "1", method, params }));
+    expect(answer).toMatchObject({ ok: false, error: { code: "forbidden" } });
+    expect(world.received).toEqual([]);
+  });
+
   test("lists sessions, turns and calls of that agent and of no other", async () => {
     const summaries = [elsewhere, own].map((key) => ({ key: key as SessionKey }));
     await using world = startHttpWorld();

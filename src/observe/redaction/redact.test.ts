@@ -106,6 +106,7 @@ describe("text that looks like a secret", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["Authorization: Bearer abcdefgh12345678", "Authorization: Bearer [redacted]"],
     ["using sk-ant-api03-abcdefghijklmnop now", "using [redacted] now"],
+    [`sent pgw_${"aB3-".repeat(10)}xyz by mistake`, "sent [redacted] by mistake"],
     ["GET /v1?key=AbCdEf123456&x=1", "GET /v1?key=[redacted]&x=1"],
     ["token=abcdefgh and more", "token=[redacted] and more"],
     ['{"apiKey":"abcdefghi"}', '{"apiKey":"[redacted]"}'],

@@ -69,6 +69,15 @@ describe("a key", () => {
     expect((await at.open(await at.real.reopen())).list()).toEqual([]);
   });
 
+  test("is unknown at once, also when the store cannot write that it was revoked", async () => {
+    await using at = await world();
+    const keys = await at.open();
+    const { key, secret } = await at.make(keys);
+    await at.real.store[Symbol.asyncDispose]();
+    await expect(keys.revoke(key.id, OPERATOR)).rejects.toThrow();
+    expect([keys.find(secret), keys.ending(key.id).aborted]).toEqual([null, true]);
+  });
+
   test("ends by itself when its time is over, also weeks later", async () => {
     await using at = await world();
     const keys = await at.open();

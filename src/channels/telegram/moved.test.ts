@@ -108,3 +108,18 @@ test("chats that never moved keep their number, and a number is learned once", a
   await moved.learn("-105", "-105");
   expect([moved.now("-5"), moved.first("-105"), kept.length]).toEqual(["-105", "-5", 1]);
 });
+
+test("a group that moves twice stays the chat it was before the first move, also after a restart", async () => {
+  const stored = new Map<string, string>();
+  const facts = {
+    get: async (key: string) => stored.get(key) ?? null,
+    put: async (key: string, value: string) => void stored.set(key, value),
+    forget: async () => undefined,
+    list: async () => [],
+  };
+  const moved = await openMovedChats({ facts, log: recordingLog() });
+  await moved.learn("-5", "-105");
+  await moved.learn("-105", "-1005");
+  for (const chats of [moved, await openMovedChats({ facts, log: recordingLog() })])
+    expect([chats.now("-5"), chats.first("-1005")]).toEqual(["-1005", "-5"]);
+});

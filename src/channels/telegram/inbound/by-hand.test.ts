@@ -11,6 +11,7 @@ import type { Arrived } from "./arrived.ts";
 import { approvalPlatform } from "./approvals.ts";
 import { createEarlyEdits } from "./early-edits.ts";
 import { createIntake, type IntakeDeps } from "./intake.ts";
+import { PIECE_CHARS } from "./pastes.ts";
 import { createQuestionMessages } from "./question-messages.ts";
 import { takePress } from "./presses.ts";
 import { createWebhook } from "./webhook.ts";
@@ -116,6 +117,38 @@ describe("telegram intake", () => {
     for (const odd of [{}, { message: { message_id: 1, from: FRIEND } }, { callback_query: { id: "1", from: FRIEND } }])
       expect(await at.intake.take({ update_id: 2, ...odd } as unknown as Update, NEVER)).toBe(true);
     expect(at.stored).toEqual([]);
+  });
+
+  /** An access check that wants a mention, as in most groups. */
+  const wantsMention = (stored: string[]) =>
+    ({
+      look: async ({ mentioned }: { mentioned: boolean }) =>
+        mentioned ? { kind: "come", role: "member" } : { kind: "stay", say: null },
+      receive: async ({ text }: { text: string }) => (stored.push(text), QUEUED),
+    }) as unknown as IntakeDeps["door"];
+  const GROUP = { chat: { id: -5, type: "supergroup" } };
+
+  test("takes an album of a group whose mention is not in its first piece: a webhook brings pieces in any order", async () => {
+    const stored: string[] = [];
+    const at = intakeWorld({ door: wantsMention(stored) });
+    const mention = { caption: "@bot look", caption_entities: [{ type: "mention", offset: 0, length: 4 }] };
+    const picture = { ...GROUP, media_group_id: "a", photo: [{ file_id: "p", width: 1, height: 1 }] };
+    expect(await at.intake.takeAlbum([message(picture), message({ ...picture, ...mention }, 2)], NEVER)).toBe(true);
+    expect(stored).toEqual(["look"]);
+    expect(await at.intake.takeAlbum([message(picture), message(picture, 2)], NEVER)).toBe(true);
+    expect(stored).toEqual(["look"]);
+  });
+
+  test("keeps the pieces of a long text in one topic apart from what the same person says in another topic", async () => {
+    const albums: string[] = [];
+    const add = async (_chat: string, album: string): Promise<void> => void albums.push(album);
+    const none = { newest: () => null, flush: async () => undefined };
+    const at = intakeWorld({ albums: () => ({ ...none, add }) as unknown as Albums });
+    const inTopic = (thread: number) => ({ ...GROUP, is_topic_message: true, message_thread_id: thread });
+    for (const [index, thread] of [7, 8, 7].entries())
+      await at.intake.take(message({ ...inTopic(thread), text: "x".repeat(PIECE_CHARS) }, index + 1), NEVER);
+    const [seven, eight, again] = albums;
+    expect([albums.length, again === seven, eight === seven]).toEqual([3, true, false]);
   });
 
   test("stops where a group's move, or the door, cannot be written down: Telegram brings it again", async () => {

@@ -43,6 +43,11 @@ describe("a message", () => {
     ["a location", { location: { latitude: 52.5, longitude: 13.4 } }, "[Location: 52.5, 13.4]"],
     ["a poll", { poll: { question: "Tea?", options: [{ text: "yes" }, { text: "no" }] } }, "[Poll: Tea? — yes / no]"],
     ["a command", { text: "/new@our_bot now", entities: [{ type: "bot_command", offset: 0, length: 12 }] }, "/new now"],
+    [
+      "a command with the bot's name in capitals",
+      { text: "/new@OUR_Bot now", entities: [{ type: "bot_command", offset: 0, length: 12 }] },
+      "/new now",
+    ],
     ["a mention", { text: "@our_bot, hello", entities: [{ type: "mention", offset: 0, length: 8 }] }, "hello"],
   ])("that is %s is heard in words", (_what, message, text) => {
     expect(read(message)?.text).toBe(text);

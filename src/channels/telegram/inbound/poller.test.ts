@@ -276,3 +276,22 @@ test("poller: it keeps nothing of chats whose updates are stored", async () => {
   at.stop();
   await waitForEnd("the stop", polling);
 });
+
+test("poller: after trouble one poll is answered at once, and the next ones wait as usual", async () => {
+  const at = world();
+  const polling = at.start();
+  await at.clock.advance(0);
+  const timeouts = () => at.asked.filter(({ method }) => method === "getUpdates").map(({ fields }) => fields.timeout);
+  for (const failures of [1, 2]) {
+    await at.fail({ kind: "down", detail: "502" });
+    const before = at.polls();
+    await advanceUntil({ clock: at.clock, stepMs: 500 }, "the next poll", () => at.polls() > before);
+    expect([failures, timeouts().at(-1)]).toEqual([failures, 0]);
+  }
+  await at.bring();
+  expect(timeouts().at(-1)).toBe(30);
+  await at.bring();
+  expect(timeouts().at(-1)).toBe(30);
+  at.stop();
+  await waitForEnd("the stop", polling);
+});

@@ -41,3 +41,17 @@ test.each([
   expect(leftToAnother(world)).toEqual(["turn_1:0"]);
   expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sending", attempts: 1, lost: 0, because: null });
 });
+
+test("a claim holds for as long as a send may take, so that no second gateway sends the same part meanwhile", async () => {
+  const answer = deferred<SendReceipt>();
+  await using world = await outboxWorld(RISKY, () => answer.promise);
+  const other = await world.openSecond();
+  await world.reply("a", ["one"]);
+  await waitFor("the send", () => world.texts().length === 1);
+  await world.clock.advance(59_999); // a send is given up after a minute
+  const at = world.clock.now();
+  expect(await other.markSending("turn_1:0", { ...COUNTS, at, claimedUntil: at + 60_000 })).toBe(false);
+  answer.resolve({});
+  await world.drained();
+  expect([world.texts(), leftToAnother(world)]).toEqual([["one"], []]);
+});

@@ -97,13 +97,18 @@ describe("the queue", () => {
     expect(answers.filter(({ kind }) => kind === "queued")).toHaveLength(3);
   });
 
-  test("recognises a repeat of an event even while the session is full", async () => {
+  test("recognises a repeat of an event even while the session is full, also after a restart", async () => {
     await using world = await realStore(systemClock);
-    const queue = queueOn(world.store, { maxPerSession: 1, maxTotal: 10 });
+    const limits = { maxPerSession: 1, maxTotal: 10 };
+    const queue = queueOn(world.store, limits);
     const said = entry("a", "hello");
     const first = await queue.accept(said);
-    const again = await queue.accept(said);
-    expect(again).toMatchObject({ kind: "duplicate", id: first.kind === "queued" ? first.id : "" });
+    const repeat = { kind: "duplicate", id: first.kind === "queued" ? first.id : "" } as const;
+    expect(await queue.accept(said)).toMatchObject(repeat);
+    const after = queueOn(await world.reopen(), limits);
+    await after.recover();
+    expect(await after.accept(said)).toMatchObject(repeat);
+    expect((await after.accept(entry("a", "more"))).kind).toBe("full");
   });
 
   test("gives a new life everything an earlier one had accepted: the interrupted turn first, under its old id, as a new attempt", async () => {

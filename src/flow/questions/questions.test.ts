@@ -276,6 +276,18 @@ describe("without buttons", () => {
   });
 });
 
+test("words answer the question of their own chat, while an older one waits in another chat", async () => {
+  const at = world();
+  const elsewhere = { ...HERE, chat: "2" };
+  const sessionKey = "agent:default:telegram:dm:2" as SessionKey;
+  const first = await at.ask(NAME);
+  const second = await at.ask(NAME, { sessionKey, turnId: "t2" as TurnId, principal: BEN, origin: elsewhere });
+  const byBen = say("Ben", { address: elsewhere, sender: { principal: BEN, name: "Ben" } });
+  expect(at.questions.hear(byBen, { role: "member", sessionKey })).toMatchObject({ kind: "taken" });
+  expect(await second.answer).toEqual({ kind: "said", text: "Ben" });
+  expect(at.questions.pending().map(({ id }) => id)).toEqual([first.id]);
+});
+
 describe("a message that comes while a question is open", () => {
   const accept = (role: Role): Verdict => ({
     kind: "accept",

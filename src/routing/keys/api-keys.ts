@@ -28,8 +28,8 @@ interface OpenApiKeys extends ApiKeys, AsyncDisposable {}
 const MAX_KEYS = 1_000;
 /** How exact `lastUsedAt` is: a write for each request would cost more than the request. */
 const USED_EVERY_MS = 60_000;
-/** Timers cannot wait longer than 24 days. */
-const MAX_WAIT_MS = 86_400_000;
+/** A machine that slept, or a clock that was set forward, is noticed within this time. */
+const MAX_WAIT_MS = 60_000;
 
 interface HeldKey {
   readonly stored: StoredApiKey;
@@ -48,8 +48,9 @@ export function createApiKeys(deps: ApiKeyDeps, stored: readonly StoredApiKey[] 
   const isCurrent = ({ stored: { expiresAt } }: HeldKey): boolean => expiresAt === null || expiresAt > clock.now();
   const current = (key: HeldKey | undefined): ApiKey | null => (key && isCurrent(key) ? shown(key) : null);
   const expiry = createExpiryWatch(clock, () => {
-    for (const key of byId.values()) if (!isCurrent(key)) end(key, "expired");
-    deps.changed();
+    const expired = [...byId.values()].filter((key) => !isCurrent(key) && !key.ending.signal.aborted);
+    for (const key of expired) end(key, "expired");
+    if (expired.length > 0) deps.changed();
     watchExpiry();
   });
   const watchExpiry = (): void => expiry.watch([...byId.values()].map(({ stored: key }) => key.expiresAt));
@@ -112,14 +113,14 @@ function idOf(principal: Principal): string {
 }
 
 function end({ ending }: HeldKey, how: string): void {
-  if (!ending.signal.aborted) ending.abort(ended(how));
+  ending.abort(ended(how));
 }
 
 function ended(how: string): GatewayError {
   return new GatewayError("unauthorized", `the key is ${how}`);
 }
 
-/** Calls `due` when the first of the moments has come. Moments that have passed are nobody's business any more. */
+/** Calls `due` when the first of the moments has come, and now and then before. Moments that have passed are nobody's business any more. */
 function createExpiryWatch(clock: Clock, due: () => void) {
   let timer: Disposable | null = null;
   const stop = (): void => timer?.[Symbol.dispose]();

@@ -9,7 +9,7 @@ import { hasTier, type ProbeRun, runProbes } from "./probe-run.ts";
 import { namesOf } from "./verdicts.ts";
 import { PYTHON } from "./world.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000); // all three runs go on at the same time, and a loaded machine is slow
 
 const LEAST = 110;
 const security = readFileSync(join(import.meta.dir, "..", "..", "SECURITY.md"), "utf8");

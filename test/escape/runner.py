@@ -3,6 +3,7 @@ import ctypes, errno, fcntl, json, mmap, os, platform, resource, select, signal,
 from types import SimpleNamespace
 
 PROBE_SECONDS = 8
+RACE_SECONDS = 5
 OUTPUT_BYTES = 65536
 libc = ctypes.CDLL(None, use_errno=True)
 X64 = platform.machine() == "x86_64"
@@ -112,16 +113,28 @@ def refused(errors, action):
         return error.errno in errors
 
 
-def beside(work):
-    """Does something over and over in a second process, for races. Ends when it is killed, or when a step of it fails."""
+def race(other, mine, rounds=1000):
+    """Both over and over in two processes, until each has had its rounds. `mine` ends it by returning True."""
+    turns = mmap.mmap(-1, 8)
     child = os.fork()
-    if child == 0:
+    while child == 0:
         try:
-            work()
-        finally:
-            os._exit(0)
-    time.sleep(0.005)
-    return child
+            other()
+        except OSError:
+            pass  # the other one was there first
+        turns[0:8] = struct.pack("Q", struct.unpack("Q", turns[0:8])[0] + 1)
+    end = time.monotonic() + RACE_SECONDS
+    done = 0
+    try:
+        while (done < rounds or struct.unpack("Q", turns[0:8])[0] < rounds) and time.monotonic() < end:
+            done += 1
+            try:
+                if mine():
+                    return
+            except OSError:
+                pass  # as above, or the wall
+    finally:
+        os.kill(child, signal.SIGKILL)
 
 
 def pi_above():

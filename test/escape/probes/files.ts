@@ -1,8 +1,6 @@
 /** Files of the state directory, of other people and of the owner: read, changed, watched, raced for. */
 import { type Probe, probesOf } from "./probe.ts";
 
-const ROUNDS = 1_000;
-
 const READS = probesOf("files outside", {
   "read the operator's token": `read(w.token)`,
   "read the database": `read(w.database)`,
@@ -138,92 +136,71 @@ const WRITES = probesOf("files outside", {
   },
 });
 
+/** Each side has a thousand rounds at least. */
 const RACES = probesOf("files outside", {
   "race of a symbolic link against its reader": `
     path, mine = "race-" + me.tag, "mine-" + me.tag
     open(mine, "w").write("mine")
     def swap():
-        while True:
-            for to in (mine, w.token):
-                os.symlink(to, path + "-new")
-                os.rename(path + "-new", path)
-    other = beside(swap)
-    for _ in range(${ROUNDS}):
-        try:
-            with open(path) as file: text = file.read()
-            if text != "mine": print(text); break
-        except OSError: pass
-    os.kill(other, signal.SIGKILL)`,
+        for to in (mine, w.token):
+            os.symlink(to, path + "-new")
+            os.rename(path + "-new", path)
+    def look():
+        with open(path) as file: text = file.read()
+        if text != "mine": print(text); return True
+    race(swap, look)`,
   "race of a symbolic link against its writer": `
     path, mine = "race-" + me.tag, "mine-" + me.tag
     open(mine, "w").write("mine")
     def swap():
-        while True:
-            for to in (mine, me.target):
-                os.symlink(to, path + "-new")
-                os.rename(path + "-new", path)
-    other = beside(swap)
-    for _ in range(${ROUNDS}):
-        try:
-            with open(path, "w") as file: file.write("changed")
-        except OSError: pass
-    os.kill(other, signal.SIGKILL)`,
+        for to in (mine, me.target):
+            os.symlink(to, path + "-new")
+            os.rename(path + "-new", path)
+    def change():
+        with open(path, "w") as file: file.write("changed")
+    race(swap, change)`,
   "race of a folder against a link to a folder": `
     base = "race-" + me.tag
     os.mkdir(base + "-a")
     open(base + "-a/token", "w").write("mine")
     os.symlink(os.path.dirname(w.token), base + "-b")
-    os.symlink(base + "-a", base)
     def swap():
-        while True:
-            for to in ("-a", "-b"):
-                os.symlink(base + to, base + "-new")
-                os.rename(base + "-new", base)
-    other = beside(swap)
-    for _ in range(${ROUNDS}):
-        try:
-            with open(base + "/token") as file: text = file.read()
-            if text != "mine": print(text); break
-        except OSError: pass
-    os.kill(other, signal.SIGKILL)`,
+        for to in ("-a", "-b"):
+            os.symlink(base + to, base + "-new")
+            os.rename(base + "-new", base)
+    def look():
+        with open(base + "/token") as file: text = file.read()
+        if text != "mine": print(text); return True
+    race(swap, look)`,
   "race of a rename against the way up": `
     base = os.path.join(w.workspace, "up-" + me.tag)
     os.makedirs(base + "/a/b/c")
-    def move():
-        while True:
-            try:
-                os.rename(base + "/a/b/c", base + "/c")
-                os.rename(base + "/c", base + "/a/b/c")
-            except OSError: pass
-    other = beside(move)
     up = os.path.relpath(os.path.dirname(w.token), base + "/a/b/c")
-    for _ in range(${ROUNDS}):
-        try:
-            fd = os.open(base + "/a/b/c", os.O_RDONLY)
-            try: print(os.pread(os.open(up + "/token", os.O_RDONLY, dir_fd=fd), 100, 0)); break
-            finally: os.close(fd)
-        except OSError: pass
-    os.kill(other, signal.SIGKILL)`,
+    def move():
+        os.rename(base + "/a/b/c", base + "/c")
+        os.rename(base + "/c", base + "/a/b/c")
+    def look():
+        fd = os.open(base + "/a/b/c", os.O_RDONLY)
+        try: print(os.pread(os.open(up + "/token", os.O_RDONLY, dir_fd=fd), 100, 0)); return True
+        finally: os.close(fd)
+    race(move, look)`,
   "race of a hard link": `
-    for round in range(${ROUNDS}):
-        try:
-            os.link(w.token, "hl-" + me.tag)
-            read("hl-" + me.tag)
-            break
-        except OSError: pass`,
+    open("own-" + me.tag, "w").close()
+    def swap():
+        os.link("own-" + me.tag, "hl-" + me.tag)
+        os.unlink("hl-" + me.tag)
+    def look():
+        os.link(w.token, "hl-" + me.tag)
+        read("hl-" + me.tag)
+        return True
+    race(swap, look)`,
   "race of an exchange against a writer": `
     a, b = "xa-" + me.tag, "xb-" + me.tag
     open(a, "w").write("mine")
     os.symlink(me.target, b)
-    def swap():
-        while True:
-            call("renameat2", -100, a.encode(), -100, b.encode(), 2)
-    other = beside(swap)
-    for _ in range(${ROUNDS}):
-        try:
-            with open(a, "w") as file: file.write("changed")
-        except OSError: pass
-    os.kill(other, signal.SIGKILL)`,
+    def change():
+        with open(a, "w") as file: file.write("changed")
+    race(lambda: call("renameat2", -100, a.encode(), -100, b.encode(), 2), change)`,
 });
 
 export const FILES: readonly Probe[] = [...READS, ...WRITES, ...RACES];

@@ -11,6 +11,7 @@ import {
   says,
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
+import { runnableHere } from "../src/testing/whole/without-wall.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { echoTool, parrotChannel, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
@@ -96,7 +97,8 @@ afterAll(async () => {
 });
 
 const reload = async (plugins: object = PLUGINS) => {
-  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(configOf(plugins)), { mode: 0o600 });
+  const config = await runnableHere(home.path, configOf(plugins));
+  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config), { mode: 0o600 });
   expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
 };
 

@@ -201,9 +201,14 @@ describe("a parameter is read by one rule in a turn and over HTTP", () => {
 
 test("the details of a result are in the session file of pi, and the model does not read them", async () => {
   await inTurn({ name: "set_lamp", input: { device: "with details" } });
-  const files = await Array.fromAsync(new Bun.Glob("**/*.jsonl").scan({ cwd: home.path, absolute: true }));
-  const texts = await Promise.all(files.map((file) => Bun.file(file).text()));
-  expect(texts.join("\n")).toContain('"details":{"lamp":"details of lamp 7"}');
+  const sessions = async () => {
+    const files = await Array.fromAsync(new Bun.Glob("sessions/*.jsonl").scan({ cwd: home.path, absolute: true }));
+    return (await Promise.all(files.map((file) => Bun.file(file).text()))).join("\n");
+  };
+  // the process gives the file back when its turn is over
+  await eventually("the details are in a session file", sessions, (text) =>
+    text.includes('"details":{"lamp":"details of lamp 7"}'),
+  );
   expect(JSON.stringify(provider.requests.at(-1)?.body)).not.toContain("details of lamp 7");
 });
 

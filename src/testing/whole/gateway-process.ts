@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { deferred } from "../../kit/deferred.ts";
 import { type TempHome, tempHome } from "../temp-home.ts";
+import { runnableHere } from "./without-wall.ts";
 
 export interface GatewayProcess extends AsyncDisposable {
   readonly url: string;
@@ -53,8 +54,10 @@ const ANSWER_MS = 45_000;
 export async function startGatewayProcess(options: GatewayProcessOptions = {}): Promise<GatewayProcess> {
   const owned: TempHome | null = options.home === undefined ? await tempHome() : null;
   const home = options.home ?? owned?.path ?? "";
-  if (options.config !== undefined)
-    await writeFile(join(home, "pi-gateway.jsonc"), JSON.stringify(options.config), { mode: 0o600 });
+  if (options.config !== undefined) {
+    const config = await runnableHere(home, options.config);
+    await writeFile(join(home, "pi-gateway.jsonc"), JSON.stringify(config), { mode: 0o600 });
+  }
   const child = spawnGateway(home, options);
   let errors = "";
   const reading = (async () => {

@@ -76,6 +76,37 @@ describe("a request that is not right", () => {
   });
 });
 
+describe("a key of a program", () => {
+  async function keyFor(scopes: readonly string[]): Promise<OpenAI> {
+    const { gateway } = world();
+    const made = await gateway.fetch("/api/keys", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name: "program", scopes, agents: ["default"] }),
+    });
+    return clientOf(gateway, { apiKey: ((await made.json()) as { secret: string }).secret });
+  }
+
+  test("with the scope chat asks, with a session of its own and without one", async () => {
+    const client = await keyFor(["chat"]);
+    expect((await client.models.list()).data.map(({ id }) => id)).toEqual(["pi-gateway", "pi-gateway/default"]);
+    for (const user of [undefined, "ada"]) {
+      const body: Body = { model: MODEL, messages: ask("hi"), ...(user ? { user } : {}) };
+      expect((await client.chat.completions.create(body)).choices[0]?.message.content).toBe("ok");
+    }
+    const foreign = { headers: { "X-Session-Key": keyOf("operator") } };
+    const refused = await failure(client.chat.completions.create({ model: MODEL, messages: ask("hi") }, foreign));
+    expect(refused).toBeInstanceOf(OpenAI.PermissionDeniedError);
+  });
+
+  test("without the scope chat is refused", async () => {
+    const client = await keyFor(["read"]);
+    const refused = await failure(client.chat.completions.create({ model: MODEL, messages: ask("hi") }));
+    expect(refused).toBeInstanceOf(OpenAI.PermissionDeniedError);
+    expect(refused).toMatchObject({ type: "permission_error", code: "forbidden" });
+  });
+});
+
 describe("a completion that fails", () => {
   test("because of the provider has a status and tells the SDK whether to try again, streamed or not", async () => {
     world().play(() => ({ kind: "status", status: 401, message: "bad key" }));

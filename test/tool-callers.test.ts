@@ -7,6 +7,7 @@ import type { AgentProcess } from "../src/agents/process/process.ts";
 import { createToolPipe } from "../src/agents/talk/tool-pipe.ts";
 import { createCommandRegistry, createLastStats } from "../src/commands/index.ts";
 import { toolCommand } from "../src/commands/tool-command.ts";
+import type { ClientTool } from "../src/contracts/client-request.ts";
 import type { Principal, TurnId } from "../src/contracts/ids.ts";
 import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
 import type { ToolContext, ToolPath } from "../src/contracts/tools/tool.ts";
@@ -27,6 +28,8 @@ type World = ReturnType<typeof toolWorld>;
 interface Way {
   readonly path: ToolPath;
   readonly principal: string;
+  /** The tool is one of the program that asks over the OpenAI-compatible API: the gate does everything but run it. */
+  readonly client?: true;
   /** Opens the way on a gate; what it gives makes one call of `write`, and resolves with what its caller reads. */
   open(world: World): Promise<AsyncDisposable & { call(params: unknown, callId: string): Promise<string> }>;
 }
@@ -34,8 +37,17 @@ interface Way {
 const never = new AbortController().signal;
 const AGENTS_OWN = "the-token-of-a-process";
 
+const PARAMETERS = { type: "object", properties: { file_path: { type: "string" } }, additionalProperties: false };
+const PROGRAMS_OWN: ClientTool = { name: "write", description: "Writes a file.", parameters: PARAMETERS };
+
 const WAYS: Readonly<Record<string, Way>> = {
   "the pipe of an agent": { path: "pipe", principal: "operator", open: (world) => pipeOf(world, "tool_call") },
+  "the pipe of an agent, for a tool of a program": {
+    path: "pipe",
+    principal: "operator",
+    client: true,
+    open: (world) => pipeOf(world, "tool_call", { ...OWNER, clientTools: [PROGRAMS_OWN] }),
+  },
   "pi, for its own tools": { path: "pi", principal: "operator", open: (world) => pipeOf(world, "tool_admit") },
   "the port": { path: "http", principal: "operator", open: (world) => portOf(world, {}) },
   "the port, by a script of an agent": {
@@ -47,7 +59,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   "a command in a chat": { path: "command", principal: "web:user:ada", open: commandOf },
 };
 
-async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_admit") {
+async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_admit", caller: ToolContext = OWNER) {
   const answers = new Map<string, (value: string) => void>();
   let ask: Parameters<AgentProcess["onDialog"]>[0] = () => undefined;
   const nothing = { [Symbol.dispose]: () => undefined };
@@ -79,7 +91,7 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
     writable: [],
     token: null,
   });
-  pipe.serve(OWNER);
+  pipe.serve(caller);
   return {
     call: (params: unknown, callId: string) =>
       new Promise<string>((resolve) => {
@@ -179,20 +191,21 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 /** pi checks names, schemas and slots of its own tools itself. */
 const PIS_OWN = ["names", "schema", "slot"];
+/** A program checks what its tool is called with. */
+const PROGRAMS_CHECKS = ["schema"];
 /** Stages that find a call wrong; the others do not want it. */
 const WRONG_CALLS = ["size", "names", "schema"];
 const SLOT_WAIT_MS = 60_000;
 
-/** A gate with one tool, which counts its effects; on the way of pi the tool is pi's. */
-function gateWith(path: ToolPath) {
+/** A gate with one tool, which counts its effects; on the way of pi the tool is pi's, and on that of a program the program's. */
+function gateWith({ path, client }: Pick<Way, "path" | "client">) {
   const effects: unknown[] = [];
-  const parameters = { type: "object", properties: { file_path: { type: "string" } }, additionalProperties: false };
   const write = tool(async (_id, params) => (effects.push(params), says("written")), {
     name: "write",
-    parameters,
+    parameters: PARAMETERS,
     flags: { idempotent: true },
   });
-  const world = toolWorld(path === "pi" ? [] : [write]);
+  const world = toolWorld(path === "pi" || client ? [] : [write]);
   world.rules.now = policy({ profile: () => "workspace" });
   return { ...world, effects };
 }
@@ -201,6 +214,7 @@ const names = Object.keys(WAYS);
 const cases = names.flatMap((name) =>
   STAGES.map((stage) => stage.name)
     .filter((stage) => WAYS[name]?.path !== "pi" || !PIS_OWN.includes(stage))
+    .filter((stage) => !WAYS[name]?.client || !PROGRAMS_CHECKS.includes(stage))
     .map((stage) => [name, stage] as const),
 );
 const wayOf = (name: string): Way => {
@@ -229,7 +243,7 @@ describe("a call", () => {
     "by %s meets the stage %s: nothing runs, its caller reads why, and a row says so",
     async (by, stage) => {
       const { path, principal, open } = wayOf(by);
-      const world = gateWith(path);
+      const world = gateWith(wayOf(by));
       await using way = await open(world);
       let hooksAsked = 0;
       world.hooks.on("before_tool_call", () => void hooksAsked++, "watcher");
@@ -255,8 +269,8 @@ describe("a call", () => {
   );
 
   test.each(names)("by %s that may be made is made once, and leaves a row with who, where and what", async (by) => {
-    const { path, principal, open } = wayOf(by);
-    const world = gateWith(path);
+    const { path, principal, open, client } = wayOf(by);
+    const world = gateWith(wayOf(by));
     await using way = await open(world);
     const params = path === "pi" ? { path: "a" } : { file_path: "a" };
     const said = await way.call(params, "one");
@@ -265,11 +279,13 @@ describe("a call", () => {
     ]);
     expect(world.last()?.intent).toMatchObject({ path, principal } as never);
     if (path === "pi") return expect(JSON.parse(said)).toMatchObject({ ok: true });
+    if (client) return expect(said).toContain("Tool execution delegated to client");
     expect(said).toContain("written");
     expect(world.effects).toEqual([{ file_path: "a" }]);
   });
 
-  test.each(names)("by %s of a tool that is not there is refused, and leaves a row", async (by) => {
+  const offered = names.filter((name) => !wayOf(name).client); // a program has the tools that it brings
+  test.each(offered)("by %s of a tool that is not there is refused, and leaves a row", async (by) => {
     const { path, open } = wayOf(by);
     const world = toolWorld([]);
     await using way = await open(world);

@@ -125,13 +125,7 @@ function ownConversation(
 ): Promise<SessionAnswer> {
   const { client } = request;
   const turnId = deps.ids.next("turn") as TurnId;
-  const verdict = deps.route(principal, request.agent, turnId);
-  if (verdict.kind === "refuse") throw new GatewayError("forbidden", verdict.because, { say: verdict.say });
-  const { agentId, role, priority } = verdict;
-  if (!isFor(key, agentId)) {
-    const say = `This key is not for the agent ${agentId}.`;
-    throw new GatewayError("forbidden", "beyond the reach of the key", { say });
-  }
+  const { agentId, role, priority } = routeOf(deps, { principal, key, agent: request.agent, turnId });
   const caller: Caller = {
     sessionKey: deps.sessionKey(agentId, turnId),
     turnId,
@@ -149,6 +143,25 @@ function ownConversation(
     ...(client.instructions === "" ? {} : { instructions: client.instructions }),
   };
   return runRequestTurn(deps, { lease: { caller, priority, history: said.history }, prompt, show }, signal);
+}
+
+interface Asking extends Pick<AskedCompletion, "principal" | "key"> {
+  readonly agent: string | undefined;
+  readonly turnId: string;
+}
+
+/** A key for some agents talks to the first of them when it names none. */
+function routeOf(
+  { route }: OpenAiDeps,
+  { principal, key, agent, turnId }: Asking,
+): Extract<Verdict, { kind: "accept" }> {
+  const chosen = route(principal, agent, turnId);
+  const isOut = chosen.kind === "accept" && !isFor(key, chosen.agentId);
+  const verdict = isOut && agent === undefined ? route(principal, key?.agents[0], turnId) : chosen;
+  if (verdict.kind === "refuse") throw new GatewayError("forbidden", verdict.because, { say: verdict.say });
+  if (isFor(key, verdict.agentId)) return verdict;
+  const say = `This key is not for the agent ${verdict.agentId}.`;
+  throw new GatewayError("forbidden", "beyond the reach of the key", { say });
 }
 
 interface Said {

@@ -15,6 +15,8 @@ interface Conversation {
   readonly prompt: CompletionPrompt;
   /** Of all messages of the system and the developer, in order. */
   readonly instructions: string;
+  /** Calls and results that do not belong together, as part of a sentence; null: all do. */
+  readonly unpaired: string | null;
 }
 
 /** Throws when nothing is left to answer. */
@@ -37,7 +39,24 @@ export function readMessages(value: unknown): Conversation {
   if (now.length === 0) throw wrongField("messages", "ends with an answer; add what is to be answered.");
   const prompt = promptOf(now);
   if (prompt.images.length > MAX_IMAGES) throw wrongField("messages", `has more than ${MAX_IMAGES} new images.`);
-  return { before: said.slice(0, from), prompt, instructions: instructions.join("\n\n") };
+  return { before: said.slice(0, from), prompt, instructions: instructions.join("\n\n"), unpaired: unpairedIn(said) };
+}
+
+/** A provider refuses a conversation in which a call has no result right after it, or a result no call. */
+function unpairedIn(said: readonly RequestMessage[]): string | null {
+  let open = new Set<string>();
+  for (const one of said) {
+    if (one.role === "tool") {
+      if (!open.delete(one.callId))
+        return `has a result for ${one.callId}, and the answer before it made no such call.`;
+      continue;
+    }
+    const [missing] = open;
+    if (missing !== undefined) return `has no result for the call ${missing}.`;
+    if (one.role === "assistant") open = new Set(one.calls.map(({ callId }) => callId));
+  }
+  const [missing] = open;
+  return missing === undefined ? null : `has no result for the call ${missing}.`;
 }
 
 function promptOf(now: readonly RequestMessage[]): CompletionPrompt {

@@ -34,9 +34,9 @@ export function readRequest(body: unknown, header: string | null, options: Reque
   const fields = objectAt(body, "body");
   refuseUnknownAnswers(fields);
   const model = textAt(fields["model"], "model");
-  const { before, prompt, instructions } = readMessages(fields["messages"]);
+  const { before, prompt, instructions, unpaired } = readMessages(fields["messages"]);
   const session = header ?? userSession(fields, options);
-  if (session === null && prompt.results.length > 0) refuseStrayResults(before, prompt.results);
+  if (session === null && unpaired !== null) throw wrongField("messages", unpaired);
   return {
     model,
     agent: agentOf(model, options),
@@ -84,20 +84,6 @@ function userSession(fields: Fields, { digest }: RequestOptions): string | null 
   if (user === "") return null;
   if (user.length > MAX_USER_CHARS) throw wrongField("user", `has more than ${MAX_USER_CHARS} characters.`);
   return USER_SESSION + (SHORT_NAME.test(user) ? user : digest(user));
-}
-
-/** Results belong to calls of the answer before them, or a provider refuses the whole conversation. */
-function refuseStrayResults(
-  before: ReturnType<typeof readMessages>["before"],
-  results: ChatCompletionRequest["prompt"]["results"],
-): void {
-  const last = before.at(-1);
-  const calls = last?.role === "assistant" ? last.calls : [];
-  const stray = results.find(({ callId }) => !calls.some((call) => call.callId === callId));
-  if (stray)
-    throw wrongField("messages", `has a result for ${stray.callId}, and the answer before it made no such call.`);
-  const open = calls.find(({ callId }) => !results.some((result) => result.callId === callId));
-  if (open) throw wrongField("messages", `has no result for the call ${open.callId}.`);
 }
 
 function includesUsage(value: unknown): boolean {

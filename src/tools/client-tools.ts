@@ -16,8 +16,6 @@ interface OfferedTool extends UsableTool {
   readonly tool: Tool & { readonly client: true };
 }
 
-const made = new WeakMap<ClientTool, OfferedTool>();
-
 export function clientSpecs(caller: Caller | null): readonly ToolSpec[] {
   return (caller?.clientTools ?? []).map(({ name, description, parameters }) => ({
     name,
@@ -31,10 +29,7 @@ export function clientSpecs(caller: Caller | null): readonly ToolSpec[] {
 /** Null: this caller's program has no tool of exactly this name. */
 export function clientTool({ clientTools = [] }: Pick<Caller, "clientTools">, name: string): UsableTool | null {
   const given = clientTools.find((tool) => tool.name === name);
-  if (!given) return null;
-  const usable = made.get(given) ?? usableOf(given);
-  made.set(given, usable);
-  return usable;
+  return given ? usableOf(given) : null;
 }
 
 function usableOf({ name, description, parameters }: ClientTool): OfferedTool {

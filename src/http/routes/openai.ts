@@ -111,8 +111,7 @@ async function streamed(deps: OpenAiDeps, call: Call, asked: AskedCompletion): P
     signal,
   );
   answer.catch(() => undefined); // told below
-  const waited = deps.clock.sleep(FIRST_SIGN_MS, signal).catch(() => undefined); // hanging up ends the answer itself
-  await Promise.race([began.promise, answer, waited]);
+  await firstSign(deps, Promise.race([began.promise, answer]), signal);
   return dataStream(deps, call.signal, async (sink, over) => {
     over.addEventListener("abort", () => gone.abort(over.reason), { once: true });
     const chunks = chunksOf(deps, asked.request);
@@ -134,6 +133,17 @@ async function streamed(deps: OpenAiDeps, call: Call, asked: AskedCompletion): P
       write({ error: openAiError(error, call.requestId) });
     }
   });
+}
+
+/** Resolves with it, or after a while without it. Rejects when it does. */
+async function firstSign({ clock }: OpenAiDeps, sign: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const seen = new AbortController();
+  const waited = clock.sleep(FIRST_SIGN_MS, AbortSignal.any([signal, seen.signal])).catch(() => undefined); // the answer tells of a client that has gone
+  try {
+    await Promise.race([sign, waited]);
+  } finally {
+    seen.abort();
+  }
 }
 
 function chunksOf({ clock, ids }: OpenAiDeps, request: ChatCompletionRequest): Chunks {

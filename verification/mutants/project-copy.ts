@@ -11,7 +11,15 @@ export interface ProjectCopy extends AsyncDisposable {
 }
 
 const COPIED = ["src", "bridge", "console", "scripts", "test", "verification", "examples", "docs", "bin"];
-const FILES = ["package.json", "package-lock.json", "tsconfig.json", "bunfig.toml", "README.md", "CHANGELOG.md"];
+const FILES = [
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "bunfig.toml",
+  "README.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+];
 
 export async function copyProject(root: string): Promise<ProjectCopy> {
   const copy = await mkdtemp(join(tmpdir(), "pi-gateway-mutants-"));

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 PROBE_SECONDS = 8
 RACE_SECONDS = 5
+RACE_CHANGES = 40
 OUTPUT_BYTES = 65536
 libc = ctypes.CDLL(None, use_errno=True)
 X64 = platform.machine() == "x86_64"
@@ -114,7 +115,7 @@ def refused(errors, action):
 
 
 def race(other, mine, rounds=1000):
-    """Both over and over in two processes, until each has had its rounds. `mine` ends it by returning True."""
+    """Both over and over in two processes, until each has had its rounds and they have taken turns. `mine` ends it by returning True."""
     turns = mmap.mmap(-1, 8)
     child = os.fork()
     while child == 0:
@@ -124,10 +125,12 @@ def race(other, mine, rounds=1000):
             pass  # the other one was there first
         turns[0:8] = struct.pack("Q", struct.unpack("Q", turns[0:8])[0] + 1)
     end = time.monotonic() + RACE_SECONDS
-    done = 0
+    done = others = changes = 0
     try:
-        while (done < rounds or struct.unpack("Q", turns[0:8])[0] < rounds) and time.monotonic() < end:
+        while (done < rounds or others < rounds or changes < RACE_CHANGES) and time.monotonic() < end:
             done += 1
+            before, others = others, struct.unpack("Q", turns[0:8])[0]
+            changes += others > before
             try:
                 if mine():
                     return

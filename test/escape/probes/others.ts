@@ -142,7 +142,9 @@ export const LIMITS_OF_OTHERS: readonly Probe[] = probesOf("limits and messages 
     at = libc.shmat(call("shmget", w.sharedMemory, 4096, 0), None, 0)
     print(ctypes.string_at(at, 64))`,
   "shared memory of its own, for others to find": `
-    through(f"segment {call('shmget', 0, 4096, 0o1600)}")`,
+    segment = call("shmget", 0, 4096, 0o1600)
+    through(f"segment {segment}")
+    libc.shmctl(segment, 0, None)`,
   "messages by their key": `
     buffer = ctypes.create_string_buffer(200)
     call("msgrcv", call("msgget", w.messages, 0), buffer, 100, 0, 0)
@@ -164,7 +166,10 @@ export const LIMITS_OF_OTHERS: readonly Probe[] = probesOf("limits and messages 
     needs: "keyrings in the kernel",
   },
   "a key for others to find": {
-    program: `through(f"key {call('add_key', b'user', me.tag.encode(), b'x', 1, -4)}")`,
+    program: `
+      key = call("add_key", b"user", me.tag.encode(), b"x", 1, -4)
+      through(f"key {key}")
+      call("keyctl", 9, key, -4)`,
     needs: "keyrings in the kernel",
   },
   "a session keyring of somebody else": {

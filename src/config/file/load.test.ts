@@ -306,7 +306,8 @@ test("the example file is right, and everything it sets is a default", async () 
 test("the example file is still right when its commented lines are used", async () => {
   const text = await readFile(EXAMPLE, "utf8");
   const used = text.replace(/^( +)\/\/ (?=["}])|^( +)\/\/   (?=")/gm, "$1$2");
-  const variables = (name: string) => ({ GATEWAY_TOKEN: TOKEN, GATEWAY_PASSWORD: "twelve chars" })[name];
+  const set = { GATEWAY_TOKEN: TOKEN, GATEWAY_PASSWORD: "twelve chars", OPENAI_API_KEY: "key" };
+  const variables = (name: string) => new Map(Object.entries(set)).get(name);
   const { config, problems, warnings } = checkConfigText(used, variables);
   expect([...problems, ...warnings]).toEqual([]);
   expect(config?.models.providers.local?.models[0]?.id).toBe("qwen3:4b");

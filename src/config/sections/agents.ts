@@ -65,7 +65,7 @@ const Limits = Type.Object(
     ),
     fileSizeMb: wholeNumber({ default: 4_096, minimum: 16, maximum: 1_048_576 }, "Size of a file it writes. In MiB."),
   },
-  { ...closed, description: "What programs of an agent may use up, behind the wall." },
+  { ...closed, security: true, description: "What programs of an agent may use up, behind the wall." },
 );
 
 export const AgentSection = Type.Object(

@@ -123,6 +123,7 @@ export const workspace = (description: string) =>
         },
       ],
       expects: 'a path, or { "path": …, "scope": "agent" or "person" }',
+      security: true, // a misspelt scope would put people into one folder
       description,
     }),
   );

@@ -178,10 +178,10 @@ function memoryHolds(pid: number, text: string): boolean {
   const memory = openSync(`/proc/${pid}/mem`, "r");
   const piece = Buffer.alloc(4 * 1024 * 1024);
   try {
-    for (const line of readFileSync(`/proc/${pid}/maps`, "utf8").split("\n")) {
-      const [range = "", access = ""] = line.split(" ");
+    const smaps = readFileSync(`/proc/${pid}/smaps`, "utf8");
+    for (const [, range = "", held] of smaps.matchAll(/^([0-9a-f]+-[0-9a-f]+) rw[^]*?^Rss: +(\d+) kB$/gm)) {
       const [from = 0, to = 0] = range.split("-").map((hex) => Number.parseInt(hex, 16));
-      if (!access.startsWith("rw")) continue;
+      if (held === "0") continue; // reserved, and never written to
       for (let at = from; at < to; at += piece.length - 256) {
         const count = readAt(memory, piece.subarray(0, Math.min(piece.length, to - at)), at);
         if (count <= 0) break;

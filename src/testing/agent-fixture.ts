@@ -20,7 +20,8 @@ import { type TempHome, tempHome } from "./temp-home.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 /** Shared between tests, so that Bun does not compile pi anew in every private home. */
-const TRANSPILER_CACHE = join(ROOT, "node_modules", ".cache", "pi-gateway-tests");
+const TRANSPILER_CACHE =
+  process.env.BUN_RUNTIME_TRANSPILER_CACHE_PATH ?? join(ROOT, "node_modules", ".cache", "pi-gateway-tests");
 const TEST_MS = 20_000;
 const HANDSHAKE_MS = 15_000;
 

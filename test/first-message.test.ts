@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { SessionSummary } from "../src/contracts/chat.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { keyOf, post, statusOf, streamed, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { eventually, keyOf, post, statusOf, streamed, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -51,6 +51,11 @@ describe("a gateway in an empty folder", () => {
 
   test("keeps everything it writes for its owner alone", async () => {
     await gateway.chat("echo: written down", { session: "private" });
+    await eventually(
+      "the agent has given back its session file", // which is moved then
+      async () => (await statusOf(gateway)).pool.busy,
+      (busy) => busy === 0,
+    );
     const open = walk(folder.path, [join("made", "by-the-gateway")]).flatMap((path) => {
       const found = lstatSync(join(folder.path, path));
       const mode = (found.mode & 0o777).toString(8);

@@ -51,7 +51,7 @@ export function mayAskNext(): boolean {
   return holder[KEY]?.passing ?? false;
 }
 
-/** Once for each process: an extension is loaded again for every session. pi's own fetch is in its place by now, and libraries take it anew for each call. */
+/** Once for each process: an extension is loaded again for every session. pi has put its fetch in place by now, and libraries take it anew for each call. */
 export function useModelDoor(): void {
   const baseUrls = baseUrlsIn(process.env.PI_GATEWAY_MODEL_DOOR);
   if (holder[KEY] || baseUrls.length === 0) return;

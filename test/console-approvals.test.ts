@@ -1,4 +1,4 @@
-/** The owner's word in the web console, who is let in, and answers to what an extension asks: a real browser, a real gateway, real pi; only the model is scripted. */
+/** Approvals, pairing and questions of extensions in the web console: a real browser, a real gateway, real pi; only the model is scripted. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";

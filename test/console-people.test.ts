@@ -1,4 +1,4 @@
-/** Pairing in the web console: a real browser, a real gateway, strangers on a channel. Nobody is let in without their code, and no row moves under the pointer. */
+/** Pairing in the web console: a real browser, a real gateway, strangers on a channel. Nobody gets access without their code, and no row moves under the pointer. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import type { PairedPerson } from "../src/contracts/channels/pairing.ts";

@@ -189,7 +189,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     arrange: ({ rules }) => void (rules.now = { ...rules.now, maxTotal: 0 }),
   },
 };
-/** pi checks names, schemas and slots of its own tools itself. */
+/** pi checks names, schemas and slots of pi tools itself. */
 const PIS_OWN = ["names", "schema", "slot"];
 /** A program checks what its tool is called with. */
 const PROGRAMS_CHECKS = ["schema"];

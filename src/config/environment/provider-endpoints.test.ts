@@ -1,4 +1,4 @@
-/** Addresses of providers, compared with pi's own catalogue: a call to another address would leave without its key. */
+/** Addresses of providers, compared with pi's catalogue: a call to another address would leave without its key. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

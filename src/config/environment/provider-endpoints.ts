@@ -3,7 +3,7 @@ import type { Secret } from "../../kit/secret.ts";
 import type { Environment } from "./environment.ts";
 import { keysForProvider, PROVIDER_KEYS } from "./provider-keys.ts";
 
-/** As pi's own catalogue has them; a test compares the two. */
+/** As pi's catalogue has them; a test compares the two. */
 const BASE_URLS: Readonly<Record<string, string>> = {
   anthropic: "https://api.anthropic.com",
   openai: "https://api.openai.com/v1",

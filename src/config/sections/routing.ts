@@ -56,7 +56,7 @@ const roleProfile = (who: string) =>
     Type.Object(
       {
         workspace: workspace(`The working folder of processes that serve ${who}, whichever agent they talk to.`),
-        tools: Type.Optional(tools(`The tools that agents have for ${who}; pi's own included, if you say so here.`)),
+        tools: Type.Optional(tools(`The tools that agents have for ${who}; pi tools included, if you say so here.`)),
         model: modelName(`The model that answers ${who}, as "provider/model".`),
       },
       { additionalProperties: false, description: `What is different for ${who}.` },

@@ -1,6 +1,6 @@
 /**
  * The list of kernel calls a confined program may make. Everything that is not on it is refused: what is known to be dangerous with "not
- * permitted", what is newer than the list with "not implemented". Calls of another processor's numbering end the program.
+ * permitted", what is newer than the list with ENOSYS. Calls of another processor's numbering end the program.
  */
 import * as bpf from "./bpf.ts";
 import type { Code } from "./bpf.ts";
@@ -69,7 +69,7 @@ const refused = bpf.error(EPERM);
 function argumentRules(sockets: SocketRule): ReadonlyMap<string, Code> {
   const serves = sockets === "open" || sockets === "loopback";
   const connects = serves || sockets === "ports";
-  const ownProcess = only(0, [0]);
+  const ownProcess = permitValues(0, [0]);
   const plainMode = (index: number): Code => withoutBits(index, SETUID_SETGID);
   return new Map<string, Code>([
     ["socket", socketRule(sockets)],
@@ -91,8 +91,11 @@ function argumentRules(sockets: SocketRule): ReadonlyMap<string, Code> {
     ["sched_setscheduler", ownProcess],
     ["sched_setparam", ownProcess],
     ["sched_setattr", ownProcess],
-    ["setpriority", [...bpf.loadArgument(0), ...bpf.unlessEqual([PRIO_PROCESS], refused), ...only(1, [0])]],
-    ["ioprio_set", [...bpf.loadArgument(0), ...bpf.unlessEqual([IOPRIO_WHO_PROCESS], refused), ...only(1, [0])]],
+    ["setpriority", [...bpf.loadArgument(0), ...bpf.unlessEqual([PRIO_PROCESS], refused), ...permitValues(1, [0])]],
+    [
+      "ioprio_set",
+      [...bpf.loadArgument(0), ...bpf.unlessEqual([IOPRIO_WHO_PROCESS], refused), ...permitValues(1, [0])],
+    ],
     // both type into the terminal of whoever started the gateway
     [
       "ioctl",
@@ -142,12 +145,12 @@ function socketRule(sockets: SocketRule): Code {
     ...bpf.unlessEqual([AF_INET, AF_INET6], refused),
     ...bpf.loadArgument(1, SOCK_TYPE_MASK),
     ...bpf.unlessEqual(types, refused),
-    ...only(2, protocols),
+    ...permitValues(2, protocols),
   ];
 }
 
 /** Allowed when the argument is one of these. */
-function only(index: number, values: readonly number[]): Code {
+function permitValues(index: number, values: readonly number[]): Code {
   return [...bpf.loadArgument(index), ...bpf.unlessEqual(values, refused), ...bpf.allow];
 }
 

@@ -11,7 +11,7 @@ import { isRecord } from "./orders.ts";
 
 const KEY = Symbol.for("pi-gateway.relay");
 
-/** As the gateway says it: `{"gateway": 8787, "proxy": true}`. Nothing: this process has the machine's network. */
+/** As the gateway says it: `{"gateway": 8787}`. Nothing: this process has the machine's network. */
 export function relayPorts(): void {
   const holder = globalThis as { [KEY]?: true };
   const plan: unknown = JSON.parse(process.env.PI_GATEWAY_RELAY ?? "null");
@@ -20,7 +20,6 @@ export function relayPorts(): void {
   delete process.env.PI_GATEWAY_RELAY;
   const connection = gatewayConnection();
   if (typeof plan.gateway === "number") listen(connection, plan.gateway, "gateway");
-  if (plan.proxy !== true) return;
   // for the programs that this process starts from now on
   Object.assign(process.env, proxyVariables(`http://127.0.0.1:${listen(connection, 0, "host")}`));
 }

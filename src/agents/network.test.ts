@@ -87,11 +87,13 @@ test.skipIf(!full)(
 );
 
 test.skipIf(!full)(
-  "behind the full wall programs reach the gateway's port and no host when the network is none",
+  "behind the full wall programs reach the gateway's port and no host when the network is none, and are told why",
   async () => {
     const { lines, rows } = await looked("full", "none");
-    expect(lines).toEqual(["told::gateway", "failed", "failed", "failed", own()]);
-    expect(rows).toEqual([]);
+    expect(lines[0]).toBe("told:proxy:gateway");
+    expect(lines[1]).toContain('The owner can set agent.network to {"allow":["example.org"]}');
+    expect(lines.slice(3)).toEqual(["failed", own()]);
+    expect(rows).toEqual(["network.refused example.org", "network.refused other.example"]);
   },
   LIMIT_MS,
 );
@@ -99,7 +101,7 @@ test.skipIf(!full)(
 test.skipIf(!basic)(
   "behind the basic wall programs reach nothing when the network is none",
   async () => {
-    expect((await looked("basic", "none")).lines).toEqual(["told::", "failed", "failed", "failed", "failed"]);
+    expect((await looked("basic", "none")).lines).toEqual(["told:proxy:", "failed", "failed", "failed", "failed"]);
   },
   LIMIT_MS,
 );

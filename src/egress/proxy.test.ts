@@ -116,6 +116,17 @@ test.each<[string, NetworkSetting, string]>([
   },
 );
 
+test("a program that shows only the words behind a status tells why its tunnel was refused", async () => {
+  using via = proxy("none");
+  const script =
+    "import sys, urllib.request as r\ntry: r.urlopen('https://example.org/')\nexcept Exception as e: print(e)";
+  const run = Bun.spawn(["python3", "-c", script], { env: { ...process.env, https_proxy: via.url }, stdout: "pipe" });
+  expect(await run.stdout.text()).toContain("403 agent.network is none, so agents reach no host");
+  expect(via.rows.map(({ kind, detail }) => [kind, detail["because"]])).toEqual([
+    ["network.refused", "agent.network is none, so agents reach no host."],
+  ]);
+});
+
 test("a process that works for nobody reaches nothing", async () => {
   using via = proxy(null);
   const { code, out } = await curl(via, "http://example.org/");
@@ -163,7 +174,7 @@ test.each(["GET / HTTP/1.1\r\n\r\n", "nonsense\r\n\r\n", `CONNECT ${"a".repeat(2
         close: () => got.resolve(text),
       },
     });
-    expect(await got.promise).toStartWith("HTTP/1.1 400 Bad Request");
+    expect(await got.promise).toStartWith("HTTP/1.1 400 this is a proxy");
     expect(via.rows).toEqual([]);
   },
 );

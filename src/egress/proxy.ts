@@ -33,8 +33,10 @@ const HEAD_END = "\r\n\r\n";
 
 /** How a request ends before anything was sent to a host. */
 interface Refusal {
-  readonly status: "400 Bad Request" | "403 Forbidden" | "502 Bad Gateway" | "504 Gateway Timeout";
-  readonly say: string;
+  readonly status: 400 | 403 | 502;
+  /** Also the words behind the status: of a tunnel that is refused, pip and others show only those, and no body. */
+  readonly because: string;
+  readonly advice?: string;
 }
 
 export function createEgress(deps: EgressDeps): Egress {
@@ -59,14 +61,14 @@ async function untilCut({ log }: EgressDeps, stream: ByteStream, work: () => Pro
 async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller): Promise<void> {
   const head = await readHead(deps.clock, stream);
   const request = head && parseProxyRequest(head.text);
-  if (!request) return answer(stream, { status: "400 Bad Request", say: "This is a proxy: ask it for a host." });
+  if (!request) return answer(stream, { status: 400, because: "this is a proxy: ask it for a host" });
   const place = await judge(deps, request, caller);
-  await note(deps, request, caller, "refusal" in place ? place.refusal.say : null);
+  await note(deps, request, caller, "refusal" in place ? `${place.refusal.because}.` : null);
   if ("refusal" in place) return answer(stream, place.refusal);
   const outgoing = await open(deps, place.address, request.port, stream.cut);
   if (!outgoing) {
-    const say = `${request.host} could not be reached on port ${request.port}.`;
-    return answer(stream, { status: "502 Bad Gateway", say });
+    const because = `${request.host} could not be reached on port ${request.port}`;
+    return answer(stream, { status: 502, because });
   }
   if (request.first === "") await stream.write(Buffer.from(`HTTP/1.1 200 Connection established${HEAD_END}`));
   else await outgoing.write(Buffer.from(request.first));
@@ -80,12 +82,12 @@ async function judge(
   caller: EgressCaller,
 ): Promise<{ readonly address: string } | { readonly refusal: Refusal }> {
   const permission = mayReach(request, caller.network);
-  if (!permission.may) return { refusal: { status: "403 Forbidden", say: `${permission.because}.` } };
+  if (!permission.may) return { refusal: { status: 403, because: permission.because, advice: permission.advice } };
   const judged = await judgeHost(deps.resolve, request.host);
   if ("address" in judged) return judged;
   if (judged.refused === "private_network")
-    return { refusal: { status: "403 Forbidden", say: `${request.host} is on a private network.` } };
-  return { refusal: { status: "502 Bad Gateway", say: `There is no host called ${request.host}.` } };
+    return { refusal: { status: 403, because: `${request.host} is on a private network` } };
+  return { refusal: { status: 502, because: `there is no host called ${request.host}` } };
 }
 
 function note(deps: EgressDeps, { host, port }: ProxyRequest, caller: EgressCaller, refused: string | null) {
@@ -150,9 +152,9 @@ async function readHead(clock: Clock, stream: ByteStream): Promise<{ text: strin
   return null;
 }
 
-async function answer(stream: ByteStream, { status, say }: Refusal): Promise<void> {
-  const body = `pi-gateway: ${say}\n`;
-  const head = [`HTTP/1.1 ${status}`, "Content-Type: text/plain", "Connection: close"];
+async function answer(stream: ByteStream, { status, because, advice }: Refusal): Promise<void> {
+  const body = `pi-gateway: ${because}.${advice === undefined ? "" : ` ${advice}`}\n`;
+  const head = [`HTTP/1.1 ${status} ${because}`, "Content-Type: text/plain", "Connection: close"];
   await stream.write(
     Buffer.from(`${head.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}${HEAD_END}${body}`),
   );

@@ -30,9 +30,16 @@ test("a refused connection names the host and the setting that would allow it", 
   expect(mayReach({ host: "a.example", port: 443 }, listed)).toEqual({
     may: false,
     because: "a.example is not listed in agent.network.allow",
+    advice: 'The owner can add "a.example" there.',
+  });
+  expect(mayReach({ host: "a.example", port: 22 }, "none")).toEqual({
+    may: false,
+    because: "agent.network is none, so agents reach no host",
+    advice: 'The owner can set agent.network to {"allow":["a.example:22"]}.',
   });
   expect(mayReach({ host: "git.example.org", port: 443 }, listed)).toEqual({
     may: false,
     because: "port 443 of git.example.org is not listed in agent.network.allow (9418 are)",
+    advice: 'The owner can add "git.example.org" there.',
   });
 });

@@ -7,19 +7,26 @@ export interface Target {
   readonly port: number;
 }
 
-type Permission = { readonly may: true } | { readonly may: false; readonly because: string };
+type Permission =
+  | { readonly may: true }
+  /** `advice`: what the owner can set. */
+  | { readonly may: false; readonly because: string; readonly advice: string };
 
 const USUAL_PORTS: readonly number[] = [80, 443];
 
 export function mayReach(target: Target, network: NetworkSetting): Permission {
-  if (network === "none") return no("agent.network is none, so agents reach no host");
+  const allowed = JSON.stringify({ allow: [ruleFor(target)] });
+  if (network === "none")
+    return no("agent.network is none, so agents reach no host", `The owner can set agent.network to ${allowed}.`);
   if (network === "all") return { may: true };
   const host = target.host.toLowerCase();
   const listed = network.allow.map(parseRule).filter((rule) => covers(rule.host, host));
-  if (listed.length === 0) return no(`${target.host} is not listed in agent.network.allow`);
+  const advice = `The owner can add "${ruleFor(target)}" there.`;
+  if (listed.length === 0) return no(`${target.host} is not listed in agent.network.allow`, advice);
   const ports = listed.flatMap(({ port }) => (port === null ? USUAL_PORTS : [port]));
   if (ports.includes(target.port)) return { may: true };
-  return no(`port ${target.port} of ${target.host} is not listed in agent.network.allow (${ports.join(", ")} are)`);
+  const because = `port ${target.port} of ${target.host} is not listed in agent.network.allow (${ports.join(", ")} are)`;
+  return no(because, advice);
 }
 
 interface Rule {
@@ -40,6 +47,11 @@ function covers(rule: string, host: string): boolean {
   return !isAddress(host) && host.endsWith(rule.slice(1)) && host.length > rule.length - 1;
 }
 
-function no(because: string): Permission {
-  return { may: false, because };
+/** The narrowest entry of `agent.network.allow` that this target needs. */
+function ruleFor({ host, port }: Target): string {
+  return USUAL_PORTS.includes(port) ? host : `${host}:${port}`;
+}
+
+function no(because: string, advice: string): Permission {
+  return { may: false, because, advice };
 }

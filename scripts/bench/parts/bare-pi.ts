@@ -8,7 +8,12 @@ import type { ProcessDoor } from "../../../src/contracts/model-door.ts";
 import { type Connection, connectDescriptor } from "../../../src/kit/mux/descriptor.ts";
 import type { GatewayProcess } from "../../../src/testing/whole/gateway-process.ts";
 
-const PLAIN = { tools: "chat", gatewayPrompts: { heartbeat: true, cron: true, media: true } } as const;
+const PLAIN = {
+  tools: "chat",
+  sandbox: "off",
+  network: "none",
+  gatewayPrompts: { heartbeat: true, cron: true, media: true },
+} as const;
 const SUFFIX = "benchbenchbenchbench";
 
 export interface BarePi extends AsyncDisposable {

@@ -4,6 +4,7 @@ import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import { callsItself } from "./network.ts";
 import { expandPath } from "./paths.ts";
 import { agentWorkspace } from "./workspace.ts";
 import { type GatewayFeatures, systemPrompt } from "./system-prompt.ts";
@@ -90,7 +91,7 @@ export async function prepareFolders(
   const made = [join(options.home, ...options.folder), folders.home, folders.workspace, folders.sessions];
   made.push(folders.compiled, dirname(folders.promptFile));
   for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writePrivate(folders.promptFile, systemPrompt(options.config, options.features));
+  await writePrivate(folders.promptFile, systemPrompt(options.config, options.features, callsItself(choice)));
   await writePrivate(folders.bunConfig, "");
   await writePrivate(folders.compilerConfig, "{}\n");
   const restore = async (): Promise<void> => {

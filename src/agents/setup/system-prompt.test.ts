@@ -51,6 +51,35 @@ describe("the instructions", () => {
     expect(everybody.map(told)).toEqual([true, true, true, false, false, false]);
   });
 
+  test.each<[string, Partial<PromptSettings>, string | null]>([
+    ["no host", { network: "none" }, 'agent.network is "none"'],
+    [
+      "listed hosts",
+      { network: { allow: ["a.example", "b.example:8443"] } },
+      "hosts alone, through the proxy that is set in the environment: a.example, b.example:8443.",
+    ],
+    ["public hosts", { network: "all" }, "reaches public hosts"],
+    [
+      "twenty hosts of more",
+      { network: { allow: Array.from({ length: 25 }, (_, at) => `h${at}.example`) } },
+      "h19.example and 5 more.",
+    ],
+    ["nothing about it without a shell", { network: "none", tools: "files" }, null],
+    ["nothing about it without a wall", { network: "none", sandbox: "off" }, null],
+  ])("tell an agent in the sandbox what its shell reaches: %s", (_name, changes, expected) => {
+    const text = prompt({ tools: "workspace", ...changes });
+    if (expected === null) expect(text).not.toContain("Network:");
+    else expect(text).toContain(expected);
+  });
+
+  test("say nothing about hosts to an agent that has the machine's network", () => {
+    const settings = { ...NOTHING_ADDED, tools: "workspace" as const };
+    expect([false, true].map((own) => systemPrompt(settings, NO_FEATURES, own).includes("Network:"))).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test("are the same bytes for the same settings", () => {
     expect(new Set(Array.from({ length: 3 }, () => prompt({ appendSystemPrompt: "x" }, ALL))).size).toBe(1);
   });

@@ -3,6 +3,7 @@
  * providers keep a prompt they have seen. What changes from turn to turn is in the turn (flow/prompt/turn-context.ts). Short: every turn pays for it.
  */
 import type { Config } from "../../config/index.ts";
+import type { NetworkSetting } from "../../contracts/egress.ts";
 
 /** What the gateway can do for an agent right now. A part about something it cannot do would only confuse. */
 export interface GatewayFeatures {
@@ -34,9 +35,20 @@ const PARTS = {
 
 const SHELL = `Shell: what you start in the background ends with your turn. Do not promise that it runs on.`;
 
-export type PromptSettings = Pick<Config["agent"], "systemPrompt" | "appendSystemPrompt" | "gatewayPrompts" | "tools">;
+const MAX_HOSTS_TOLD = 20;
 
-export function systemPrompt(config: PromptSettings, features: GatewayFeatures = NO_FEATURES): string {
+export type PromptSettings = Pick<
+  Config["agent"],
+  "systemPrompt" | "appendSystemPrompt" | "gatewayPrompts" | "tools" | "sandbox" | "network"
+>;
+
+/** `hasMachineNetwork`: the process calls its provider itself, so `agent.network` says nothing about it. */
+export function systemPrompt(
+  config: PromptSettings,
+  features: GatewayFeatures = NO_FEATURES,
+  hasMachineNetwork = false,
+): string {
+  const walledIn = config.sandbox !== "off" && !hasMachineNetwork;
   const parts = [
     config.systemPrompt ?? PERSONA,
     BLOCKS,
@@ -44,6 +56,7 @@ export function systemPrompt(config: PromptSettings, features: GatewayFeatures =
     part(config, "cron", features.cron),
     part(config, "media", features.media && mayCall(config, "send_media")),
     mayUseShell(config) ? SHELL : undefined,
+    mayUseShell(config) && walledIn ? networkPart(config.network) : undefined,
     config.appendSystemPrompt,
   ];
   return `${parts.filter((text) => text !== undefined && text !== "").join("\n\n")}\n`;
@@ -53,6 +66,18 @@ function part({ gatewayPrompts }: PromptSettings, name: keyof GatewayFeatures, i
   const wanted = gatewayPrompts[name];
   if (!inUse || wanted === false) return undefined;
   return wanted === true ? PARTS[name] : wanted;
+}
+
+/** What programs say about a refused connection is often only a number, or that there is no such host. */
+function networkPart(network: NetworkSetting): string {
+  if (network === "none")
+    return `Network: no host can be reached from your shell, because agent.network is "none". Programs fail with 403 or with a name that is not found. Do not try other ways; say that the owner can allow a host there.`;
+  const proxy = "through the proxy that is set in the environment";
+  if (network === "all") return `Network: your shell reaches public hosts, ${proxy}, and no private network.`;
+  const { allow } = network;
+  const more = allow.length > MAX_HOSTS_TOLD ? ` and ${allow.length - MAX_HOSTS_TOLD} more` : "";
+  const hosts = `${allow.slice(0, MAX_HOSTS_TOLD).join(", ")}${more}`;
+  return `Network: your shell reaches these hosts alone, ${proxy}: ${hosts}. Others are refused with 403. Do not try other ways; say that the owner can add a host to agent.network.`;
 }
 
 function mayUseShell({ tools }: PromptSettings): boolean {

@@ -59,6 +59,15 @@ const SCRIPTS: Readonly<Record<string, () => readonly Step[]>> = {
   ],
 };
 
+/** Requests of programs written for OpenAI's APIs: where they go, and what is in them. */
+const OPENAI_WAYS: Readonly<Record<string, readonly [path: string, input: (words: string) => object]>> = {
+  "a chat completion": ["/v1/chat/completions", (content) => ({ messages: [{ role: "user", content }] })],
+  "a chat completion of a session": [
+    "/v1/chat/completions",
+    (content) => ({ user: "spilled", messages: [{ role: "user", content }] }),
+  ],
+};
+
 function spill(request: ProviderRequest): FakeReply {
   const words = `${asked(request)} ${told(request)}`;
   const name = Object.keys(SCRIPTS).find((one) => words.includes(one));
@@ -174,6 +183,19 @@ describe("a secret that a model says", () => {
     expect(deltas.join("")).toContain(":there");
     const key = encodeURIComponent(keyOf(session));
     expectMasked(await textOf(`/api/sessions/${key}/transcript?limit=200`));
+  });
+
+  test.each(Object.keys(OPENAI_WAYS))("does not reach a program over %s, whole or as it is written", async (name) => {
+    const [path, input] = OPENAI_WAYS[name] ?? ["", () => ({})];
+    for (const stream of [false, true]) {
+      const body = JSON.stringify({ model: "pi-gateway", stream, ...input("SAY IT") });
+      const init = { method: "POST", body, headers: { "content-type": "application/json" } };
+      const seen = await (await gateway.fetch(path, init)).text();
+      expectMasked(seen);
+      const deltas = [...seen.matchAll(/"(?:delta|content)":"((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text);
+      expectMasked(stream ? deltas.join("") : seen); // one piece after the other, as a program puts them together
+      expect(seen).toContain(":there");
+    }
   });
 
   test("does not reach a chat on Telegram, neither while the answer grows nor in the end", async () => {

@@ -35,9 +35,15 @@ export interface RateState {
   readonly resetMs: number;
 }
 
-export interface ChatCompletionRequest {
+export interface ChatCompletionRequest extends RequestedTurn {
   /** As it was asked for, and is named in the answer. */
   readonly model: string;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+}
+
+/** What is to be answered, whichever of the APIs asked for it. */
+export interface RequestedTurn {
   /** Undefined: as bindings say. */
   readonly agent: string | undefined;
   /** Null: a conversation of its own, made of `history` and `prompt`. */
@@ -46,8 +52,6 @@ export interface ChatCompletionRequest {
   /** What comes after the last answer. */
   readonly prompt: CompletionPrompt;
   readonly client: ClientRequest;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
 }
 
 /** One message of the request; images are addresses, `data:` or `https:`. */
@@ -69,8 +73,16 @@ export interface ClientResult {
   readonly text: string;
 }
 
-export interface AskedCompletion {
+export interface AskedCompletion extends AskedTurn {
   readonly request: ChatCompletionRequest;
+}
+
+export interface AskedTurn extends Asking {
+  readonly request: RequestedTurn;
+}
+
+/** Who asks, and how. */
+export interface Asking {
   readonly principal: Principal;
   /** That the program has shown; null: it has the operator's token. */
   readonly key: ApiKey | null;
@@ -99,7 +111,8 @@ export interface SessionPrompt {
   readonly digest: string;
 }
 
-export type CompletionProgress = { readonly type: "text"; readonly delta: string };
+/** `step`: what was said so far is not the answer; the agent uses a tool, or begins again. */
+export type CompletionProgress = { readonly type: "text"; readonly delta: string } | { readonly type: "step" };
 
 /** What was said, without which request it answers. */
 export interface SessionAnswer {

@@ -3,10 +3,12 @@ import type { ApiKey } from "../contracts/api-keys.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import { type AgentId, OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import type { AskedCompletion, CompletionProgress } from "../contracts/openai.ts";
+import { NO_MASK } from "../kit/secret.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createFakePool, dies, type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { freeBudget } from "../testing/free-budget.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
+import { createAnswers } from "./answers.ts";
 import { createOpenAiDoor } from "./door.ts";
 
 const never = new AbortController().signal;
@@ -17,8 +19,9 @@ function doorWith(agent: FakeAgent = says("hello"), refusal: string | null = nul
   const clock = createFakeClock();
   const pool = createFakePool(agent);
   const recorded: string[] = [];
-  const door = createOpenAiDoor({
+  const answers = createAnswers({
     clock,
+    mask: NO_MASK,
     ids: createSeqIds(),
     pool,
     budget: {
@@ -31,12 +34,6 @@ function doorWith(agent: FakeAgent = says("hello"), refusal: string | null = nul
     },
     timeoutMs: () => 60_000,
     images: { clock, resolve: async () => [], maxImageBytes: () => 100 },
-    names: {
-      agents: () => ["default", "research"],
-      isTool: (name) => name === "cron",
-      digest: (text) => `d${text.length}`,
-      startedAt: 1_000,
-    },
     route: (_principal, agentId = "default") => ({
       kind: "accept",
       sessionKey: "unused" as SessionKey,
@@ -47,6 +44,13 @@ function doorWith(agent: FakeAgent = says("hello"), refusal: string | null = nul
     }),
     sessionKey: (agentId, turnId) => `agent:${agentId}:request:${turnId}` as SessionKey,
   });
+  const names = {
+    agents: () => ["default", "research"],
+    isTool: (name: string) => name === "cron",
+    digest: (text: string) => `d${text.length}`,
+    startedAt: 1_000,
+  };
+  const door = createOpenAiDoor({ clock, answers, names });
   const asked = (body: object, more: Partial<AskedCompletion> = {}): AskedCompletion => ({
     request: door.read({ model: "pi-gateway", messages: USER, ...body }, null),
     principal: OPERATOR,
@@ -73,7 +77,7 @@ describe("a completion without a session", () => {
     const shown: CompletionProgress[] = [];
     const answer = await door.answer(asked({}), (progress) => void shown.push(progress), never);
     expect(answer).toMatchObject({ text: "hello", sessionKey: null, calls: [] });
-    expect(shown.map(({ delta }) => delta)).toEqual(["hel", "lo"]);
+    expect(shown.flatMap((one) => (one.type === "text" ? [one.delta] : []))).toEqual(["hel", "lo"]);
     expect(pool.prompted[0]?.request).toMatchObject({ passing: true, settledBytes: 0 });
     expect(pool.open()).toBe(0);
     expect(recorded).toEqual([answer.turnId]);

@@ -10,12 +10,15 @@ import { type ErrorCode, GatewayError } from "../contracts/errors.ts";
 import type { CompletionProgress, GatewayCall, SessionAnswer } from "../contracts/openai.ts";
 import type { TurnDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
+import { maskTexts, type SecretMask } from "../kit/secret.ts";
 
 export interface RequestTurnDeps {
   readonly clock: Clock;
   readonly pool: Pick<AgentPool, "lease">;
   readonly budget: Pick<Budget, "ask" | "bill" | "record" | "settle">;
   readonly delegations: TurnDelegations;
+  /** Takes known secrets out of what goes to the program. */
+  readonly mask: SecretMask;
   timeoutMs(agentId: Caller["agentId"]): number;
 }
 
@@ -63,7 +66,7 @@ export async function runRequestTurn(
     if (ending.type === "aborted") until.throwIfAborted();
     if (ending.type !== "done") throw failureOf(ending);
     const usage = sum(ending.usage, delegated.usage);
-    return answerOf(caller, heard, ending.text, usage);
+    return answerOf(caller, heard, deps.mask.text(ending.text), usage);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RequestDeadline) throw new GatewayError("agent_timeout", error.message, { cause: error });
@@ -84,7 +87,7 @@ async function attempts(deps: RequestTurnDeps, turn: RequestTurn, signal: AbortS
 }
 
 async function attemptOnce(
-  { pool }: RequestTurnDeps,
+  { pool, mask }: RequestTurnDeps,
   { lease: request, prompt, show }: RequestTurn,
   attempt: number,
   signal: AbortSignal,
@@ -92,38 +95,64 @@ async function attemptOnce(
   const name = request.caller.turnId.replaceAll(/[^A-Za-z0-9]+/g, "-").toLowerCase();
   const sessionFile = `request-${name}-${attempt}.jsonl`;
   await using lease = await pool.lease({ ...request, sessionFile, settledBytes: 0, passing: true }, signal);
-  return await hear(lease, prompt, { tools: request.caller.clientTools ?? [], show }, signal);
+  return await hear(lease, prompt, { tools: request.caller.clientTools ?? [], mask, show }, signal);
 }
 
 interface Hearing extends Pick<RequestTurn, "show"> {
   readonly tools: readonly ClientTool[];
+  readonly mask: SecretMask;
 }
 
 async function hear(
   lease: AgentLease,
   prompt: PromptInput,
-  { tools, show }: Hearing,
+  { tools, mask, show }: Hearing,
   signal: AbortSignal,
 ): Promise<Heard> {
   const running = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
   const calls: ClientCall[] = [];
   const toolCalls: GatewayCall[] = [];
+  const words = maskedWords(mask, show);
   let begun = false;
   for await (const event of lease.prompt(prompt, signal)) {
     if (event.type === "text") {
       begun = true;
-      show({ type: "text", delta: event.delta });
+      words.say(event.delta);
     } else if (event.type === "tool_start") {
       begun = true;
       running.set(event.callId, event);
+      words.step();
+    } else if (event.type === "retrying") {
+      words.step();
     } else if (event.type === "tool_end") {
       const { callId, tool, isError } = event;
       const isClient = tools.some(({ name }) => name === tool);
-      if (isClient && !isError) calls.push({ callId, tool, input: running.get(callId)?.input ?? {} });
+      if (isClient && !isError) calls.push({ callId, tool, input: maskTexts(running.get(callId)?.input ?? {}, mask) });
       if (!isClient) toolCalls.push({ tool, status: isError ? "error" : "success" });
-    } else if (isEnding(event)) return { ending: event, calls, toolCalls, begun };
+    } else if (isEnding(event)) {
+      words.end();
+      return { ending: event, calls, toolCalls, begun };
+    }
   }
   throw new GatewayError("agent_exited", "the stream of an agent ended without an end");
+}
+
+/** What could be the beginning of a secret is held back until it is known to be none. */
+function maskedWords(mask: SecretMask, show: RequestTurn["show"]) {
+  let stream = mask.stream();
+  const say = (delta: string): void => {
+    if (delta !== "") show({ type: "text", delta });
+  };
+  const end = (): void => say(stream.flush());
+  return {
+    say: (delta: string): void => say(stream.push(delta)),
+    end,
+    step(): void {
+      end();
+      stream = mask.stream();
+      show({ type: "step" });
+    },
+  };
 }
 
 function isEnding(event: AgentEvent): event is Ending {

@@ -21,8 +21,12 @@ export function inSession(
     const { sessionKey } = ownSession(deps, said, by);
     using follower = followTurn({ events: deps.events, live: deps.messages.live, turns: deps.store.turns }, sessionKey);
     const taken = await acceptMessage(deps, limits(), draftOf(deps, said, by), stopping);
+    const begun = new Set<string>();
     follower.follow(taken.id, ({ event, data }) => {
       if (event === "delta") show({ type: "text", delta: data.text });
+      if (event !== "tool" || begun.has(data.callId)) return;
+      begun.add(data.callId);
+      show({ type: "step" });
     });
     try {
       return answerOf(said, await follower.result(taken.id, signal));

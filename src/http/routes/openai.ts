@@ -104,8 +104,9 @@ async function streamed(deps: OpenAiDeps, call: Call, asked: AskedCompletion): P
   let take = (delta: string): void => void early.push(delta);
   const answer = deps.messages.openai.answer(
     asked,
-    ({ delta }) => {
-      take(delta);
+    (progress) => {
+      if (progress.type !== "text") return;
+      take(progress.delta);
       began.resolve();
     },
     signal,

@@ -1,5 +1,5 @@
 /** What agents of tests load and are started by: the built files where they are as new as their sources, because those would be compiled at every start. */
-import { readdirSync, renameSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..", "..", "..");
@@ -10,8 +10,12 @@ export function bridgePath(): string {
 }
 
 function bundledBridge(): string {
-  const file = join(ROOT, "node_modules", ".cache", "pi-gateway-tests-bridge", "bridge.js");
+  const folder = join(ROOT, "node_modules", ".cache", "pi-gateway-tests-bridge");
+  const file = join(folder, "dist", "bridge.js");
   const aside = `${file}.${process.pid}`;
+  mkdirSync(join(folder, "dist"), { recursive: true });
+  // as in the product: says that the bridge is a module; without it pi would compile the bridge at every start
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
   const source = join(ROOT, "bridge", "index.ts");
   const made = Bun.spawnSync([process.execPath, "build", source, "--target=bun", `--outfile=${aside}`]);
   if (!made.success) throw new Error(`the bridge could not be built: ${made.stderr.toString()}`);

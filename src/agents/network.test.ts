@@ -44,6 +44,7 @@ async function looked(
     audit: { note: async ({ kind, detail }) => void rows.push(`${kind} ${String(detail["host"])}`) },
     resolve: async () => ["93.184.216.34"],
     gatewayPort: Promise.resolve(gateway.port ?? 0),
+    questions: { ask: async () => ({ kind: "no", because: "nobody is asked here" }) },
     connect: () => connectOut("127.0.0.1", host.port ?? 0),
   });
   const url = `http://127.0.0.1:${gateway.port}`;

@@ -1,16 +1,18 @@
 /** The way out of the sandbox: programs of an agent reach hosts through it, each connection judged and recorded. */
 import type { ByteStream } from "../kit/mux/byte-stream.ts";
-import type { AgentId, Principal, SessionKey } from "./ids.ts";
+import type { Caller } from "./agent.ts";
 
-/** `agent.network`: nothing, every public host, or those that are listed. */
-export type NetworkSetting = "none" | "all" | { readonly allow: readonly string[] };
+/** `agent.network`: nothing, every public host, or those that are listed. `ask`: about others the owner is asked. */
+export type NetworkSetting = "none" | "all" | { readonly allow: readonly string[]; readonly ask?: boolean };
 
-/** For whom a connection is made: the turn that its process serves. */
+/** For whom a connection is made: the turn that its process serves. One object for the whole of that turn. */
 export interface EgressCaller {
-  readonly principal: Principal;
-  readonly sessionKey: SessionKey;
-  readonly agentId: AgentId;
+  readonly of: Caller;
   readonly network: NetworkSetting;
+  /** The turn is over. */
+  readonly over: AbortSignal;
+  /** What the agent's shell runs now: one of these commands makes the connection. */
+  commands(): readonly string[];
 }
 
 export interface Egress {

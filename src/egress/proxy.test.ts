@@ -1,12 +1,15 @@
 /** The proxy with programs that somebody else wrote: curl and git over real sockets. Only the resolver and the last step outside are ours. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Caller } from "../contracts/agent.ts";
 import type { EgressCaller, NetworkSetting } from "../contracts/egress.ts";
-import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { NewAuditEntry } from "../contracts/store/tool-calls.ts";
-import { systemClock } from "../kit/clock.ts";
+import type { ApprovalAnswer, ApprovalQuestion, Approvals } from "../contracts/tools/approval.ts";
+import { type Clock, systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
 import { until } from "../testing/agent-stage.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
+import { createHostQuestions, MAX_HOSTS_ASKED } from "./host-questions.ts";
 import { connectOut } from "./outgoing.ts";
 import { createEgress } from "./proxy.ts";
 
@@ -16,6 +19,14 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "inside.example.org": ["10.0.0.7"],
   "half.example.org": [PUBLIC, "127.0.0.1"],
   "metadata.example.org": ["169.254.169.254"],
+};
+const ANN: Caller = {
+  principal: "web:user:ann" as Principal,
+  sessionKey: "agent:default:main" as SessionKey,
+  agentId: "default" as AgentId,
+  turnId: "turn" as TurnId,
+  role: "owner",
+  origin: { channel: "webchat", account: "default", chat: "ann" },
 };
 let host: Bun.Server<undefined>;
 const asked: string[] = [];
@@ -40,7 +51,17 @@ interface Proxy extends Disposable {
   readonly connected: string[];
 }
 
-function proxy(network: NetworkSetting | null, clock = systemClock): Proxy {
+interface ProxyOptions {
+  readonly clock?: Clock;
+  /** What the owner answers. */
+  readonly ask?: Approvals["ask"];
+  readonly over?: AbortSignal;
+}
+
+const NOT_ASKED: Approvals["ask"] = () => Promise.reject(new Error("nobody is asked here"));
+
+function proxy(network: NetworkSetting | null, options: ProxyOptions = {}): Proxy {
+  const { clock = systemClock, ask = NOT_ASKED, over = new AbortController().signal } = options;
   const rows: NewAuditEntry[] = [];
   const connected: string[] = [];
   const egress = createEgress({
@@ -48,6 +69,7 @@ function proxy(network: NetworkSetting | null, clock = systemClock): Proxy {
     log: silentLog,
     audit: { note: async (row) => void rows.push(row) },
     gatewayPort: Promise.resolve(host.port ?? 0),
+    questions: createHostQuestions({ approvals: { ask }, scrub: (text) => text.replace("hunter2", "[redacted]") }),
     resolve: async (name) => NAMES[name] ?? [],
     connect(address, port) {
       connected.push(`${address}:${port}`);
@@ -55,10 +77,10 @@ function proxy(network: NetworkSetting | null, clock = systemClock): Proxy {
     },
   });
   const caller: EgressCaller | null = network && {
-    principal: "web:user:ann" as Principal,
-    sessionKey: "agent:default:main" as SessionKey,
-    agentId: "default" as AgentId,
+    of: ANN,
     network,
+    over,
+    commands: () => ["npm install --token hunter2"],
   };
   const listener = egress.listen(() => caller);
   return {
@@ -133,6 +155,104 @@ test("a process that works for nobody reaches nothing", async () => {
   expect([code === 0, out, via.rows, via.connected]).toEqual([false, "", [], []]);
 });
 
+const ASKS: NetworkSetting = { allow: [], ask: true };
+
+test("a connection to a host that is not listed waits for the owner, who sees host, port and command, and goes on with the answer", async () => {
+  const questions: ApprovalQuestion[] = [];
+  const answer = Promise.withResolvers<ApprovalAnswer>();
+  using via = proxy(ASKS, {
+    ask(question) {
+      questions.push(question);
+      return answer.promise;
+    },
+  });
+  const both = Promise.all([curl(via, "http://example.org/one"), curl(via, "-p", "http://example.org/two")]);
+  await until("the owner is asked", () => questions.length > 0);
+  expect([via.connected, via.rows]).toEqual([[], []]);
+  answer.resolve("once");
+  expect((await both).map(({ out }) => out)).toEqual(["hello from /one", "hello from /two"]);
+  expect((await curl(via, "http://example.org/three")).out).toBe("hello from /three");
+  expect(questions).toHaveLength(1); // one question for the turn, however many connections
+  expect(questions[0]).toMatchObject({
+    tool: "network example.org:80",
+    caller: ANN,
+    because: "example.org is not listed in agent.network.allow",
+    shown: { host: "example.org", port: 80, commands: ["npm install --token [redacted]"] },
+  });
+  expect(via.rows.map(({ kind, detail }) => [kind, detail["approval"]])).toEqual(
+    Array.from({ length: 3 }, () => ["network.opened", "once"]),
+  );
+});
+
+test.each<[ApprovalAnswer, string]>([
+  ["deny", "and the owner did not allow it"],
+  ["expired", "and nobody allowed it in time"],
+  ["full", "and too many questions wait for the owner already"],
+])(
+  "a connection that the owner answers with %s is refused with the reason, and nobody is asked again in this turn",
+  async (answer, why) => {
+    let asks = 0;
+    using via = proxy(ASKS, {
+      async ask() {
+        asks++;
+        return answer;
+      },
+    });
+    for (const _ of ["first", "second"]) expect((await curl(via, "http://example.org/")).out).toContain(why);
+    expect([asks, via.connected, via.rows.map(({ kind }) => kind)]).toEqual([
+      1,
+      [],
+      ["network.refused", "network.refused"],
+    ]);
+  },
+);
+
+test("a connection is refused when the question cannot be stored", async () => {
+  using via = proxy(ASKS, { ask: () => Promise.reject(new Error("disk full")) });
+  expect((await curl(via, "http://example.org/")).out).toContain("the owner could not be asked");
+});
+
+test("an owner's yes does not open a private network", async () => {
+  using via = proxy(ASKS, { ask: async () => "session" });
+  expect((await curl(via, "http://inside.example.org/")).out).toContain("private network");
+  expect(via.connected).toEqual([]);
+});
+
+test("the owner is asked about so many hosts in one turn and no more", async () => {
+  const asked: string[] = [];
+  const { ask } = createHostQuestions({
+    approvals: { ask: async ({ tool }) => (asked.push(tool), "deny") },
+    scrub: (text) => text,
+  });
+  const caller: EgressCaller = { of: ANN, network: ASKS, over: new AbortController().signal, commands: () => [] };
+  const answers = await Promise.all(
+    Array.from({ length: MAX_HOSTS_ASKED + 1 }, (_, at) =>
+      ask({ host: `h${at}.example`, port: 443 }, caller, "it is not listed"),
+    ),
+  );
+  expect(asked).toHaveLength(MAX_HOSTS_ASKED);
+  expect(answers.at(-1)).toMatchObject({ kind: "no", because: expect.stringContaining("enough hosts in this turn") });
+  await ask({ host: "h0.example", port: 443 }, { ...caller }, "it is not listed");
+  expect(asked).toHaveLength(MAX_HOSTS_ASKED + 1); // another turn begins anew
+});
+
+test("a question ends with its turn", async () => {
+  const turn = new AbortController();
+  let asked = false;
+  using via = proxy(ASKS, {
+    over: turn.signal,
+    ask: (_question, signal) =>
+      new Promise((resolve) => {
+        asked = true;
+        signal.addEventListener("abort", () => resolve("expired"), { once: true });
+      }),
+  });
+  const running = curl(via, "http://example.org/");
+  await until("the owner is asked", () => asked);
+  turn.abort(new Error("the turn is over"));
+  expect((await running).out).toContain("nobody allowed it in time");
+});
+
 test("a large answer arrives whole", async () => {
   using via = proxy("all");
   const { out } = await curl(via, "-p", "-o", "/dev/null", "-w", "%{size_download}", "http://example.org/large");
@@ -141,7 +261,7 @@ test("a large answer arrives whole", async () => {
 
 test("a connection on which the request does not come in time is closed", async () => {
   const clock = createFakeClock();
-  using via = proxy("all", clock);
+  using via = proxy("all", { clock });
   const closed = Promise.withResolvers<void>();
   const { port } = new URL(via.url);
   await Bun.connect({

@@ -10,6 +10,7 @@ import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import { type ByteStream, joinStreams } from "../kit/mux/byte-stream.ts";
 import { judgeHost, type Resolver } from "../kit/outside/public-address.ts";
+import type { HostQuestions } from "./host-questions.ts";
 import { listenForPrograms } from "./listener.ts";
 import { connectOut } from "./outgoing.ts";
 import { parseProxyRequest, type ProxyRequest } from "./request.ts";
@@ -20,6 +21,7 @@ interface EgressDeps {
   readonly log: Log;
   readonly audit: Pick<AuditTrail, "note">;
   readonly resolve: Resolver;
+  readonly questions: HostQuestions;
   /** Of the gateway itself; known once the port is open. */
   readonly gatewayPort: Promise<number>;
   readonly connect?: typeof connectOut;
@@ -62,8 +64,10 @@ async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller)
   const head = await readHead(deps.clock, stream);
   const request = head && parseProxyRequest(head.text);
   if (!request) return answer(stream, { status: 400, because: "this is a proxy: ask it for a host" });
-  const place = await judge(deps, request, caller);
-  await note(deps, request, caller, "refusal" in place ? `${place.refusal.because}.` : null);
+  const permission = await orAborted(permissionOf(deps, request, caller), stream.cut);
+  const place = "refusal" in permission ? permission : await find(deps, request);
+  const refused = "refusal" in place ? `${place.refusal.because}.` : null;
+  await note(deps, request, caller, { refused, approval: permission.approval });
   if ("refusal" in place) return answer(stream, place.refusal);
   const outgoing = await open(deps, place.address, request.port, stream.cut);
   if (!outgoing) {
@@ -76,13 +80,28 @@ async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller)
   await passOn(deps.clock, stream, outgoing);
 }
 
-async function judge(
-  deps: EgressDeps,
+/** `approval`: how far the owner, who was asked, allowed it; absent: the setting decided. */
+type Permission = { readonly approval?: "once" | "session" } & (object | { readonly refusal: Refusal });
+
+/** By the setting or the owner. Before anything is resolved: the name itself could tell the outside something. */
+async function permissionOf(
+  { questions }: EgressDeps,
   request: ProxyRequest,
   caller: EgressCaller,
-): Promise<{ readonly address: string } | { readonly refusal: Refusal }> {
+): Promise<Permission> {
   const permission = mayReach(request, caller.network);
-  if (!permission.may) return { refusal: { status: 403, because: permission.because, advice: permission.advice } };
+  if (permission.may) return {};
+  const { because, advice } = permission;
+  if (!permission.ask) return { refusal: { status: 403, because, advice } };
+  const answer = await questions.ask(request, caller, because);
+  if (answer.kind === "yes") return { approval: answer.scope };
+  return { refusal: { status: 403, because: answer.because, advice } };
+}
+
+async function find(
+  deps: EgressDeps,
+  request: ProxyRequest,
+): Promise<{ readonly address: string } | { readonly refusal: Refusal }> {
   const judged = await judgeHost(deps.resolve, request.host);
   if ("address" in judged) return judged;
   if (judged.refused === "private_network")
@@ -90,13 +109,26 @@ async function judge(
   return { refusal: { status: 502, because: `there is no host called ${request.host}` } };
 }
 
-function note(deps: EgressDeps, { host, port }: ProxyRequest, caller: EgressCaller, refused: string | null) {
+interface Verdict {
+  /** Null: it is opened. */
+  readonly refused: string | null;
+  readonly approval: "once" | "session" | undefined;
+}
+
+function note(deps: EgressDeps, { host, port }: ProxyRequest, caller: EgressCaller, { refused, approval }: Verdict) {
+  const { principal, sessionKey, agentId: agent } = caller.of;
   return deps.audit.note({
     kind: refused === null ? "network.opened" : "network.refused",
     at: deps.clock.now(),
-    actor: caller.principal,
-    subject: caller.sessionKey,
-    detail: { host, port, agent: caller.agentId, ...(refused === null ? {} : { because: refused }) },
+    actor: principal,
+    subject: sessionKey,
+    detail: {
+      host,
+      port,
+      agent,
+      ...(refused === null ? {} : { because: refused }),
+      ...(approval === undefined ? {} : { approval }),
+    },
   });
 }
 

@@ -26,20 +26,30 @@ test.each<[string, number, NetworkSetting, boolean]>([
   expect(mayReach({ host, port }, network).may).toBe(expected);
 });
 
+test("about a host that is not listed the owner is asked only where the setting says so", () => {
+  const asks = (network: NetworkSetting) => mayReach({ host: "a.example", port: 443 }, network);
+  expect(asks({ allow: ["b.example"], ask: true })).toMatchObject({ may: false, ask: true });
+  expect(asks({ allow: ["b.example"], ask: false })).toMatchObject({ may: false, ask: false });
+  expect(asks({ allow: ["a.example"], ask: true })).toEqual({ may: true });
+});
+
 test("a refused connection names the host and the setting that would allow it", () => {
   expect(mayReach({ host: "a.example", port: 443 }, listed)).toEqual({
     may: false,
     because: "a.example is not listed in agent.network.allow",
     advice: 'The owner can add "a.example" there.',
+    ask: false,
   });
   expect(mayReach({ host: "a.example", port: 22 }, "none")).toEqual({
     may: false,
     because: "agent.network is none, so agents reach no host",
     advice: 'The owner can set agent.network to {"allow":["a.example:22"]}.',
+    ask: false,
   });
   expect(mayReach({ host: "git.example.org", port: 443 }, listed)).toEqual({
     may: false,
     because: "port 443 of git.example.org is not listed in agent.network.allow (9418 are)",
     advice: 'The owner can add "git.example.org" there.',
+    ask: false,
   });
 });

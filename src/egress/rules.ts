@@ -10,23 +10,38 @@ export interface Target {
 type Permission =
   | { readonly may: true }
   /** `advice`: what the owner can set. */
-  | { readonly may: false; readonly because: string; readonly advice: string };
+  | {
+      readonly may: false;
+      readonly because: string;
+      readonly advice: string;
+      /** Unless the owner, who may be asked, allows it. */
+      readonly ask: boolean;
+    };
 
 const USUAL_PORTS: readonly number[] = [80, 443];
 
 export function mayReach(target: Target, network: NetworkSetting): Permission {
   const allowed = JSON.stringify({ allow: [ruleFor(target)] });
   if (network === "none")
-    return no("agent.network is none, so agents reach no host", `The owner can set agent.network to ${allowed}.`);
+    return {
+      may: false,
+      because: "agent.network is none, so agents reach no host",
+      advice: `The owner can set agent.network to ${allowed}.`,
+      ask: false,
+    };
   if (network === "all") return { may: true };
   const host = target.host.toLowerCase();
   const listed = network.allow.map(parseRule).filter((rule) => covers(rule.host, host));
-  const advice = `The owner can add "${ruleFor(target)}" there.`;
-  if (listed.length === 0) return no(`${target.host} is not listed in agent.network.allow`, advice);
+  const no = (because: string): Permission => ({
+    may: false,
+    because,
+    advice: `The owner can add "${ruleFor(target)}" there.`,
+    ask: network.ask ?? false,
+  });
+  if (listed.length === 0) return no(`${target.host} is not listed in agent.network.allow`);
   const ports = listed.flatMap(({ port }) => (port === null ? USUAL_PORTS : [port]));
   if (ports.includes(target.port)) return { may: true };
-  const because = `port ${target.port} of ${target.host} is not listed in agent.network.allow (${ports.join(", ")} are)`;
-  return no(because, advice);
+  return no(`port ${target.port} of ${target.host} is not listed in agent.network.allow (${ports.join(", ")} are)`);
 }
 
 interface Rule {
@@ -50,8 +65,4 @@ function covers(rule: string, host: string): boolean {
 /** The narrowest entry of `agent.network.allow` that this target needs. */
 function ruleFor({ host, port }: Target): string {
   return USUAL_PORTS.includes(port) ? host : `${host}:${port}`;
-}
-
-function no(because: string, advice: string): Permission {
-  return { may: false, because, advice };
 }

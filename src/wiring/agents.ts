@@ -17,7 +17,7 @@ import type { AgentId } from "../contracts/ids.ts";
 import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
-import { createEgress } from "../egress/index.ts";
+import { createEgress, createHostQuestions } from "../egress/index.ts";
 import { createDelegations, originOf } from "../flow/index.ts";
 import { type CallBudget, createModelDoor } from "../model-door/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
@@ -56,7 +56,8 @@ export async function openAgents(
   events.on("turn.ended", ({ turnId }) => people.budget.settle(turnId));
   const { sandbox } = options;
   const gatewayPort = url.then((address) => Number(new URL(address).port));
-  const egress = createEgress({ clock, log, audit: store.audit, resolve: systemResolver, gatewayPort });
+  const questions = createHostQuestions({ approvals: tools.approvals, scrub: core.secrets.scrub });
+  const egress = createEgress({ clock, log, audit: store.audit, resolve: systemResolver, questions, gatewayPort });
   const poolDeps = {
     clock,
     ids,

@@ -1,5 +1,4 @@
 /** What an agent process asks for on its connection to the gateway: calls of models, connections to hosts, and the gateway's own port. Only while it serves somebody. */
-import type { Caller } from "../../contracts/agent.ts";
 import type { Egress, EgressCaller, NetworkSetting } from "../../contracts/egress.ts";
 import type { ProcessDoor } from "../../contracts/model-door.ts";
 import { isFields } from "../talk/protocol.ts";
@@ -14,10 +13,13 @@ interface StreamsDeps {
   readonly door: ProcessDoor;
   /** Without it programs of the process reach nobody. */
   readonly egress: Egress | undefined;
+  /** What the agent's shell runs now. */
+  commands(): readonly string[];
 }
 
-export function createStreams({ door, egress }: StreamsDeps, network: NetworkSetting): ProcessStreams {
+export function createStreams({ door, egress, commands }: StreamsDeps, network: NetworkSetting): ProcessStreams {
   let served: EgressCaller | null = null;
+  let over = new AbortController();
   const open = new Set<MuxStream>();
   /** Never rejects: a connection that is cut has ended. */
   const pass = async (stream: MuxStream, work: Promise<void>): Promise<void> => {
@@ -30,8 +32,10 @@ export function createStreams({ door, egress }: StreamsDeps, network: NetworkSet
     refusal: door.refusal,
     failed: door.failed,
     lease(caller) {
+      over.abort(new Error("the turn is over"));
       for (const stream of open) stream.abort("the turn is over");
-      served = caller && toEgress(caller, network);
+      over = new AbortController();
+      served = caller && { of: caller, network, over: over.signal, commands };
       door.lease(caller);
     },
     serve(stream, head) {
@@ -43,8 +47,4 @@ export function createStreams({ door, egress }: StreamsDeps, network: NetworkSet
       stream.abort("this is not served here");
     },
   };
-}
-
-function toEgress({ principal, sessionKey, agentId }: Caller, network: NetworkSetting): EgressCaller {
-  return { principal, sessionKey, agentId, network };
 }

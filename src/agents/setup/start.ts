@@ -30,6 +30,7 @@ import { type Fields, modelName, text } from "../talk/protocol.ts";
 import { redact } from "../process/redact.ts";
 import type { AgentTokenMint } from "../tools/agent-tokens.ts";
 import { piToolFlags } from "../tools/pi-tools.ts";
+import { createRunningCommands } from "../tools/running-commands.ts";
 import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
 
 const SUFFIX_BYTES = 16;
@@ -107,7 +108,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   using _locks = folders.ownAgentDir ? watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs }) : null;
   const id = deps.ids.next("process");
   const door = deps.modelDoor?.connect(accessOf(settings)) ?? NO_DOOR;
-  const streams = createStreams({ door, egress: deps.egress }, settings.config.network);
+  const commands = createRunningCommands();
+  const streams = createStreams({ door, egress: deps.egress, commands: commands.list }, settings.config.network);
   const wall = await wallFor(deps, settings);
   await settings.restore();
   const tier = wall?.report.tier ?? "none";
@@ -120,6 +122,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   });
   const reach = url !== null && token && network.by !== "nothing" ? { url, token: token.secret } : null;
   const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets, streams, wall, network });
+  process.onEvent(commands.take);
   if (process.identity) settings.notes.write(process.identity, id);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {

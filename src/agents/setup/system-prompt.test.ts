@@ -56,8 +56,9 @@ describe("the instructions", () => {
     [
       "listed hosts",
       { network: { allow: ["a.example", "b.example:8443"] } },
-      "hosts alone, through the proxy that is set in the environment: a.example, b.example:8443.",
+      "these hosts, through the proxy that is set in the environment: a.example, b.example:8443.",
     ],
+    ["hosts that an owner is asked about", { network: { allow: [], ask: true } }, "every other host an owner is asked"],
     ["public hosts", { network: "all" }, "reaches public hosts"],
     [
       "twenty hosts of more",

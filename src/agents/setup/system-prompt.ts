@@ -74,10 +74,14 @@ function networkPart(network: NetworkSetting): string {
     return `Network: no host can be reached from your shell, because agent.network is "none". Programs fail with 403 or with a name that is not found. Do not try other ways; say that the owner can allow a host there.`;
   const proxy = "through the proxy that is set in the environment";
   if (network === "all") return `Network: your shell reaches public hosts, ${proxy}, and no private network.`;
-  const { allow } = network;
+  const { allow, ask } = network;
   const more = allow.length > MAX_HOSTS_TOLD ? ` and ${allow.length - MAX_HOSTS_TOLD} more` : "";
   const hosts = `${allow.slice(0, MAX_HOSTS_TOLD).join(", ")}${more}`;
-  return `Network: your shell reaches these hosts alone, ${proxy}: ${hosts}. Others are refused with 403. Do not try other ways; say that the owner can add a host to agent.network.`;
+  const others = ask
+    ? "About every other host an owner is asked, and the connection waits for the answer: a program that gives up before it can be run again. Without a yes it fails with 403."
+    : "Others are refused with 403. Do not try other ways; say that the owner can add a host to agent.network.";
+  if (allow.length === 0) return `Network: your shell reaches hosts ${proxy}. ${others}`;
+  return `Network: your shell reaches these hosts, ${proxy}: ${hosts}. ${others}`;
 }
 
 function mayUseShell({ tools }: PromptSettings): boolean {

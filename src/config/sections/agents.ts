@@ -95,7 +95,7 @@ export const AgentSection = Type.Object(
     ),
     limits: Limits,
     network: network(
-      'Which hosts programs of the agents reach, when there is a wall around them: "none", "all" public hosts, or {"allow": [hosts]} such as "registry.npmjs.org", "*.example.org" or "example.org:8443". Each connection goes through a proxy of the gateway and is in the audit log.',
+      'Which hosts programs of the agents reach, when there is a wall around them: "none", "all" public hosts, or {"allow": [hosts]} such as "registry.npmjs.org", "*.example.org" or "example.org:8443". With "ask": true beside it an owner is asked about every other host, and the connection waits for the answer. Each connection goes through a proxy of the gateway and is in the audit log.',
     ),
     sandbox: Type.Union([Type.Literal("auto"), Type.Literal("required"), Type.Literal("off")], {
       default: "auto",

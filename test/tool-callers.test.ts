@@ -89,6 +89,7 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
     workspace: import.meta.dir,
     readable: [],
     writable: [],
+    asks: [],
     token: null,
   });
   pipe.serve(caller);

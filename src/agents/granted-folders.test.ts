@@ -33,7 +33,11 @@ test.skipIf(!walled)(
     await using fake = await startFakeProvider(({ messages }) =>
       messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
     );
-    const folders = (["read", "write"] as const).map((access) => ({ path: join(outside.path, access), access }));
+    const folders = (["read", "write"] as const).map((access) => ({
+      path: join(outside.path, access),
+      access,
+      approval: "ask" as const,
+    }));
     await using fx = await agentFixture({ tools: "full", folders }, providers(fake));
     await fx.turn("use the folders");
     const said = (fx.gate.admitted[0]?.end?.output ?? "")
@@ -82,6 +86,6 @@ test(
 );
 
 test("an agent whose granted folder is missing does not start, and says which one", async () => {
-  await using fx = await agentFixture({ folders: [{ path: "/no/such/folder", access: "write" }] });
+  await using fx = await agentFixture({ folders: [{ path: "/no/such/folder", access: "write", approval: "ask" }] });
   await expect(fx.turn("hello")).rejects.toThrow("/no/such/folder, which is listed in agent.folders, does not exist.");
 });

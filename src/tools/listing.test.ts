@@ -54,6 +54,13 @@ describe("the list of tools", () => {
     expect([bashWith("workspace"), bashWith("full")]).toEqual([null, "it may do anything the gateway's user may"]);
   });
 
+  test("says of a shell that waits for an owner how far it reaches, which a tool inside of the gateway exceeds", () => {
+    const elevated = listing("reboot", { flags: { idempotent: true, elevated: true } });
+    const { tools, piTools } = listed({ profile: () => "full", confined: true }, [elevated])();
+    expect(piTools.find(({ name }) => name === "bash")?.asks).toBe("it may do anything the sandbox lets through");
+    expect(tools[0]?.asks).toBe("it may do anything the gateway's user may");
+  });
+
   test("shows a tool of an extension that the tools of an agent name, and no name twice", () => {
     const profile: ToolPolicy["profile"] = (agent) => (agent === "papers" ? ["lookup", "notes"] : "chat");
     const shown = listed({ profile }, [listing("notes")])().piTools;

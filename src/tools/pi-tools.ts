@@ -5,11 +5,14 @@ import type { ToolInfo, ToolPolicy } from "./policy.ts";
 
 const file = (name: string, idempotent: boolean): ToolInfo => ({ name, flags: { idempotent, workspaceOnly: true } });
 
+/** It may do whatever its process may. */
+const ofPi = (name: string): ToolInfo => ({ name, flags: { idempotent: false, elevated: true }, byPi: true });
+
 const PI_TOOLS: ReadonlyMap<string, ToolInfo> = new Map(
   [
     ...["read", "grep", "find", "ls"].map((name) => file(name, true)),
     ...["write", "edit"].map((name) => file(name, false)),
-    { name: "bash", flags: { idempotent: false, elevated: true } },
+    ofPi("bash"),
   ].map((facts) => [facts.name, facts]),
 );
 /** In the sandbox it reaches what the file tools reach, so nobody is asked; it stays with owners, and with chats where one sits. */
@@ -41,7 +44,7 @@ export function piTool(
 }
 
 export function piToolInfo(name: string): ToolInfo {
-  return PI_TOOLS.get(name) ?? { name, flags: { idempotent: false, elevated: true } };
+  return PI_TOOLS.get(name) ?? ofPi(name);
 }
 
 export function isGiven(name: string, profile: ToolsFilter): boolean {

@@ -347,6 +347,20 @@ describe("pi tools", () => {
     ]);
   });
 
+  test("that reach beyond their workspace wait for an owner, by the parameters that plugins left, unless the owner answers for them", async () => {
+    const world = toolWorld([]);
+    world.rules.now = policy({ profile: () => "workspace" });
+    world.hooks.on("before_tool_call", () => ({ params: { path: "/granted/a" } }), "mover");
+    const asks = (params: unknown) => (JSON.stringify(params).includes("granted") ? "it changes /granted" : null);
+    const write = (callId: string) =>
+      world.gate.admit({ tool: "write", callId, params: { path: "a" }, path: "pi", context: OWNER, asks }, never);
+    expect(await write("first")).toMatchObject({ kind: "refused", code: "approval_denied" });
+    expect(world.approvals.asked.map(({ because }) => because)).toEqual(["it changes /granted"]);
+    world.rules.now = policy({ profile: () => "workspace", approvals: { ask: [], never: ["write"] } });
+    expect(await write("second")).toMatchObject({ kind: "go" });
+    expect(world.approvals.asked).toHaveLength(1);
+  });
+
   test("whose turn ends in the middle get an end in the record", async () => {
     const world = toolWorld([]);
     world.rules.now = policy({ profile: () => "workspace" });

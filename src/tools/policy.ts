@@ -14,6 +14,8 @@ export interface ToolPolicy extends Pick<ToolSettings, PolicyKey> {
   readonly approvals: Pick<ToolSettings["approvals"], "ask" | "never">;
   /** What this agent is given, of the gateway's tools and of pi's own. */
   profile(agentId: AgentId, role: Role): ToolsFilter;
+  /** Agent processes are behind a wall. Absent: they are not. */
+  readonly confined?: boolean;
   /** What the key behind this id may call; undefined: no key is behind it. */
   keyTools?(principal: Principal): readonly string[] | undefined;
 }
@@ -25,6 +27,8 @@ type PolicyKey =
 export type ToolInfo = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval"> & {
   /** Brought along by a program, which runs it: lists that say what the gateway offers do not name it, and can only forbid it. */
   readonly client?: true;
+  /** It runs inside of an agent process. */
+  readonly byPi?: true;
 };
 
 type Verdict = { readonly may: boolean; readonly because: string };
@@ -112,9 +116,15 @@ function lists(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name));
 }
 
-/** Why a call of this tool waits for the owner's word; null: it does not. */
-export function needsApproval({ name, flags, approval }: ToolInfo, policy: ToolPolicy): string | null {
+/** Why a call of this tool waits for the owner's word; null: it does not. `outside`: what this one call would do beyond its workspace. */
+export function needsApproval(
+  { name, flags, approval, byPi }: ToolInfo,
+  policy: ToolPolicy,
+  outside: string | null = null,
+): string | null {
   if (lists(policy.approvals.never, name)) return null;
+  if (outside !== null) return outside;
+  if (flags.elevated && byPi && policy.confined) return "it may do anything the sandbox lets through";
   if (flags.elevated) return "it may do anything the gateway's user may";
   if (flags.pty) return "it opens a terminal";
   if (approval) return "the tool always asks";

@@ -120,6 +120,7 @@ function toolPolicyOf(config: Config, tier: SandboxTier, keys: Pick<ApiKeys, "of
   return {
     ...config.tools,
     profile: (agentId, role) => profiles.get(profileKey(agentId, role))?.config.tools ?? "chat",
+    confined: tier !== "none" && config.agent.sandbox !== "off",
     keyTools: (principal) => (isKeyPrincipal(principal) ? (keys.of(principal)?.tools ?? []) : undefined),
   };
 }

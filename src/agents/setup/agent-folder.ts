@@ -34,6 +34,8 @@ export interface AgentFolders {
 interface GrantedFolders {
   readonly read: readonly string[];
   readonly write: readonly string[];
+  /** Those of `write` in which file tools change nothing without an owner's word. */
+  readonly asks: readonly string[];
 }
 
 interface FolderOptions {
@@ -79,6 +81,7 @@ function grantedFolders({ config, environment, sendable = [] }: FolderOptions): 
   return {
     read: [...listed("read").map(({ path }) => expand(path)), ...sendable.map(expand)],
     write: listed("write").map(({ path }) => expand(path)),
+    asks: listed("write").flatMap(({ path, approval }) => (approval === "ask" ? [expand(path)] : [])),
   };
 }
 

@@ -10,7 +10,7 @@ const folders: AgentFolders = {
   ownAgentDir: true,
   home: "/state/agent/home",
   workspace: "/state/workspace",
-  granted: { read: [], write: [] },
+  granted: { read: [], write: [], asks: [] },
   sessions: "/state/sessions",
   transpilerCache: "/state/agent/cache",
   compiled: "/state/agent/cache",

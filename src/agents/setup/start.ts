@@ -144,6 +144,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       workspace: folders.workspace,
       readable: [...skillFolders(settings.resources), ...folders.granted.read, ...folders.granted.write],
       writable: folders.granted.write,
+      asks: folders.granted.asks,
       token: token ?? null,
     });
     await pipe.push(null, signal);

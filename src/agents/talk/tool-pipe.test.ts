@@ -94,6 +94,7 @@ function fixture(
   const pipe = createToolPipe({ clock: systemClock, log, tools: gate, ...(questions ? { questions } : {}) }, process, {
     readable: [],
     writable: [],
+    asks: [],
     token: null,
     suffix: "suffix",
     bridge: "live",

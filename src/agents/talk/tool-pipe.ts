@@ -62,6 +62,8 @@ interface ToolPipeOptions {
   /** Outside of the workspace, where pi's file tools may look and change nothing. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
+  /** Those in which file tools change nothing without an owner's word. */
+  readonly asks: readonly string[];
   /** By which scripts of the agent call the gateway; null: they cannot. */
   readonly token: AgentToken | null;
 }

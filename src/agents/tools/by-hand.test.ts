@@ -35,7 +35,7 @@ async function calls(over: { admit?: ToolGate["admit"]; ended?: () => Promise<{ 
   const admit: ToolGate["admit"] = async ({ params }, signal) => (signals.push(signal), going(params));
   const own = createPiToolCalls(
     { log, tools: { admit: over.admit ?? admit }, left: { toolBegins: () => undefined } },
-    { workspace: home.path, readable: [], writable: [] },
+    { workspace: home.path, readable: [], writable: [], asks: [] },
   );
   const call = (callId: string, params: unknown = { command: "id" }, tool = "bash") => ({ tool, callId, params });
   return { own, call, log, ends, updates, signals, [Symbol.asyncDispose]: () => home[Symbol.asyncDispose]() };

@@ -17,6 +17,8 @@ export interface Room {
   readonly readable: readonly string[];
   /** Folders outside of it that may be changed as well. */
   readonly writable: readonly string[];
+  /** Those of them in which nothing is changed without an owner's word. */
+  readonly asks: readonly string[];
 }
 
 const MAX_PATH_CHARS = 4_096;
@@ -46,6 +48,19 @@ export function confine(
   if (!isInside(root, found) && !isGranted) return refuse(`${asked} is outside of the workspace.`);
   const { file_path: _other, ...rest } = params;
   return { kind: "inside", params: { ...rest, path: found } };
+}
+
+/** Why an owner is asked before this call: it changes a folder outside of the workspace. Null: nobody is, as far as the path is concerned. */
+export function asksOwner(room: Room, tool: string, params: Readonly<Record<string, unknown>>): string | null {
+  if (!CHANGES.has(tool)) return null;
+  const confined = confine(room, tool, params);
+  const path = confined.kind === "inside" ? confined.params["path"] : null;
+  if (typeof path !== "string" || isInside(realpathSync(room.workspace), path)) return null; // refused later, or at home
+  const around = room.writable.filter((folder) => isInside(realPath(folder, false) ?? folder, path));
+  const innermost = around.toSorted((a, b) => b.length - a.length)[0];
+  return innermost !== undefined && room.asks.includes(innermost)
+    ? `it changes ${innermost}, outside of the workspace`
+    : null;
 }
 
 function isInside(folder: string, path: string): boolean {

@@ -3,7 +3,7 @@ import type { ToolAdmission, ToolContext, ToolGate, ToolRefusal } from "../../co
 import type { Log } from "../../kit/log.ts";
 import { envelopeOf, UNCHECKED_RESULT } from "../../contracts/tools/envelope.ts";
 import { isFields } from "../talk/protocol.ts";
-import { confine, type Confined, type Room } from "./confine.ts";
+import { asksOwner, confine, type Confined, type Room } from "./confine.ts";
 import type { LeftRunning } from "./left-running.ts";
 
 export interface PiToolCall {
@@ -65,16 +65,13 @@ export function createPiToolCalls(
   };
 
   const judge = async (call: PiToolCall, context: ToolContext, signal: AbortSignal): Promise<PiToolVerdict> => {
-    const admission = await deps.tools.admit({ ...call, path: "pi", context }, signal);
+    const asks = (now: unknown) => asksOwner(room, call.tool, isFields(now) ? now : {});
+    const admission = await deps.tools.admit({ ...call, path: "pi", context, asks }, signal);
     if (admission.kind !== "go") return { ok: false, text: JSON.stringify(envelopeOf(call.tool, admission)) };
     // After the gate, because hooks may have changed the path; a refusal still leaves its row.
     const params = isFields(admission.params) ? admission.params : {};
     const confined = confine(room, call.tool, params);
-    if (confined.kind !== "inside") {
-      const because = refusalOf(confined);
-      await admission.refused(because);
-      return { ok: false, text: JSON.stringify(envelopeOf(call.tool, because)) };
-    }
+    if (confined.kind !== "inside") return refusedAfterGate(admission, call.tool, confined);
     if (signal.aborted) {
       await close(admission, call.tool, CUT_OFF);
       return { ok: false, text: failureText(call.tool, "cancelled", "The call was cancelled.") };
@@ -114,8 +111,15 @@ export function createPiToolCalls(
   };
 }
 
-function refusalOf({ kind, say }: Exclude<Confined, { kind: "inside" }>): ToolRefusal {
-  return { kind: "refused", code: kind === "outside" ? "not_allowed" : "invalid_params", message: say };
+async function refusedAfterGate(
+  admission: Going,
+  tool: string,
+  { kind, say }: Exclude<Confined, { kind: "inside" }>,
+): Promise<PiToolVerdict> {
+  const code = kind === "outside" ? "not_allowed" : "invalid_params";
+  const because: ToolRefusal = { kind: "refused", code, message: say };
+  await admission.refused(because);
+  return { ok: false, text: JSON.stringify(envelopeOf(tool, because)) };
 }
 
 function failureText(tool: string, code: "tool_failed" | "cancelled", message: string): string {

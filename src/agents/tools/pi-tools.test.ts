@@ -7,7 +7,7 @@ import { caller, okResult, replyOf, toolSpec } from "../../testing/agent-fixture
 import { type AgentStage, createAgentStage } from "../../testing/agent-stage.ts";
 import { type FakeReply, inOrder, says } from "../../testing/fake-provider.ts";
 import { tempHome } from "../../testing/temp-home.ts";
-import { confine } from "./confine.ts";
+import { asksOwner, confine } from "./confine.ts";
 import type { ToolsFilter } from "../../config/index.ts";
 import { piToolFlags, profileTools, settledTools } from "./pi-tools.ts";
 import { waitFor } from "../../testing/wait-for.ts";
@@ -289,7 +289,12 @@ describe("a path", () => {
     await symlink(join(home.path, "out.txt"), join(skill, "out-link"));
     const granted = join(home.path, "granted");
     await mkdir(granted);
-    const room = { workspace: inside, readable: [skill, granted, join(home.path, "gone")], writable: [granted] };
+    const room = {
+      workspace: inside,
+      readable: [skill, granted, join(home.path, "gone")],
+      writable: [granted],
+      asks: [],
+    };
     const verdict = (tool: string, path: unknown) => {
       const found = confine(room, tool, path === undefined ? {} : { path });
       return found.kind === "inside" ? String(found.params["path"]).replace(inside, "") : "refused";
@@ -322,8 +327,29 @@ describe("a path", () => {
       expect([path, verdict("write", path)]).toEqual([path, "refused"]);
   });
 
+  test("of a change outside of the workspace is a reason to ask an owner, unless the innermost folder around it says never", async () => {
+    await using home = await tempHome();
+    const at = (name: string) => join(home.path, name);
+    for (const name of ["ws", "asks/never", "never"]) await mkdir(at(name), { recursive: true });
+    await symlink(at("asks"), at("ws/link"));
+    const writable = ["asks", "asks/never", "never"].map(at);
+    const room = { workspace: at("ws"), readable: writable, writable, asks: [at("asks")] };
+    const asked = (tool: string, path: string) => asksOwner(room, tool, { path });
+    const because = `it changes ${at("asks")}, outside of the workspace`;
+    expect(asked("write", at("asks/new.txt"))).toBe(because);
+    expect(asked("write", "link/new.txt")).toBe(because);
+    expect(asked("edit", at("asks"))).toBe(because);
+    expect(asked("write", at("asks/never/new.txt"))).toBeNull();
+    expect(asked("write", at("never/new.txt"))).toBeNull();
+    expect(asked("write", "new.txt")).toBeNull();
+    expect(asked("read", at("asks"))).toBeNull();
+    expect(asked("write", at("elsewhere"))).toBeNull(); // refused without a question
+  });
+
   test("is nothing that bash has: its calls are left as they are", () => {
-    expect(confine({ workspace: "/nowhere", readable: [], writable: [] }, "bash", { command: "ls /" })).toEqual({
+    expect(
+      confine({ workspace: "/nowhere", readable: [], writable: [], asks: [] }, "bash", { command: "ls /" }),
+    ).toEqual({
       kind: "inside",
       params: { command: "ls /" },
     });

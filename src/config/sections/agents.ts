@@ -44,6 +44,10 @@ const grantedFolder = Type.Object(
   {
     path: Type.String({ minLength: 1, maxLength: 4096, description: "The folder." }),
     access: choice({ of: ["read", "write"], default: "read" }, "What may be done there."),
+    approval: choice(
+      { of: ["ask", "never"], default: "ask" },
+      "Whether write and edit wait for an owner before they change something there. A shell is not seen from outside, and asks nobody.",
+    ),
   },
   { additionalProperties: false },
 );

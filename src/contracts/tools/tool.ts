@@ -49,7 +49,7 @@ export interface ToolFlags {
   readonly inConversation?: boolean;
   /** Needs a terminal: owner and approval. */
   readonly pty?: boolean;
-  /** May do anything the gateway's user may: owner and approval. pi's bash counts as this. */
+  /** May do anything the gateway's user may, or inside of an agent what the sandbox lets through: owner and approval. pi's bash counts as this. */
   readonly elevated?: boolean;
 }
 
@@ -187,6 +187,8 @@ export interface ToolRequest {
   readonly asked?: unknown;
   readonly path: ToolPath;
   readonly context: ToolContext;
+  /** Why an owner is asked before it runs with these parameters, which hooks may have changed; null: as far as the caller knows, nobody is. */
+  asks?(params: unknown): string | null;
   /** Where progress goes, when somebody can show it. */
   readonly onUpdate?: (partial: ToolResult) => void;
 }

@@ -92,7 +92,8 @@ function problemsOf({ usable, params }: Draft): readonly Problem[] {
 }
 
 async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
-  const reason = draft.askBecause ?? needsApproval(draft.tool, deps.policy());
+  const outside = draft.request.asks?.(draft.params) ?? null;
+  const reason = draft.askBecause ?? needsApproval(draft.tool, deps.policy(), outside);
   if (reason === null) return draft;
   const { mask } = deps;
   const because = mask.text(reason); // a plugin's words, for owners to read

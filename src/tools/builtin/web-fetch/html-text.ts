@@ -23,14 +23,16 @@ const PIECE_BYTES = 8 * 1024;
 export const MAX_ELEMENTS = 100_000;
 /** Text that never ends is handed on in parts of this size. */
 const MAX_TEXT_NODE_CHARS = 64 * 1024;
+/** More than the longest name of a character that HTML knows. */
+const MAX_ENTITY_CHARS = 40;
 
 /** Rejects when the signal aborts. */
 export async function htmlText(html: string, options: HtmlTextOptions, signal: AbortSignal): Promise<HtmlText> {
   const writer = createPageWriter({ ...options, maxElements: MAX_ELEMENTS });
   let held = "";
-  const hand = (): void => {
-    if (held !== "") writer.text(decodeHTML(held));
-    held = "";
+  const hand = (upTo = held.length): void => {
+    if (upTo > 0) writer.text(decodeHTML(held.slice(0, upTo)));
+    held = held.slice(upTo);
   };
   const rewriter = new HTMLRewriter()
     .on("*", {
@@ -38,7 +40,8 @@ export async function htmlText(html: string, options: HtmlTextOptions, signal: A
         hand();
         if (writer.isFull) return;
         const end = writer.open(element.tagName, (name) => attributeOf(element, name));
-        if (end && element.canHaveContent && !element.selfClosing)
+        if (!element.canHaveContent) return end?.(); // such as <embed> and <svg/>, which have no end tag
+        if (end)
           element.onEndTag(() => {
             hand();
             end();
@@ -48,7 +51,8 @@ export async function htmlText(html: string, options: HtmlTextOptions, signal: A
     .onDocument({
       text({ text, lastInTextNode }) {
         held += text;
-        if (lastInTextNode || held.length > MAX_TEXT_NODE_CHARS) hand();
+        if (lastInTextNode) hand();
+        else if (held.length > MAX_TEXT_NODE_CHARS) hand(beforeEntity(held));
       },
     });
   const pieces = piecesOf(html, () => writer.isFull, signal);
@@ -57,6 +61,12 @@ export async function htmlText(html: string, options: HtmlTextOptions, signal: A
   hand();
   const isCut = writer.isFull;
   return { ...writer.finish(), isCut };
+}
+
+/** Where a part of a text may end: before what could be the first half of an entity. */
+function beforeEntity(text: string): number {
+  const at = text.lastIndexOf("&");
+  return at >= text.length - MAX_ENTITY_CHARS && at > 0 ? at : text.length;
 }
 
 /** HTMLRewriter hands over attributes as they are written. */

@@ -31,7 +31,7 @@ const UNREAD = wordSet(
 const EDGES = wordSet("nav aside footer header form menu dialog");
 const EDGE_ROLES = wordSet("navigation banner contentinfo search complementary menu menubar dialog");
 const BLOCKS = wordSet(
-  "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form header hgroup main nav p section summary table tbody thead",
+  "address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form header hgroup main menu nav p section summary table tbody thead",
 );
 const STRONG = wordSet("b strong");
 const EMPHASIS = wordSet("em i cite");
@@ -73,7 +73,7 @@ export function createPageWriter(options: PageWriterOptions): PageWriter {
     open(tag, attribute) {
       elements++;
       if (tag === "title") return inside("title");
-      if (UNREAD.has(tag)) return inside("unread");
+      if (UNREAD.has(tag) || (isHidden(attribute) && !BLOCKS.has(tag))) return inside("unread"); // a part of a line has no region of its own
       const ends = [openBlock(draft, tag) ?? openInline(draft, tag, attribute, options.baseUrl)];
       if (tag === "blockquote") ends.push(inside("quote"));
       if (tag === "main" || tag === "article" || attribute("role") === "main") ends.push(inside("main"));
@@ -125,7 +125,10 @@ type Counted = "main" | "edge" | "quote" | "unread" | "title";
 /** The header of an article is part of it; the header of a page is not. */
 function isEdge(tag: string, attribute: Attribute, inMain: boolean): boolean {
   if (tag === "header" && inMain) return false;
-  if (EDGES.has(tag) || EDGE_ROLES.has(attribute("role") ?? "")) return true;
+  return EDGES.has(tag) || EDGE_ROLES.has(attribute("role") ?? "") || isHidden(attribute);
+}
+
+function isHidden(attribute: Attribute): boolean {
   if (attribute("hidden") !== null || attribute("aria-hidden") === "true") return true;
   return /display:\s*none|visibility:\s*hidden/.test(attribute("style") ?? "");
 }

@@ -56,15 +56,16 @@ describe("a part that was sent", () => {
     expect(afterSend(PART, RISKY, {}, 1)).toEqual({ state: "sent", because: null });
   });
 
-  test.each([
-    ["a repeat may be shown twice", { ...PART, lost: 1 }, RISKY, 0, LOST],
-    ["the platform recognises a repeat", { ...PART, lost: 1 }, DEDUPED, 999, null],
-    ["the platform has forgotten the first send", { ...PART, lost: 1 }, DEDUPED, 1_000, LOST],
-    ["the platform never forgets", { ...PART, lost: 1 }, DEDUPED_FOR_EVER, HOUR_MS, null],
-    ["it was never tried before", { ...PART, lost: 1, firstTriedAt: null }, DEDUPED, HOUR_MS, null],
-    ["nothing was lost", PART, RISKY, HOUR_MS, null],
-  ] as const)("is in doubt by what is known when %s", (_when, part, on, now, because) => {
-    expect(afterSend(part, on, {}, now)).toEqual({ state: because === null ? "sent" : "ambiguous", because });
+  test.each<[when: string, part: PendingPart, at: { readonly on: Channel; readonly now: number }, state: string]>([
+    ["a repeat may be shown twice", { ...PART, lost: 1 }, { on: RISKY, now: 0 }, "ambiguous"],
+    ["the platform recognises a repeat", { ...PART, lost: 1 }, { on: DEDUPED, now: 999 }, "sent"],
+    ["the platform has forgotten the first send", { ...PART, lost: 1 }, { on: DEDUPED, now: 1_000 }, "ambiguous"],
+    ["the platform never forgets", { ...PART, lost: 1 }, { on: DEDUPED_FOR_EVER, now: HOUR_MS }, "sent"],
+    ["it was never tried before", { ...PART, lost: 1, firstTriedAt: null }, { on: DEDUPED, now: HOUR_MS }, "sent"],
+    ["nothing was lost", PART, { on: RISKY, now: HOUR_MS }, "sent"],
+  ])("is in doubt by what is known when %s", (_when, part, { on, now }, state) => {
+    const end: unknown = afterSend(part, on, {}, now);
+    expect(end).toEqual({ state, because: state === "sent" ? null : LOST });
   });
 
   test("says why it is in doubt in three hundred characters at most", () => {
@@ -75,25 +76,33 @@ describe("a part that was sent", () => {
 describe("before a try, a part", () => {
   const end = (state: "dead" | "ambiguous") => ({ kind: "end", end: { state, because: "expired", tell: "chat" } });
   const wait = (ms: number) => ({ kind: "wait", ms });
-  test.each([
-    ["is tried at once", {}, RISKY, 0, { kind: "try" }],
-    ["is tried until its last millisecond", {}, RISKY, HOUR_MS - 1, { kind: "try" }],
-    ["is given up when its hour is over", {}, RISKY, HOUR_MS, end("dead")],
-    ["is in doubt when its hour is over after a lost send", { lost: 1 }, DEDUPED, HOUR_MS, end("ambiguous")],
-    ["is shown however old it is where a repeat is safe", {}, SAFE, 9 * HOUR_MS, { kind: "try" }],
-    ["waits for its next try", { nextTryAt: 500 }, RISKY, 100, wait(400)],
-    ["is tried in the moment of its next try", { nextTryAt: 500 }, RISKY, 500, { kind: "try" }],
-    ["waits no longer than it lives", { nextTryAt: 2 * HOUR_MS }, RISKY, HOUR_MS - 10, wait(10)],
-    ["is repeated once after a lost send", { lost: 1 }, RISKY, 1, { kind: "try" }],
-    ["is not repeated after two lost sends", { lost: 2 }, RISKY, 1, { kind: "skip" }],
-    ["is not repeated at all where such messages are held", { lost: 1 }, HOLDING, 1, { kind: "skip" }],
-    ["is tried where such messages are held and none was lost", {}, HOLDING, 1, { kind: "try" }],
-    ["is repeated while the platform recognises it", { lost: 5 }, DEDUPED, 999, { kind: "try" }],
-    ["is not repeated once the platform has forgotten it", { lost: 2 }, DEDUPED, 1_000, { kind: "skip" }],
-    ["is repeated as often as needed where that is safe", { lost: 5 }, SAFE, 1, { kind: "try" }],
-    ["is skipped before its pause is over", { lost: 2, nextTryAt: 500 }, RISKY, 1, { kind: "skip" }],
-  ] as const)("%s", (_what, over, on, now, decision) => {
-    expect(beforeTry({ ...PART, ...over }, on, now)).toEqual(decision);
+  test.each<
+    [what: string, over: Partial<PendingPart>, at: { readonly on: Channel; readonly now: number }, decision: unknown]
+  >([
+    ["is tried at once", {}, { on: RISKY, now: 0 }, { kind: "try" }],
+    ["is tried until its last millisecond", {}, { on: RISKY, now: HOUR_MS - 1 }, { kind: "try" }],
+    ["is given up when its hour is over", {}, { on: RISKY, now: HOUR_MS }, end("dead")],
+    [
+      "is in doubt when its hour is over after a lost send",
+      { lost: 1 },
+      { on: DEDUPED, now: HOUR_MS },
+      end("ambiguous"),
+    ],
+    ["is shown however old it is where a repeat is safe", {}, { on: SAFE, now: 9 * HOUR_MS }, { kind: "try" }],
+    ["waits for its next try", { nextTryAt: 500 }, { on: RISKY, now: 100 }, wait(400)],
+    ["is tried in the moment of its next try", { nextTryAt: 500 }, { on: RISKY, now: 500 }, { kind: "try" }],
+    ["waits no longer than it lives", { nextTryAt: 2 * HOUR_MS }, { on: RISKY, now: HOUR_MS - 10 }, wait(10)],
+    ["is repeated once after a lost send", { lost: 1 }, { on: RISKY, now: 1 }, { kind: "try" }],
+    ["is not repeated after two lost sends", { lost: 2 }, { on: RISKY, now: 1 }, { kind: "skip" }],
+    ["is not repeated at all where such messages are held", { lost: 1 }, { on: HOLDING, now: 1 }, { kind: "skip" }],
+    ["is tried where such messages are held and none was lost", {}, { on: HOLDING, now: 1 }, { kind: "try" }],
+    ["is repeated while the platform recognises it", { lost: 5 }, { on: DEDUPED, now: 999 }, { kind: "try" }],
+    ["is not repeated once the platform has forgotten it", { lost: 2 }, { on: DEDUPED, now: 1_000 }, { kind: "skip" }],
+    ["is repeated as often as needed where that is safe", { lost: 5 }, { on: SAFE, now: 1 }, { kind: "try" }],
+    ["is skipped before its pause is over", { lost: 2, nextTryAt: 500 }, { on: RISKY, now: 1 }, { kind: "skip" }],
+  ])("%s", (_what, over, { on, now }, decision) => {
+    const before: unknown = beforeTry({ ...PART, ...over }, on, now);
+    expect(before).toEqual(decision);
   });
 });
 
@@ -112,13 +121,13 @@ describe("a part that cannot be tried", () => {
       withoutChannel(PART, HOUR_MS),
       { kind: "end", end: { state: "dead", because: "no channel app", tell: "owner" } },
     ],
-  ] as const)("%s", (_what, decision, expected) => {
+  ])("%s", (_what, decision: unknown, expected: unknown) => {
     expect(decision).toEqual(expected);
   });
 });
 
 describe("after an error, a part", () => {
-  const fail = (error: unknown, over: Partial<PendingPart> = {}, chance = 0) =>
+  const fail = (error: unknown, over: Partial<PendingPart> = {}, chance = 0): unknown =>
     afterError({ ...PART, ...over }, error, { now: 1_000, chance });
   const again = (over: Partial<PendingPart>, because = "no") => ({
     kind: "again",
@@ -191,16 +200,21 @@ test.each([
 });
 
 describe("the current message of a part", () => {
-  test.each([
-    ["stays while no more is delivered", { lost: 1 }, RISKY, 0, {}],
-    ["begins without lost sends", { lost: 1 }, SAFE, 2, { delivered: 2, lost: 0 }],
-    ["leaves a doubt behind where a repeat is risky", { lost: 1 }, RISKY, 2, { delivered: 2, lost: 0, doubt: true }],
-    ["leaves none behind when nothing was lost", {}, RISKY, 2, { delivered: 2 }],
-    ["keeps an earlier doubt", { doubt: true }, RISKY, 2, { delivered: 2 }],
-    ["has one more lost send when a process died in it", { state: "sending" }, RISKY, 0, { state: "pending", lost: 1 }],
-  ] as const)("%s", (_what, over, on, delivered, after) => {
+  test.each<[what: string, over: Partial<PendingPart>, on: Channel, after: Partial<PendingPart>]>([
+    ["stays while no more is delivered", { delivered: 2, lost: 1 }, RISKY, {}],
+    ["begins without lost sends", { lost: 1 }, SAFE, { delivered: 2, lost: 0 }],
+    ["leaves a doubt behind where a repeat is risky", { lost: 1 }, RISKY, { delivered: 2, lost: 0, doubt: true }],
+    ["leaves none behind when nothing was lost", {}, RISKY, { delivered: 2 }],
+    ["keeps an earlier doubt", { doubt: true }, RISKY, { delivered: 2 }],
+    [
+      "has a lost send when a process died in it",
+      { delivered: 2, state: "sending" },
+      RISKY,
+      { state: "pending", lost: 1 },
+    ],
+  ])("%s", (_what, over, on, after) => {
     const part: PendingPart = { ...PART, ...over };
-    expect(atMessage(part, on, delivered, 1)).toEqual({ ...part, ...after });
+    expect(atMessage(part, on, 2, 1)).toEqual({ ...part, ...after });
   });
 
   test("is the next one after a skip, which leaves a doubt", () => {

@@ -12,6 +12,7 @@ import { jobs } from "./bench/jobs.ts";
 import { load } from "./bench/load.ts";
 import { overload } from "./bench/overload.ts";
 import { consoleWeight } from "./bench/console.ts";
+import { manyTools } from "./bench/many-tools.ts";
 import { modelDoor } from "./bench/model-door.ts";
 import { type Line, render, type Scenario, withinBudget } from "./bench/parts/line.ts";
 import { median } from "./bench/parts/stats.ts";
@@ -27,7 +28,7 @@ import { ensureDist } from "./bundle.ts";
 
 const QUICK = 0.2;
 const SCENARIOS: readonly Scenario[] = [
-  ...[turns, toolCalls, modelDoor, switched, throughput, accepts, ownCost, sandbox, consoleWeight],
+  ...[turns, toolCalls, manyTools, modelDoor, switched, throughput, accepts, ownCost, sandbox, consoleWeight],
   ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets, hangingChannels],
 ];
 

@@ -52,7 +52,7 @@ describe("the tools that ship", () => {
     expect(tools.map(({ name }) => name)).toEqual([
       ...["send_message", "send_media", "message", "session_status"],
       ...["save_note", "search_notes", "add_task", "list_tasks", "complete_task", "update_task"],
-      ...["cron", "create_reminder", "web_search", "web_fetch", "gateway", "delegate_to_agent"],
+      ...["cron", "create_reminder", "web_search", "web_fetch", "gateway", "tool_search", "delegate_to_agent"],
     ]);
     const addressed = tools.filter(({ parameters }) => nodesOf(parameters).some(([at]) => /url|host|origin/i.test(at)));
     expect(addressed.map(({ name }) => name)).toEqual(["web_fetch"]);

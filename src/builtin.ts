@@ -29,6 +29,8 @@ import {
   sessionStatus,
   type SessionStatusDeps,
   type TaskToolDeps,
+  toolSearch,
+  type ToolSearchDeps,
   updateTask,
   webFetch,
   type WebFetchDeps,
@@ -98,6 +100,7 @@ export type BuiltinToolDeps = NoteToolDeps &
   SessionStatusDeps &
   CronToolDeps &
   ReminderDeps &
+  ToolSearchDeps &
   GatewayToolDeps & {
     readonly search: Omit<WebSearchDeps, "clock" | "ids">;
     readonly pages: Omit<WebFetchDeps, "clock" | "ids">;
@@ -125,6 +128,7 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
     ...(deps.search.settings().provider ? [webSearch({ clock, ids, ...deps.search })] : []),
     ...(deps.opensPages() ? [webFetch({ clock, ids, ...deps.pages })] : []),
     gatewayTool(deps),
+    toolSearch(deps),
   ];
 }
 
@@ -150,7 +154,16 @@ export function enabledTools(
 export const IDS_TO_DISABLE: readonly string[] = [
   ...PLATFORMS.map(({ id }) => id),
   ...["send_message", "send_media", "message", "session_status", "save_note", "search_notes", "add_task", "list_tasks"],
-  ...["complete_task", "update_task", "cron", "create_reminder", "web_search", "web_fetch", "delegate_to_agent"],
+  ...[
+    "complete_task",
+    "update_task",
+    "cron",
+    "create_reminder",
+    "web_search",
+    "web_fetch",
+    "delegate_to_agent",
+    "tool_search",
+  ],
 ];
 
 /** The built-in tools come by the same door as everybody's. `tools` is asked again when the settings bring others. */

@@ -102,7 +102,9 @@ beforeAll(async () => {
     files: { "tools.json": JSON.stringify({ tools }) },
   });
   const { agent, models } = endpoint(provider);
-  const config = { models, agent: { ...agent, pool: { min: 0, max: 1 } }, plugins: { enabled: ["servers"] } };
+  const plugins = { enabled: ["servers"] };
+  const all = { searchAbove: 1_000 }; // none of them has to be searched for
+  const config = { models, agent: { ...agent, pool: { min: 0, max: 1 } }, plugins, tools: all };
   gateway = await startGatewayProcess({ home: home.path, config });
   await eventually(
     "the plugin servers runs",

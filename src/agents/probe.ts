@@ -17,6 +17,7 @@ type PiProbe =
 const NO_TOOL = { kind: "refused", code: "unknown_tool", message: "There are no tools here." } as const;
 const NO_TOOLS: ToolGate = {
   specs: () => [],
+  offered: async () => [],
   onChange: () => ({ [Symbol.dispose]: () => undefined }),
   call: async () => NO_TOOL,
   admit: async () => NO_TOOL,

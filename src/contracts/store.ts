@@ -34,6 +34,7 @@ import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { MessageStore, ReactionStore } from "./store/messages.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
+import type { SessionToolStore } from "./store/session-tools.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { TranscriptionStore } from "./store/transcriptions.ts";
@@ -69,6 +70,7 @@ export interface Store extends AsyncDisposable {
   readonly approvals: ApprovalStore;
   readonly usage: UsageStore;
   readonly apiKeys: ApiKeyStore;
+  readonly sessionTools: SessionToolStore;
   readonly health: StoreHealth;
   /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;

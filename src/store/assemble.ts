@@ -31,6 +31,7 @@ import { createClaimTakeover, createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
+import { createSessionTools } from "./rows/session-tools.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
 import { createTasks } from "./rows/notes/tasks.ts";
 import { createConversationFiles } from "./tool-calls/conversation-files.ts";
@@ -120,6 +121,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     approvals: createApprovalRows(rows, audit),
     usage: createUsage(rows),
     apiKeys: createApiKeyRows(rows, audit),
+    sessionTools: createSessionTools(rows),
     health: createHealth({ commits, touch: starts.touch, notices: options.notices }),
     async [Symbol.asyncDispose]() {
       if (!open) return;

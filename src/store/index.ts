@@ -8,3 +8,4 @@ export { checkStore } from "./inspect.ts";
 export { openStateDirectory } from "./state-directory.ts";
 export { openStore } from "./open.ts";
 export { openSecretFiles } from "./secret-files.ts";
+export { createToolIndex } from "./tool-index.ts";

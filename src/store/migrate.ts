@@ -31,6 +31,7 @@ import { messageIds } from "./migrations/031-message-ids.ts";
 import { reactionsThatWake } from "./migrations/032-reactions-that-wake.ts";
 import { outboxClaims } from "./migrations/033-outbox-claims.ts";
 import { apiKeys } from "./migrations/034-api-keys.ts";
+import { sessionTools } from "./migrations/035-session-tools.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -65,6 +66,7 @@ const MIGRATIONS: readonly Migration[] = [
   reactionsThatWake,
   outboxClaims,
   apiKeys,
+  sessionTools,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -135,6 +135,9 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.transcriptions.put("d", "w", 1);
   await store.transcriptions.find("d");
   await store.media.bytesSince(OPERATOR, 1);
+  await store.sessionTools.save(sessionKey("a"), { on: [{ tool: "x", position: 1, at: 1 }], off: ["x"] });
+  await store.sessionTools.list(sessionKey("a"));
+  await store.sessionTools.prune(1);
   await store.conversationFiles.isReceived(sessionKey("a"), "m1" as MediaId);
   await store.conversationFiles.ranToolAt(sessionKey("a"), 1_000);
   await store.sessions.transcript(sessionKey("a"), { limit: 10 });

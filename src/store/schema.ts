@@ -9,6 +9,7 @@ import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
+import type { SessionToolTable } from "./rows/session-tools.ts";
 import type { UsageTables } from "./rows/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
@@ -46,6 +47,7 @@ export interface Tables extends UsageTables, MessageTables {
   approvals: ApprovalTable;
   approval_grants: GrantTable;
   api_keys: ApiKeyTable;
+  session_tools: SessionToolTable;
 }
 
 interface MetaTable {

@@ -236,7 +236,7 @@ function fakeGate(): FakeGate {
   const calls: ToolRequest[] = [];
   const away: RejectedCall[] = [];
   const admitted: AdmittedCall[] = [];
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(sessionKey: null) => void>();
   const gate: FakeGate = {
     tools: [],
     calls,
@@ -245,13 +245,14 @@ function fakeGate(): FakeGate {
     answer: async () => okResult("done"),
     judge: () => null,
     specs: () => gate.tools,
+    offered: async (caller) => gate.specs(caller),
     reset() {
       Object.assign(gate, fresh);
       for (const list of [calls, away, admitted]) list.length = 0;
     },
     offer(tools) {
       gate.tools = tools;
-      for (const listener of listeners) listener();
+      for (const listener of listeners) listener(null);
     },
     onChange(listener) {
       listeners.add(listener);

@@ -17,18 +17,21 @@ import {
   type ToolGateDeps,
   recordRejected,
 } from "./parts.ts";
-import { judgeOf, mayUse } from "./policy.ts";
+import { mayUse } from "./policy.ts";
 import { clientSpecs, clientTool } from "./client-tools.ts";
 import type { LiveToolRegistry, UsableTool } from "./registry.ts";
 import { createImageCheck } from "./run/images.ts";
 import { maskOutcome, maskUpdates } from "./run/mask-outcome.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
+import { BUILT_IN } from "./search/choose.ts";
+import { createOfferedTools } from "./search/offered.ts";
 import { knownName, otherToolNames } from "./stages/names.ts";
 import { createOnce, type Ended, type Shared } from "./stages/once.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { createRateLimits } from "./stages/rate.ts";
 import { type Draft, refuse } from "./stages/stage.ts";
+import { usableTools } from "./usable.ts";
 
 /** Disposing cancels what runs and waits until its end is written. */
 export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
@@ -42,15 +45,20 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     rejectedCalls: createRejectedCalls(deps),
   };
   const specs = createSpecs(deps.registry);
+  const offered = createOfferedTools(deps);
   return {
-    specs: (caller) => [...offered(parts, caller).map(specs), ...clientSpecs(caller)],
+    specs: (caller) => [...usableTools(parts, caller).map(({ tool }) => specs(tool)), ...clientSpecs(caller)],
+    offered: async (caller, live) => [
+      ...(await offered(usableTools(parts, caller), caller, live)).map(specs),
+      ...clientSpecs(caller),
+    ],
     onChange(listener) {
-      const tools = deps.registry.onChange(listener);
-      const rules = deps.events.on("status", ({ what }) => void (what === "config" && listener()));
+      const tools = deps.registry.onChange(() => listener(null));
+      const ofSessions = deps.sessionTools.onChange(listener);
+      const rules = deps.events.on("status", ({ what }) => void (what === "config" && listener(null)));
       return {
         [Symbol.dispose]() {
-          tools[Symbol.dispose]();
-          rules[Symbol.dispose]();
+          for (const listening of [tools, ofSessions, rules]) listening[Symbol.dispose]();
         },
       };
     },
@@ -88,11 +96,6 @@ function createSpecs(registry: Pick<LiveToolRegistry, "has" | "revision">): (too
 function specOf({ name, label, description, parameters }: Tool, registry: Pick<LiveToolRegistry, "has">): ToolSpec {
   const otherNames = otherToolNames(name).filter((other) => !registry.has(other));
   return { name, label, description, parameters, ...(otherNames.length > 0 ? { otherNames } : {}) };
-}
-
-function offered({ registry, policy }: Parts, caller: Parameters<ToolGate["specs"]>[0]) {
-  const judge = judgeOf(caller, policy());
-  return registry.allUsable(caller).flatMap(({ tool }) => (judge(tool).may ? [tool] : []));
 }
 
 async function call(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
@@ -135,7 +138,15 @@ async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal:
   if (before) return { outcome: before, written: Promise.resolve() };
   const find = (now: ToolRequest, record: CallRecord) => draftOf(parts, now, record, shared);
   const judged = await judgeCall(parts, { request, hash }, find, signal);
-  return "outcome" in judged ? judged : runCall(parts, judged, shared, signal);
+  if ("outcome" in judged) return judged;
+  noteUse(parts, judged);
+  return runCall(parts, judged, shared, signal);
+}
+
+/** An agent keeps what it has called, also when other tools have to be searched for. */
+function noteUse({ sessionTools }: Parts, { request, usable, tool }: Draft): void {
+  if (request.path !== "pipe" || !usable || usable.plugin === BUILT_IN || tool.client) return;
+  sessionTools.noteUse(request.context.sessionKey, tool.name);
 }
 
 function draftOf(parts: Parts, request: ToolRequest, record: CallRecord, shared: Shared): Draft | ToolRefusal {
@@ -171,6 +182,6 @@ function quarantinedTool({ registry, policy }: Parts, name: string, { context }:
 }
 
 function unknownTool(parts: Parts, { tool, context }: ToolRequest): ToolRefusal {
-  const names = offered(parts, context).map(({ name }) => name);
+  const names = usableTools(parts, context).map((usable) => usable.tool.name);
   return refuse("unknown_tool", noSuchName("tool", tool, names));
 }

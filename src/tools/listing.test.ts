@@ -92,4 +92,19 @@ describe("the list of tools", () => {
     ]);
     expect(shown.at(-1)?.asks).toBe("the tool always asks");
   });
+
+  test("says which tools a person's agent finds by tool_search alone, for each agent and role", () => {
+    const search = listing("tool_search");
+    const brought = ["a", "b", "c"].map((name) => listing(name, { plugin: "letters" }));
+    const rules = { searchAbove: 2, roles: { member: { deny: ["a"] }, guest: { deny: ["tool_search"] } } };
+    const tools = listed(rules, [search, ...brought])().tools;
+    const behind = ({ behindSearch }: (typeof tools)[number]) => users({ usableBy: behindSearch });
+    expect(tools.map((tool) => [tool.name, behind(tool)])).toEqual([
+      ["tool_search", []],
+      ["a", ["default: owner", "papers: owner"]],
+      ["b", ["default: owner", "papers: owner"]],
+      ["c", ["default: owner", "papers: owner"]],
+    ]);
+    expect(listed({ searchAbove: 3 }, [search, ...brought])().tools.flatMap(behind)).toEqual([]);
+  });
 });

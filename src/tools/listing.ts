@@ -1,9 +1,10 @@
 /** The tools as they are listed for people: those of the registry and those of pi, each with who may use it by the rules of now. */
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { PiToolListing, ToolListing, ToolLists, ToolRights } from "../contracts/tools/tool.ts";
+import type { PiToolListing, ToolAccess, ToolListing, ToolLists, ToolRights } from "../contracts/tools/tool.ts";
 import { PI_TOOL_DESCRIPTIONS, piTool, piToolInfo } from "./pi-tools.ts";
 import { mayUse, needsApproval, type ToolInfo, type ToolPolicy } from "./policy.ts";
+import { chooseTools } from "./search/choose.ts";
 
 interface ListingDeps {
   readonly registry: { list(): readonly ToolListing[]; has(name: string): boolean };
@@ -36,16 +37,45 @@ export function createToolLister({ registry, policy, agents }: ListingDeps): () 
     const description = PI_TOOL_DESCRIPTIONS.get(name) ?? OF_EXTENSION;
     return { name, description, flags: info.flags, ...rightsOf((caller) => piTool(name, caller, rules), info) };
   };
-  return () => ({
-    tools: registry.list().map((tool) => {
+  const listedPiTools = () =>
+    piToolNames(policy(), agents())
+      .filter((name) => !registry.has(name))
+      .map(listedPiTool);
+  return () => {
+    const tools = registry.list().map((tool) => {
       const info = infoOf(tool);
       const { usableBy, asks } = rightsOf(() => (tool.status === "ok" ? info : null), info);
       return { ...tool, usableBy, asks };
-    }),
-    piTools: piToolNames(policy(), agents())
-      .filter((name) => !registry.has(name))
-      .map(listedPiTool),
-  });
+    });
+    const behindSearch = searchedFor(tools, policy().searchAbove);
+    return {
+      tools: tools.map((tool) => ({ ...tool, behindSearch: behindSearch(tool) })),
+      piTools: listedPiTools(),
+    };
+  };
+}
+/** Who has to search for a tool at first: of each agent and role, whoever has too many tools to be told of all. */
+function searchedFor(
+  tools: readonly (ToolListing & ToolRights)[],
+  searchAbove: number,
+): (tool: ToolRights & { readonly name: string }) => readonly ToolAccess[] {
+  const hidden = new Map<string, ReadonlySet<string>>();
+  const hiddenFrom = (agent: string, role: Role): ReadonlySet<string> => {
+    const key = `${role} ${agent}`;
+    const known = hidden.get(key);
+    if (known) return known;
+    const usable = tools.filter(({ usableBy }) =>
+      usableBy.some((one) => one.agent === agent && one.roles.includes(role)),
+    );
+    const { behindSearch } = chooseTools({ tools: usable, session: [], searchAbove, live: true });
+    const names = new Set(behindSearch);
+    hidden.set(key, names);
+    return names;
+  };
+  return ({ name, usableBy }) =>
+    usableBy
+      .map(({ agent, roles }) => ({ agent, roles: roles.filter((role) => hiddenFrom(agent, role).has(name)) }))
+      .filter(({ roles }) => roles.length > 0);
 }
 
 /** What pi has by itself, and what the tools of an agent name besides. */

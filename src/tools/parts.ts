@@ -9,12 +9,14 @@ import type { ImageCheck } from "./run/images.ts";
 import type { Finished } from "./run/output.ts";
 import { executionOf, tellEnded } from "./run/tell-execution.ts";
 import type { Ended, Once } from "./stages/once.ts";
+import type { SessionTools } from "./search/session-tools.ts";
 import { contextNow } from "./stages/rights.ts";
 import { type Draft, isRefusal, refuse, type StageDeps } from "./stages/stage.ts";
 import { STAGES } from "./stages/stages.ts";
 
 export interface ToolGateDeps extends RecordDeps, Omit<StageDeps, "rate" | "slots"> {
   readonly registry: LiveToolRegistry;
+  readonly sessionTools: SessionTools;
   /** As the settings are now. */
   runLimits(): RunLimits;
   /** A call whose caller was answered before it ended has ended now. */

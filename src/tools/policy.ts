@@ -21,7 +21,16 @@ export interface ToolPolicy extends Pick<ToolSettings, PolicyKey> {
 }
 
 type PolicyKey =
-  "allow" | "deny" | "roles" | "origins" | "agents" | "principals" | "limits" | "maxPerSession" | "maxTotal";
+  | "allow"
+  | "deny"
+  | "roles"
+  | "origins"
+  | "agents"
+  | "principals"
+  | "limits"
+  | "maxPerSession"
+  | "maxTotal"
+  | "searchAbove";
 
 /** What is known about a tool before it is called; pi's own have no more than this. */
 export type ToolInfo = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval"> & {

@@ -37,6 +37,7 @@ const POLICY: ToolPolicy = {
   approvals: { ask: [], never: [] },
   maxPerSession: 1,
   maxTotal: 1,
+  searchAbove: 60,
   profile: () => "files" as const,
 };
 

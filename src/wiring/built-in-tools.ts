@@ -47,6 +47,7 @@ export function createBuiltInTools(core: Core, parts: BuiltInToolParts): readonl
     publicConfig: () => publicConfig(config()),
     reloadConfig: parts.operations.reloadConfig,
     restart: parts.operations.restart,
+    toolFinder: parts.tools.finder,
     search: { resolve: systemResolver, settings: () => config().tools.webSearch },
     pages: { resolve: systemResolver, settings: () => config().tools.webFetch },
     opensPages: () => config().tools.webFetch.enabled ?? config().tools.webSearch.provider !== undefined,

@@ -20,15 +20,20 @@ import { createQuestions } from "../flow/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import { createTopic, type Topic } from "../kit/topic.ts";
 import { isOwnerNow } from "../rights.ts";
+import { createToolIndex } from "../store/index.ts";
 import {
   type BackgroundEnd,
   createApprovals,
+  createSessionTools,
+  createToolFinder,
   createToolGate,
   createToolLister,
   createToolRegistry,
   type LiveToolRegistry,
   startRetention,
+  type ToolFinder,
   type ToolPolicy,
+  usableTools,
   whyNotUsable,
 } from "../tools/index.ts";
 import type { Core } from "./core.ts";
@@ -46,6 +51,8 @@ export interface Tools {
   readonly poster: ChatPoster;
   readonly agentTokens: AgentTokenMint;
   readonly skills: SkillRegistry;
+  /** For `tool_search`. */
+  readonly finder: ToolFinder;
   /** Ends of tools that went on after their turn. */
   readonly backgroundEnds: Topic<BackgroundEnd>;
 }
@@ -60,6 +67,7 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     () => config().tools.approvals,
   );
   const backgroundEnds = createTopic<BackgroundEnd>();
+  const sessionTools = createSessionTools({ clock, log, store: store.sessionTools });
   const gate = createToolGate({
     clock,
     ids,
@@ -70,6 +78,7 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     approvals,
     policy,
     registry,
+    sessionTools,
     store: store.toolCalls,
     scrub: secrets.scrub,
     mask: secrets.mask,
@@ -77,6 +86,8 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     backgroundEnded: backgroundEnds.publish,
   });
   life.own("tools", gate);
+  const index = createToolIndex();
+  life.own("index of tools", { [Symbol.asyncDispose]: async () => index[Symbol.dispose]() });
   life.own("retention of tool calls", startToolRetention(core));
   const poster = createPoster({ clock, store: store.outbox, outbox: { wake: () => core.outboxWake.publish() } });
   const questions = createQuestions(
@@ -94,13 +105,15 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     poster,
     agentTokens: createAgentTokens({ ids, hide: secrets.hide }),
     skills: createSkillRegistry(),
+    finder: createToolFinder({ usable: (caller) => usableTools({ registry, policy }, caller), index, sessionTools }),
     backgroundEnds,
   };
 }
 
 function startToolRetention({ clock, log, store, config }: Core): AsyncDisposable {
-  const { toolCalls, approvals } = store;
-  const prune = async (before: number) => (await toolCalls.prune(before)) + (await approvals.prune(before));
+  const { toolCalls, approvals, sessionTools } = store;
+  const prune = async (before: number) =>
+    (await toolCalls.prune(before)) + (await approvals.prune(before)) + (await sessionTools.prune(before));
   return startRetention({ clock, log, store: { prune } }, () => config().tools.keepDays);
 }
 

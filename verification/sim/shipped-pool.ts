@@ -241,6 +241,7 @@ const nobody = (): never => {
 };
 const NO_TOOLS: ToolGate = {
   specs: () => [],
+  offered: async () => [],
   onChange: () => ({ [Symbol.dispose]: () => undefined }),
   call: nobody,
   admit: nobody,

@@ -1,6 +1,6 @@
 /** Every tool the gateway has: who brought it, what it may do, and why it is not offered when it is not. */
 import { useEffect, useState } from "preact/hooks";
-import type { ListedTool, PiToolListing, ToolFlags } from "../../../src/contracts/tools/tool.ts";
+import type { ListedTool, PiToolListing, ToolAccess, ToolFlags } from "../../../src/contracts/tools/tool.ts";
 import { duration } from "../../net/error-text.ts";
 import { readTools, tools } from "../../state/tools-state.ts";
 import { pretty } from "../../text/pretty.ts";
@@ -68,15 +68,24 @@ function OneTool({ tool }: { readonly tool: Shown }) {
 
 function wordOf(tool: Shown): string {
   if ("status" in tool && tool.status === "quarantined") return "quarantined";
-  return tool.usableBy.length > 0 ? originOf(tool) : `${originOf(tool)}, for nobody`;
+  if (tool.usableBy.length === 0) return `${originOf(tool)}, for nobody`;
+  return isSearchedFor(tool) ? `${originOf(tool)}, behind tool_search` : originOf(tool);
+}
+
+/** Some agent is not told of it before it was searched for. */
+function isSearchedFor(tool: Shown): boolean {
+  return "behindSearch" in tool && tool.behindSearch.length > 0;
 }
 
 /** "owner, member; agent papers: owner" */
+function accessText(access: readonly ToolAccess[]): string {
+  return access
+    .map(({ agent, roles }) => `${agent === "default" ? "" : `agent ${agent}: `}${roles.join(", ")}`)
+    .join("; ");
+}
+
 function usersOf({ usableBy, asks }: Shown): string {
-  const each = usableBy.map(
-    ({ agent, roles }) => `${agent === "default" ? "" : `agent ${agent}: `}${roles.join(", ")}`,
-  );
-  return `${each.join("; ") || "nobody"}${asks === null ? "" : `, after approval: ${asks}`}`;
+  return `${accessText(usableBy) || "nobody"}${asks === null ? "" : `, after approval: ${asks}`}`;
 }
 
 function flagsOf({ flags }: Shown): string {
@@ -100,6 +109,12 @@ function About({ tool }: { readonly tool: Shown }) {
         <dd>{originOf(tool)}</dd>
         <dt>For</dt>
         <dd>{usersOf(tool)}</dd>
+        {"behindSearch" in tool && isSearchedFor(tool) && (
+          <>
+            <dt>Behind tool_search</dt>
+            <dd>for {accessText(tool.behindSearch)}</dd>
+          </>
+        )}
         <dt>Flags</dt>
         <dd>{flagsOf(tool) || "none"}</dd>
         {"limit" in tool && (

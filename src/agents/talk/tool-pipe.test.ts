@@ -28,7 +28,7 @@ function fixture(
   let bridgeFails: (error: string) => void = () => undefined;
   let broken: string | null = null;
   let held: Promise<void> | null = null;
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(sessionKey: null) => void>();
   const ends: { isError: boolean; output: string }[] = [];
   const answerTo = (id: string) => {
     const found = answers.get(id) ?? deferred<Fields>();
@@ -70,6 +70,7 @@ function fixture(
   const gate: ToolGate & { tools: ReturnType<typeof toolSpec>[] } = {
     tools: [toolSpec("one")],
     specs: () => gate.tools,
+    offered: async () => gate.tools,
     onChange(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
@@ -114,7 +115,7 @@ function fixture(
     change(until: Promise<void>) {
       held = until;
       gate.tools = [...gate.tools, toolSpec(`more_${gate.tools.length}`)];
-      for (const listener of listeners) listener();
+      for (const listener of listeners) listener(null);
     },
     dialog: (dialog: Dialog) => ask(dialog),
     answered: (id: string) => answerTo(id).promise,

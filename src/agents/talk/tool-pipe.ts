@@ -102,11 +102,11 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   };
   const own = (to: Caller | null) => (to ? profileTools(profile) : []); // they touch files: nobody has them while no turn runs
   const has = (tool: string): boolean => typeof profile === "string" || profile.includes(tool);
-  const names = (to: Caller) => [...own(to).filter(has), ...offeredNames(deps.tools, to, has)];
+  const offering = createOffering(deps, process, { order, own, has, live: bridge === "live" });
+  const names = (to: Caller) => [...own(to).filter(has), ...offering.names()];
   const unasked = createUnaskedCalls(deps, { bridge, names });
   const serving: Serving = { running: new Map(), unasked, kept: new Map(), caller: null, stopping: false };
   const { running } = serving;
-  const offering = createOffering(deps, process, { order, own, has, live: bridge === "live" });
   const progress = (callId: string, signal: AbortSignal) =>
     reporter(async (said) => {
       if (!signal.aborted) await process.request(order({ kind: "progress", callId, text: said }), signal);
@@ -156,11 +156,6 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     stopCalls: (over) => stopCalls(serving, over),
     endLeftRunning: left.end,
   };
-}
-
-/** A profile that is a list does not know tools of the program that asks. */
-function offeredNames(tools: ToolGate, to: Caller, has: (tool: string) => boolean): readonly string[] {
-  return tools.specs(to).flatMap(({ name, client }) => (client || has(name) ? [name] : []));
 }
 
 /** Whatever fails here, the agent is answered: it would wait for ever. */

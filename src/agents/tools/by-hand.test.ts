@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ToolAdmission, ToolContext, ToolGate, ToolRefusal } from "../../contracts/tools/tool.ts";
 import type { Caller } from "../../contracts/agent.ts";
+import type { SessionKey } from "../../contracts/ids.ts";
 import { toolSpec } from "../../testing/agent-fixture.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { keptPerRound } from "../../testing/memory-growth.ts";
@@ -109,7 +110,7 @@ describe("a call of a pi tool", () => {
 test("a call that pi refused itself leaves one row, and nothing when its turn is over", () => {
   const rows: unknown[] = [];
   const unasked = createUnaskedCalls(
-    { tools: { recordRejected: (row) => void rows.push(row) } },
+    { tools: { recordRejected: (row) => void rows.push(row), specs: () => [] } },
     { bridge: "live", names: () => ["read"] },
   );
   const end = { isError: true, output: "Tool reed not found" };
@@ -147,7 +148,7 @@ function offering() {
   const clock = createFakeClock();
   const log = recordingLog();
   const ended = Promise.withResolvers<never>();
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(sessionKey: SessionKey | null) => void>();
   const sent: string[][] = [];
   let extensionFailed = (_error: string): void => undefined;
   const state = { tools: ["a"], answer: (_signal: AbortSignal): Promise<unknown> => Promise.resolve({ ok: true }) };
@@ -167,8 +168,8 @@ function offering() {
     ),
   } as unknown as AgentProcess;
   const tools = {
-    specs: () => state.tools.map(toolSpec),
-    onChange: (listener: () => void) => (
+    offered: async () => state.tools.map(toolSpec),
+    onChange: (listener: (sessionKey: SessionKey | null) => void) => (
       listeners.add(listener),
       { [Symbol.dispose]: () => void listeners.delete(listener) }
     ),
@@ -179,12 +180,13 @@ function offering() {
     has: () => true,
     live: true,
   });
-  const change = (...names: string[]): void => {
+  const changeIn = (sessionKey: SessionKey | null, ...names: string[]): void => {
     state.tools = names;
-    for (const listener of listeners) listener();
+    for (const listener of listeners) listener(sessionKey);
   };
+  const change = (...names: string[]): void => changeIn(null, ...names);
   const fail = (error: string): void => extensionFailed(error);
-  return { clock, log, listeners, sent, state, made, change, fail, end: () => ended.resolve({} as never) };
+  return { clock, log, listeners, sent, state, made, change, changeIn, fail, end: () => ended.resolve({} as never) };
 }
 
 describe("the tools of a process", () => {
@@ -205,6 +207,21 @@ describe("the tools of a process", () => {
     at.change("a");
     await at.clock.advance(0);
     expect(at.sent).toHaveLength(3);
+  });
+
+  test("follow a change of the session that is served, and of no other", async () => {
+    const at = offering();
+    await at.made.push(caller, NEVER);
+    at.made.follow(caller);
+    at.changeIn("agent:default:webchat:dm:other" as SessionKey, "a", "b");
+    await at.made.settled();
+    expect(at.sent).toEqual([["a"]]);
+    at.changeIn(caller.sessionKey, "a", "c");
+    await at.made.settled();
+    expect([at.sent, at.made.names()]).toEqual([
+      [["a"], ["a", "c"]],
+      ["a", "c"],
+    ]);
   });
 
   test("that the bridge does not take in time are an error, and end with the signal of the caller too", async () => {
@@ -243,4 +260,18 @@ describe("the tools of a process", () => {
     await at.clock.advance(0);
     expect(at.listeners.size).toBe(0);
   });
+});
+
+test("a call of a tool that has to be searched for is refused with the way to it; of one that there is not, with the search", () => {
+  const usable = [toolSpec("read_mail"), toolSpec("tool_search")];
+  const unasked = createUnaskedCalls(
+    { tools: { recordRejected: () => undefined, specs: () => usable } },
+    { bridge: "live", names: () => ["tool_search"] },
+  );
+  const refusal = (tool: string): string | null => {
+    unasked.began({ callId: tool, tool, input: {} });
+    return unasked.ended(tool, { isError: true, output: `Tool ${tool} not found` }, OWNER);
+  };
+  expect(refusal("read_mail")).toContain('Call tool_search with \\"read_mail\\", then call it again.');
+  expect(refusal("paint")).toContain("The tools are: tool_search. tool_search finds more.");
 });

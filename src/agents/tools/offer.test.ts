@@ -48,7 +48,7 @@ test("after a list that did not arrive everything is described again, because no
       return { ok: true };
     },
   } as unknown as AgentProcess;
-  const tools = { specs: () => offered.map(toolSpec), onChange: () => ({ [Symbol.dispose]: () => undefined }) };
+  const tools = { offered: async () => offered.map(toolSpec), onChange: () => ({ [Symbol.dispose]: () => undefined }) };
   const offering = createOffering(
     { clock: createFakeClock(), log: recordingLog(), tools: tools as unknown as ToolGate },
     process,

@@ -17,6 +17,8 @@ interface Offering {
   push(caller: Caller | null, signal: AbortSignal): Promise<void>;
   /** From now on changes reach the process at once; null: they wait for the next `push`. */
   follow(caller: Caller | null): void;
+  /** Of the tools that the process was given last. */
+  names(): readonly string[];
   /** Resolves when nothing is on its way. What is answered to the agent after that, it reads with the tools of now. */
   settled(): Promise<void>;
 }
@@ -40,9 +42,10 @@ interface Options {
 export function createOffering(deps: Deps, process: AgentProcess, options: Options): Offering {
   const over = new AbortController();
   let given: Offer | null = null;
+  let names: readonly string[] = [];
   let caller: Caller | null = null;
   let stale = false; // something has changed since the last look
-  let queue: Promise<unknown> = Promise.resolve();
+  const queue = createQueue();
   let bridgeError: string | null = null;
 
   process.onExtensionError((error) => {
@@ -61,32 +64,31 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
       throw new GatewayError("agent_unavailable", `the bridge refused the tools: ${error}`);
     if (error !== null) deps.log.warn("pi did not take every tool", { pid: process.pid, error });
     given = offer;
+    names = [...offer.specs.keys()];
   };
 
   const give = async (to: Caller | null, signal: AbortSignal): Promise<void> => {
     stale = false;
-    const specs = deps.tools.specs(to).filter((spec) => isUsable(spec) && (spec.client || options.has(spec.name)));
+    const all = await deps.tools.offered(to, options.live);
+    const specs = all.filter((spec) => isUsable(spec) && (spec.client || options.has(spec.name)));
     const change = offerChange(given, specs, options.own(to), to?.sessionKey ?? null);
     if (change) await send(change, signal);
   };
 
-  /** One at a time and in order: a later list must not be overtaken by an earlier one. */
-  const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = queue.then(work);
-    queue = next.catch(() => undefined); // whoever asked for it sees the failure
-    return next;
-  };
-
   const refresh = (): void => {
     if (!caller || !options.live || !stale) return;
-    enqueue(async () => {
-      if (caller && stale) await give(caller, over.signal);
-    }).catch((error: unknown) => {
-      if (!over.signal.aborted) deps.log.warn("a change of tools did not reach the agent", { pid: process.pid, error });
-    });
+    queue
+      .add(async () => {
+        if (caller && stale) await give(caller, over.signal);
+      })
+      .catch((error: unknown) => {
+        if (!over.signal.aborted)
+          deps.log.warn("a change of tools did not reach the agent", { pid: process.pid, error });
+      });
   };
 
-  const listening = deps.tools.onChange(() => {
+  const listening = deps.tools.onChange((sessionKey) => {
+    if (sessionKey !== null && caller && caller.sessionKey !== sessionKey) return; // of another session
     if (stale) return; // a refresh is waiting already, or nobody is served
     stale = true;
     refresh();
@@ -97,12 +99,26 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
   });
 
   return {
-    push: (to, signal) => enqueue(() => give(to, signal)),
+    push: (to, signal) => queue.add(() => give(to, signal)),
     follow(to) {
       caller = to;
       refresh();
     },
-    settled: async () => void (await queue),
+    names: () => names,
+    settled: queue.empty,
+  };
+}
+
+/** One at a time and in order: a later list must not be overtaken by an earlier one. */
+function createQueue() {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    add<T>(work: () => Promise<T>): Promise<T> {
+      const next = last.then(work);
+      last = next.catch(() => undefined); // whoever asked for it sees the failure
+      return next;
+    },
+    empty: async (): Promise<void> => void (await last),
   };
 }
 

@@ -3,7 +3,7 @@
  * those leave a row, and the model is told in the gateway's words. Without a bridge nothing is asked, and pi's words stay.
  */
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
-import type { ToolContext, ToolGate, ToolOutcome } from "../../contracts/tools/tool.ts";
+import { TOOL_SEARCH, type ToolContext, type ToolGate, type ToolOutcome } from "../../contracts/tools/tool.ts";
 import { noSuchName } from "../../kit/nearest.ts";
 import type { PiToolEnd } from "./pi-tool-calls.ts";
 
@@ -34,7 +34,7 @@ interface UnaskedCallsOptions {
 }
 
 export function createUnaskedCalls(
-  { tools }: { readonly tools: Pick<ToolGate, "recordRejected"> },
+  { tools }: { readonly tools: Pick<ToolGate, "recordRejected" | "specs"> },
   { bridge, names }: UnaskedCallsOptions,
 ): UnaskedCalls {
   const unasked = new Map<string, AgentCall>();
@@ -55,7 +55,8 @@ export function createUnaskedCalls(
       const because = `${what}: ${end.output.slice(0, MAX_REASON_CHARS)}`;
       tools.recordRejected({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
       if (bridge === "off" || !caller) return null;
-      const text = JSON.stringify(envelopeOf(tool, outcomeOf(tool, end.output, names(caller))));
+      const isUsable = (name: string): boolean => tools.specs(caller).some((spec) => spec.name === name);
+      const text = JSON.stringify(envelopeOf(tool, outcomeOf(call, end.output, names(caller), isUsable)));
       refusals.set(callId, text);
       return text;
     },
@@ -68,8 +69,18 @@ export function createUnaskedCalls(
 }
 
 /** A tool that pi does not have gets the gateway's sentence; whatever else pi says about a call it says in its own words. */
-function outcomeOf(tool: string, said: string, names: readonly string[]): Exclude<ToolOutcome, { kind: "ok" }> {
-  if (said === `Tool ${tool} not found`)
-    return { kind: "refused", code: "unknown_tool", message: noSuchName("tool", tool, names) };
-  return { kind: "failed", code: "tool_failed", message: said };
+function outcomeOf(
+  { tool }: AgentCall,
+  said: string,
+  names: readonly string[],
+  isUsable: (name: string) => boolean,
+): Exclude<ToolOutcome, { kind: "ok" }> {
+  if (said !== `Tool ${tool} not found`) return { kind: "failed", code: "tool_failed", message: said };
+  const searches = names.includes(TOOL_SEARCH);
+  if (searches && isUsable(tool)) {
+    const message = `${tool} is not switched on in this conversation. Call ${TOOL_SEARCH} with "${tool}", then call it again.`;
+    return { kind: "refused", code: "unknown_tool", message };
+  }
+  const more = searches ? ` ${TOOL_SEARCH} finds more.` : "";
+  return { kind: "refused", code: "unknown_tool", message: `${noSuchName("tool", tool, names)}${more}` };
 }

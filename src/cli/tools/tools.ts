@@ -55,7 +55,8 @@ function toolLine(tool: Fields): string {
   const notices = listOf(tool["notices"]).map((notice) => ` (${textOf(notice)})`);
   const asks = textOf(tool["asks"]) === "" ? "" : ", after approval";
   const users = tool["usableBy"] === undefined ? "" : ` (for ${usersText(listOf(tool["usableBy"]))}${asks})`;
-  const about = [textOf(tool["plugin"]), ...flags].join(", ");
+  const search = listOf(tool["behindSearch"]).length > 0 ? ["behind tool_search"] : [];
+  const about = [textOf(tool["plugin"]), ...flags, ...search].join(", ");
   return `${name} ${textOf(tool["description"])} [${about}]${users}${notices.join("")}`;
 }
 

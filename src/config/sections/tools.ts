@@ -176,6 +176,10 @@ export const ToolsSection = Type.Object(
       { default: 128, minimum: 1, maximum: 10_000 },
       "Tools that run at the same time in the whole gateway.",
     ),
+    searchAbove: wholeNumber(
+      { default: 60, minimum: 1, maximum: 100_000 },
+      "More tools than this are not all told to a model: it gets the built-in ones, those of its session, and `tool_search` to find the others.",
+    ),
     keepDays: wholeNumber(
       { default: 365, minimum: 0, maximum: 36_500 },
       "Days for which tool calls are kept in the record. 0 keeps them for ever.",

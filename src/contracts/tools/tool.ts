@@ -1,7 +1,7 @@
 /** A tool is a record: words for the model, schema for the machine, limits as data, one function. */
 import type { AgentSessionStats, Caller } from "../agent.ts";
 import type { MediaRef } from "../chat.ts";
-import type { Role, TurnId } from "../ids.ts";
+import type { Role, SessionKey, TurnId } from "../ids.ts";
 
 export interface Tool {
   /** 1 to 64 letters, digits, `_` or `-`; unique in the gateway, where names that differ in case alone are the same. */
@@ -55,6 +55,9 @@ export interface ToolFlags {
 
 /** The turn of a call that belongs to none: somebody called a tool directly. */
 export const NO_TURN = "" as TurnId;
+
+/** The built-in tool that finds others where there are too many to offer all of them. */
+export const TOOL_SEARCH = "tool_search";
 
 /** Where a call has its beginning: what a person or a thing did, not which wire it came over. */
 export type ToolOrigin = "chat" | "group" | "cron" | "heartbeat" | "webhook" | "delegate" | "api" | "mcp";
@@ -121,7 +124,10 @@ export interface ToolRights {
   readonly asks: string | null;
 }
 
-export type ListedTool = ToolListing & ToolRights;
+export interface ListedTool extends ToolListing, ToolRights {
+  /** Those of `usableBy` whose agents are not told of it before `tool_search` has found it in their session. */
+  readonly behindSearch: readonly ToolAccess[];
+}
 
 /** A tool that pi brings and runs itself; the gateway only judges and records it, so it cannot be called from outside of an agent. */
 export interface PiToolListing extends ToolRights {
@@ -151,10 +157,15 @@ export interface ToolRegistry {
  * deadline → check and cap → hooks → audit result. Every path into it passes every stage.
  */
 export interface ToolGate {
-  /** What this caller's agent is offered; null: what a process may know before it works for anybody. */
+  /** All that this caller may use; null: what a process may know before it works for anybody. */
   specs(caller: Caller | null): readonly ToolSpec[];
-  /** Called when what agents are offered may have changed. */
-  onChange(listener: () => void): Disposable;
+  /**
+   * What this caller's agent is told of: all of `specs`, or a part of them and `tool_search`. What comes to a session later is at the end.
+   * `live`: whether the process takes other tools during a turn.
+   */
+  offered(caller: Caller | null, live: boolean): Promise<readonly ToolSpec[]>;
+  /** Called when what agents are offered may have changed: in one session, or (null) in all. */
+  onChange(listener: (sessionKey: SessionKey | null) => void): Disposable;
   /** Never rejects; what went wrong is in the outcome, phrased for a model. */
   call(request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome>;
   /** The same stages for a tool that something else runs (pi's own): judged and written down before, its end written down after. */

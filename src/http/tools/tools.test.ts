@@ -38,6 +38,7 @@ describe("GET /api/tools", () => {
       flags: { idempotent: false },
       limit: { calls: 5, perMs: 60_000 },
       asks: null,
+      behindSearch: [],
     };
     expect(tools).toEqual([
       { ...shared, name: "echo", parameters: echo.parameters, status: "ok", usableBy: EVERYBODY },

@@ -2,6 +2,7 @@
 import { type Config, defaultConfig } from "../../config/index.ts";
 import type { Hooks } from "../../contracts/plugin-hooks.ts";
 import type { Rights } from "../../contracts/channels/rights.ts";
+import type { SessionTools } from "../../tools/index.ts";
 import type { Approvals } from "../../contracts/tools/approval.ts";
 
 export const noHooks: Hooks = {
@@ -20,6 +21,14 @@ export const noApprovals: Approvals = {
 /** Where rights never change: everybody keeps the role that their work began with. */
 export const fixedRights: Rights = {
   now: async ({ role }) => ({ kind: "held", role }),
+  onChange: () => ({ [Symbol.dispose]: () => undefined }),
+};
+
+/** Where nothing is searched for. */
+export const noSessionTools: SessionTools = {
+  of: async () => [],
+  switchOn: async () => undefined,
+  noteUse: () => undefined,
   onChange: () => ({ [Symbol.dispose]: () => undefined }),
 };
 

@@ -10,7 +10,7 @@ import { createRedactor } from "../../observe/index.ts";
 import { createToolGate, createToolRegistry, type LiveToolRegistry, type ToolPolicy } from "../../tools/index.ts";
 import { recordingLog } from "../recording-log.ts";
 import { policy } from "./tool-world.ts";
-import { fixedRights, noApprovals, noHooks, USUAL_LIMITS } from "./quiet-deps.ts";
+import { fixedRights, noApprovals, noHooks, noSessionTools, USUAL_LIMITS } from "./quiet-deps.ts";
 
 export function registryOf(tools: readonly (Tool | ToolFactory)[], log: Log = recordingLog()): LiveToolRegistry {
   const registry = createToolRegistry({ log });
@@ -33,6 +33,7 @@ export function quietGate(deps: QuietGateDeps, tools: readonly Tool[], rules: Pa
     policy: () => now,
     hooks: noHooks,
     rights: fixedRights,
+    sessionTools: noSessionTools,
     approvals: noApprovals,
     backgroundEnded: () => undefined,
     mask: NO_MASK,

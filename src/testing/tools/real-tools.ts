@@ -15,7 +15,7 @@ import { type FakeScript, startFakeProvider } from "../fake-provider.ts";
 import { recordingLog } from "../recording-log.ts";
 import { tempHome } from "../temp-home.ts";
 import { fakeApprovals, policy } from "./tool-world.ts";
-import { fixedRights, noHooks, USUAL_LIMITS } from "./quiet-deps.ts";
+import { fixedRights, noHooks, noSessionTools, USUAL_LIMITS } from "./quiet-deps.ts";
 
 const LEASE_MS = 30_000;
 
@@ -40,6 +40,7 @@ export async function realTools({ tools, script, rules = {} }: RealToolsOptions)
     policy: () => rulesNow,
     hooks: noHooks,
     rights: fixedRights,
+    sessionTools: noSessionTools,
     approvals,
     scrub,
     backgroundEnded: () => undefined,

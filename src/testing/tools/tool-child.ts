@@ -10,7 +10,7 @@ import { openStateDirectory, openStore } from "../../store/index.ts";
 import { NO_MASK } from "../../kit/secret.ts";
 import { createToolGate, createToolRegistry } from "../../tools/index.ts";
 import { policy, PROGRAM, says, tool } from "./tool-world.ts";
-import { fixedRights, noApprovals, noHooks, USUAL_LIMITS } from "./quiet-deps.ts";
+import { fixedRights, noApprovals, noHooks, noSessionTools, USUAL_LIMITS } from "./quiet-deps.ts";
 
 export const EFFECTS_FILE = "effects.txt";
 
@@ -51,7 +51,7 @@ export async function callTool(options: ToolChildOptions, told: () => void = () 
   const rules = policy();
   const guards = { policy: () => rules, hooks: noHooks, rights: fixedRights, approvals: noApprovals };
   const rest = { scrub: (text: string) => text, backgroundEnded: () => undefined, events: createEvents(deps) };
-  const limits = { mask: NO_MASK, runLimits: () => USUAL_LIMITS };
+  const limits = { sessionTools: noSessionTools, mask: NO_MASK, runLimits: () => USUAL_LIMITS };
   await using gate = createToolGate({ ...deps, ...guards, ...rest, ...limits, registry, store: store.toolCalls });
   const request = { tool: "echo", callId, params: { text: "x" }, path: "http", context: PROGRAM } as const;
   return await gate.call(request, AbortSignal.timeout(60_000));

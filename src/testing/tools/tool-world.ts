@@ -21,7 +21,7 @@ import {
   type ToolPolicy,
 } from "../../tools/index.ts";
 import { NO_MASK } from "../../kit/secret.ts";
-import { USUAL_LIMITS } from "./quiet-deps.ts";
+import { noSessionTools, USUAL_LIMITS } from "./quiet-deps.ts";
 import { createFakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
@@ -69,6 +69,7 @@ export function policy(over: Partial<ToolPolicy> = {}): ToolPolicy {
     approvals: { ask: [], never: [] },
     maxPerSession: 16,
     maxTotal: 128,
+    searchAbove: 60,
     profile: () => "chat",
     ...over,
   };
@@ -256,6 +257,7 @@ export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<
     events,
     registry,
     rights,
+    sessionTools: noSessionTools,
     ids: createSeqIds(),
     policy: () => rules.now,
     scrub: (text) => text.replaceAll("s3cret-value", "[redacted]"),

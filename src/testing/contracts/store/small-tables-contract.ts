@@ -23,6 +23,23 @@ export function smallTablePromises(open: () => Promise<StoreWorld>): void {
     expect(new Uint8Array((await again.media.read(mediaId)) ?? [])).toEqual(data);
   });
 
+  test("tools of a session come back in their order, and go one by one or when they are old", async () => {
+    await using world = await open();
+    const [here, there] = [sessionKey("a"), sessionKey("b")];
+    const [mail, maps, music] = ["mail", "maps", "music"].map((tool, n) => ({ tool, position: 9 - n, at: n }));
+    if (!mail || !maps || !music) throw new Error("three tools are needed");
+    await world.store.sessionTools.save(here, { on: [mail, maps, music], off: [] });
+    await world.store.sessionTools.save(there, { on: [mail], off: ["maps"] });
+    await world.store.sessionTools.save(here, { on: [{ ...mail, at: 5 }], off: ["maps", "no such tool"] });
+    const { sessionTools } = await world.reopen();
+    expect(await sessionTools.list(here)).toEqual([music, { ...mail, at: 5 }]);
+    expect([await sessionTools.prune(3), await sessionTools.list(here), await sessionTools.list(there)]).toEqual([
+      2,
+      [{ ...mail, at: 5 }],
+      [],
+    ]);
+  });
+
   test("a media id that could be a path leads nowhere", async () => {
     await using world = await open();
     for (const id of ["../gateway.db", "a/b", "", ".", "a.b", "x".repeat(200), "a\0"]) {

@@ -1,0 +1,86 @@
+/** Tools that come to a session stay, keep their order, and are not without number. */
+import { describe, expect, test } from "bun:test";
+import type { SessionKey } from "../../contracts/ids.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { realStore } from "../../testing/real-store.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { waitFor } from "../../testing/wait-for.ts";
+import { createSessionTools, MAX_SESSION_TOOLS, switchedOn } from "./session-tools.ts";
+
+const HERE = "agent:default:webchat:dm:1" as SessionKey;
+const ELSEWHERE = "agent:default:webchat:dm:2" as SessionKey;
+const at = (tool: string, position: number, time: number) => ({ tool, position, at: time });
+
+describe("switchedOn", () => {
+  test("new tools come last, and those that are on keep their place", () => {
+    const { tools, on, off } = switchedOn([at("a", 1, 5), at("b", 4, 6)], ["c", "a", "c"], 9);
+    expect(tools).toEqual([at("a", 1, 9), at("b", 4, 6), at("c", 5, 9)]);
+    expect([on, off]).toEqual([[at("c", 5, 9), at("a", 1, 9)], []]);
+  });
+
+  test("one tool too many switches off the one that was neither found nor called for the longest time", () => {
+    const full = Array.from({ length: MAX_SESSION_TOOLS }, (_, n) => at(`t${n}`, n + 1, n === 7 ? 1 : 100));
+    const { tools, off } = switchedOn(full, ["new"], 200);
+    expect(off).toEqual(["t7"]);
+    expect([tools.length, tools.at(-1)]).toEqual([MAX_SESSION_TOOLS, at("new", MAX_SESSION_TOOLS + 1, 200)]);
+  });
+});
+
+async function sessionToolsWorld() {
+  const clock = createFakeClock();
+  const real = await realStore(clock);
+  const open = () => createSessionTools({ clock, log: recordingLog(), store: real.store.sessionTools });
+  return { clock, store: real.store, open, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+}
+
+test("tools of a session are there after a restart, and in no other session", async () => {
+  await using world = await sessionToolsWorld();
+  const first = world.open();
+  await first.switchOn(HERE, ["b", "a"]);
+  await first.switchOn(HERE, ["c", "b"]);
+  expect(await world.open().of(HERE)).toEqual(["b", "a", "c"]);
+  expect(await world.open().of(ELSEWHERE)).toEqual([]);
+});
+
+test("a session is named when its tools have changed, and not when they are the same", async () => {
+  await using world = await sessionToolsWorld();
+  const tools = world.open();
+  const changed: SessionKey[] = [];
+  using _listening = tools.onChange((key) => void changed.push(key));
+  await tools.switchOn(HERE, ["a"]);
+  await tools.switchOn(HERE, ["a"]);
+  await tools.switchOn(ELSEWHERE, ["a"]);
+  expect(changed).toEqual([HERE, ELSEWHERE]);
+});
+
+test("two changes at the same time both stay", async () => {
+  await using world = await sessionToolsWorld();
+  const tools = world.open();
+  await Promise.all([tools.switchOn(HERE, ["a"]), tools.switchOn(HERE, ["b"]), tools.switchOn(HERE, ["c"])]);
+  expect(await world.open().of(HERE)).toEqual(["a", "b", "c"]);
+});
+
+test("a called tool is noted once an hour, however often it is called", async () => {
+  await using world = await sessionToolsWorld();
+  const tools = world.open();
+  const noted = async () => (await world.store.sessionTools.list(HERE)).map(({ at: time }) => time);
+  tools.noteUse(HERE, "a");
+  const [first] = await waitFor("the note of the first call", noted, (times) => times.length === 1);
+  await world.clock.advance(60_000);
+  tools.noteUse(HERE, "a");
+  await tools.switchOn(ELSEWHERE, ["b"]); // after all that was asked before
+  expect(await noted()).toEqual([first ?? 0]);
+  await world.clock.advance(3_600_000);
+  tools.noteUse(HERE, "a");
+  await waitFor("the note of a later call", noted, ([time]) => time === (first ?? 0) + 3_660_000);
+});
+
+test("tools that were not touched for long are forgotten with the old tool calls", async () => {
+  await using world = await sessionToolsWorld();
+  const tools = world.open();
+  await tools.switchOn(HERE, ["old"]);
+  await world.clock.advance(1_000);
+  await tools.switchOn(HERE, ["new"]);
+  expect(await world.store.sessionTools.prune(world.clock.now())).toBe(1);
+  expect(await world.open().of(HERE)).toEqual(["new"]);
+});

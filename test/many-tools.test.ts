@@ -1,0 +1,125 @@
+/**
+ * 923 tools in a whole gateway with real pi: a request carries the built-in ones and `tool_search`, what it finds is called in the same turn
+ * and is still there after kill -9, and a conversation goes on when its tool is gone.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ListedTool } from "../src/contracts/tools/tool.ts";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type FakeScript,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { MANY_TOOLS, MANY_TOOLS_PLUGIN, putManyTools, RARE_TOOL } from "../src/testing/tools/many-tools.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { runnableHere } from "../src/testing/whole/without-wall.ts";
+import { pluginsOf } from "./plugins-fixture.ts";
+import { endpoint, eventually, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const MAX_REQUEST_CHARS = 60_000;
+
+const calls = (name: string, input: Record<string, unknown>): FakeReply => ({
+  kind: "tools",
+  calls: [{ name, input }],
+});
+
+/** Searches for the rare tool and calls it, where it is asked to; otherwise says so. */
+const script: FakeScript = ({ messages, tools }) => {
+  const last = messages.at(-1);
+  const asked = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
+  if (last?.role === "user") {
+    if (asked.includes("look for it")) return calls("tool_search", { query: "raise the periscope" });
+    if (asked.includes("call it")) return calls(RARE_TOOL, { metres: 2 });
+    return says("nothing to do");
+  }
+  const said = textOf(last?.content);
+  if (said.includes('"tools":') && tools.includes(RARE_TOOL)) return calls(RARE_TOOL, { metres: 3 });
+  return says(`it said: ${said.slice(0, 300)}`);
+};
+
+let provider: FakeProvider;
+let home: TempHome;
+let gateway: GatewayProcess;
+const configOf = (plugins: Readonly<Record<string, unknown>>) => {
+  const { agent, models } = endpoint(provider);
+  return { models, agent: { ...agent, pool: { min: 0, max: 1 } }, plugins };
+};
+const running = () =>
+  eventually(
+    "the plugin with many tools runs",
+    async () => (await pluginsOf(gateway)).get(MANY_TOOLS_PLUGIN)?.state,
+    (state) => state === "running",
+  );
+
+beforeAll(async () => {
+  provider = await startFakeProvider(script);
+  home = await tempHome();
+  await putManyTools(home.path);
+  gateway = await startGatewayProcess({ home: home.path, config: configOf({ enabled: [MANY_TOOLS_PLUGIN] }) });
+  await running();
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const newest = () => provider.requests.slice(-1)[0];
+
+test("a model that searches gets the tool with its next request, at the end of the list, and calls it in the same turn", async () => {
+  const { body } = await gateway.chat("look for it", { session: "sea" });
+  expect(body.content).toBe(`it said: ${RARE_TOOL} got {"metres":3}`);
+  expect(body.tool_calls?.map(({ tool, status }) => [tool, status])).toEqual([
+    ["tool_search", "success"],
+    [RARE_TOOL, "success"],
+  ]);
+  const [first, second] = provider.requests;
+  expect(first?.tools).toContain("tool_search");
+  expect(first?.tools).not.toContain(RARE_TOOL);
+  expect(second?.tools.slice(0, first?.tools.length)).toEqual([...(first?.tools ?? [])]);
+  expect(second?.tools).toContain(RARE_TOOL);
+  expect(second?.messages[0]).toEqual(first?.messages[0] as never); // instructions name no tools, so that they stay cached
+  for (const request of provider.requests) expect(JSON.stringify(request.body).length).toBeLessThan(MAX_REQUEST_CHARS);
+});
+
+test("another conversation does not have the tool, and a model that names it there is told to search", async () => {
+  const { body } = await gateway.chat("call it", { session: "land" });
+  expect(body.content).toContain(`${RARE_TOOL} is not switched on in this conversation. Call tool_search`);
+});
+
+test("the list of tools says which are behind the search", async () => {
+  const { tools } = (await (await gateway.fetch("/api/tools")).json()) as { tools: readonly ListedTool[] };
+  const behind = tools.filter(({ behindSearch }) => behindSearch.length > 0);
+  expect(behind).toHaveLength(MANY_TOOLS);
+  expect(behind.filter(({ plugin }) => plugin === "gateway")).toEqual([]);
+});
+
+test("the tool is still there after the gateway was killed and started again", async () => {
+  await gateway.kill();
+  gateway = await startGatewayProcess({ home: home.path });
+  await running();
+  const { body } = await gateway.chat("call it", { session: "sea" });
+  expect(body.content).toBe(`it said: ${RARE_TOOL} got {"metres":2}`);
+  expect(newest()?.tools.length).toBeLessThan(30);
+});
+
+test("a conversation whose tool is gone goes on", async () => {
+  const config = await runnableHere(home.path, configOf({ enabled: [] }));
+  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config), { mode: 0o600 });
+  await eventually(
+    "the plugin with many tools is gone",
+    async () => (await pluginsOf(gateway)).get(MANY_TOOLS_PLUGIN)?.state,
+    (state) => state !== "running",
+  );
+  const { body } = await gateway.chat("what now", { session: "sea" });
+  expect(body.content).toBe("nothing to do");
+  expect(newest()?.tools).not.toContain(RARE_TOOL);
+  expect(newest()?.tools).not.toContain("tool_search");
+  expect(JSON.stringify(newest()?.messages)).toContain(RARE_TOOL); // what was said stays
+});

@@ -21,6 +21,7 @@ import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wi
 import { openAgentFiles } from "./wiring/files.ts";
 import type { Groups } from "./wiring/groups.ts";
 import { openPort } from "./wiring/http.ts";
+import { openMcpDoor } from "./wiring/mcp-door.ts";
 import { openMessages } from "./wiring/messages.ts";
 import { openPeople } from "./wiring/people.ts";
 import { openPlugins } from "./wiring/plugins.ts";
@@ -74,7 +75,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   status.registerPlugins(plugins); // late binding: a command shows the status, and plugins come after the commands
 
   // The way in and the way out. What is handed to `life` last is stopped first.
-  const port = openPort(core, { ...groups, plugins, operations, metrics, stream, status: status.read });
+  const mcp = life.own("mcp door", openMcpDoor(core, groups));
+  const port = openPort(core, { ...groups, plugins, operations, metrics, stream, mcp, status: status.read });
   life.own("http", port.server);
   url.resolve(port.server.url);
   life.own("platforms", messages.platforms);

@@ -20,13 +20,16 @@ const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|browser|d))?\.(ts|tsx|mts|mjs)$/;
 export const isTest = (path: string): boolean =>
   /\.test\.tsx?$/.test(path) || /^(src\/testing|test|verification)\//.test(path);
 
-/** The room a file belongs to. Each platform below channels/ is a room of its own; the files beside gateway.ts share its room. */
+/** Folders whose folders are rooms of their own. */
+const HOUSES = ["channels", "mcp"];
+
+/** The room a file belongs to. Each platform below channels/ and each side of mcp/ is a room of its own; the files beside gateway.ts share its room. */
 export function roomOf(path: string): string {
   const [top = "", second = "", third] = path.split("/");
   if (top !== "src") return top;
   if (third === undefined) return second === "main.ts" ? "main" : "gateway";
   if (second === "wiring") return "gateway"; // the same room, a drawer of it
-  return second === "channels" && path.split("/").length > 3 ? `channels/${third}` : second;
+  return HOUSES.includes(second) && path.split("/").length > 3 ? `${second}/${third}` : second;
 }
 
 export function brokenWalls(sources: readonly Source[]): string[] {
@@ -48,7 +51,8 @@ function wallBetween(from: string, found: Import): string | null {
   if (mine === theirs) return null;
   const allowed = LAYERS[mine];
   if (!allowed) return `${at}: ${mine} is not in LAYERS of test/house-plan.ts; say there which rooms it may import`;
-  const known = allowed.includes(theirs) || (allowed.includes("channels/*") && theirs.startsWith("channels/"));
+  const [house = ""] = theirs.split("/");
+  const known = allowed.includes(theirs) || (theirs.includes("/") && allowed.includes(`${house}/*`));
   if (!known) return `${at}: ${mine} does not know ${theirs}`;
   if (DOORLESS.includes(theirs) || posix.basename(to) === "index.ts") return null;
   return `${at}: enter ${theirs} by its door`;

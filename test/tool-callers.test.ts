@@ -1,6 +1,6 @@
 /**
  * Every way to call a tool, driven as its real callers drive it, against every stage of the gate: the pipe of an agent process, pi's own
- * tools, the port with the operator's token and with an agent's, the socket, and a command in a chat. A way that goes past a stage fails here.
+ * tools, the port with the operator's token and with an agent's, the socket, MCP clients, and a command in a chat. A way that goes past a stage fails here.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AgentProcess } from "../src/agents/process/process.ts";
@@ -13,6 +13,8 @@ import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
 import type { ToolContext, ToolPath } from "../src/contracts/tools/tool.ts";
 import { type FakeProvider, says as speaks, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { startHttpWorld } from "../src/testing/http/http-fixture.ts";
+import { type McpRevision, mcpClient, testMcpDoor } from "../src/testing/http/test-mcp-door.ts";
+import { createSeqIds } from "../src/testing/seq-ids.ts";
 import { openWs } from "../src/testing/http/ws-client.ts";
 import { inbound } from "../src/testing/messages.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../src/testing/tools/tool-world.ts";
@@ -57,6 +59,8 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
   "the socket": { path: "socket", principal: "operator", open: socketOf },
   "a command in a chat": { path: "command", principal: "web:user:ada", open: commandOf },
+  "an MCP client": { path: "mcp", principal: "operator", open: (world) => mcpClientOf(world, "2026-07-28") },
+  "an older MCP client": { path: "mcp", principal: "operator", open: (world) => mcpClientOf(world, "2025-11-25") },
 };
 
 async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_admit", caller: ToolContext = OWNER) {
@@ -130,6 +134,34 @@ async function socketOf({ gate, list }: World) {
       ),
     async [Symbol.asyncDispose]() {
       socket[Symbol.dispose]();
+      await http[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function mcpClientOf({ gate, list, events }: World, revision: McpRevision) {
+  let next = "";
+  const ids = { ...createSeqIds(), next: (prefix: string) => `${prefix}-${next}` };
+  const approvals = { pending: () => [], decide: async () => "unknown" as const };
+  const questions = {
+    pending: () => [],
+    answer: () => ({ kind: "refused", because: "over", say: "It is over." }) as const,
+  };
+  const mcp = testMcpDoor({ events, ids, tools: { gate, list, approvals, questions } });
+  const http = startHttpWorld({}, { tools: { gate, list, mcp } });
+  const client = await mcpClient({ url: http.http.url, revision });
+  return {
+    async call(params: unknown, callId: string) {
+      next = callId;
+      const asked = { name: "write", arguments: params as Record<string, unknown> };
+      return client.callTool(asked).then(
+        (result) => JSON.stringify(result),
+        (error: unknown) => String(error),
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await mcp[Symbol.asyncDispose]();
       await http[Symbol.asyncDispose]();
     },
   };
@@ -233,6 +265,7 @@ describe("the list of ways and stages", () => {
       socket: true,
       command: true,
       pi: true,
+      mcp: true,
     };
     expect(new Set(Object.values(WAYS).map(({ path }) => path))).toEqual(new Set(Object.keys(paths) as ToolPath[]));
     expect(Object.keys(REFUSALS)).toEqual(STAGES.map(({ name }) => name));

@@ -27,6 +27,7 @@ describe("the route table", () => {
       "hook POST /hooks/:name",
       "operator DELETE /api/cron/jobs/:id",
       "operator DELETE /api/keys/:id",
+      "operator DELETE /mcp",
       "operator GET /api/approvals",
       "operator GET /api/audit",
       "operator GET /api/config",
@@ -48,6 +49,7 @@ describe("the route table", () => {
       "operator GET /api/turns",
       "operator GET /api/turns/:id",
       "operator GET /api/usage",
+      "operator GET /mcp",
       "operator GET /metrics",
       "operator GET /v1/models",
       "operator GET /v1/models/:id",
@@ -76,6 +78,7 @@ describe("the route table", () => {
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",
       "operator POST /api/sign-out",
+      "operator POST /mcp",
       "operator POST /v1/chat/completions",
       "signed GET /media/:id",
     ]);

@@ -22,6 +22,7 @@ import { explainRouteRoutes } from "./routes/explain-route.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { openAiRoutes } from "./routes/openai.ts";
+import { mcpRoutes } from "./routes/mcp.ts";
 
 interface TableParts extends ServerParts {
   readonly signIn: SignInDeps;
@@ -52,5 +53,6 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...usageRoutes(deps),
     ...keyRoutes(deps),
     ...openAiRoutes(deps, server),
+    ...mcpRoutes(deps),
   ];
 }

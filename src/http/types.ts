@@ -14,6 +14,7 @@ import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
+import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { OpenAiDoor } from "../contracts/openai.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
@@ -92,6 +93,8 @@ interface ToolDeps {
   readonly questions: Pick<Questions, "pending" | "answer">;
   /** Scripts inside agent processes. */
   readonly agentTokens: AgentTokens;
+  /** Programs that speak the Model Context Protocol. */
+  readonly mcp: Pick<McpDoor, "answer">;
 }
 
 interface AutomationDeps {

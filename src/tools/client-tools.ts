@@ -52,5 +52,6 @@ function usableOf({ name, description, parameters }: ClientTool): OfferedTool {
       isObject(params) ? { ok: true } : { ok: false, problems: [{ path: "", message: "no object" }] },
     withDefaults: (params) => params,
     coerce: (params) => params,
+    checkOutput: null,
   };
 }

@@ -459,6 +459,7 @@ describe("a secret in what a call ends with", () => {
     socket: "people",
     command: "people",
     reply: "people",
+    mcp: "people",
   };
 
   test.each(Object.entries(READERS))(

@@ -93,9 +93,17 @@ function createSpecs(registry: Pick<LiveToolRegistry, "has" | "revision">): (too
   };
 }
 
-function specOf({ name, label, description, parameters }: Tool, registry: Pick<LiveToolRegistry, "has">): ToolSpec {
+function specOf(tool: Tool, registry: Pick<LiveToolRegistry, "has">): ToolSpec {
+  const { name, label, description, parameters, outputSchema } = tool;
   const otherNames = otherToolNames(name).filter((other) => !registry.has(other));
-  return { name, label, description, parameters, ...(otherNames.length > 0 ? { otherNames } : {}) };
+  return {
+    name,
+    label,
+    description,
+    parameters,
+    ...(outputSchema ? { outputSchema } : {}),
+    ...(otherNames.length > 0 ? { otherNames } : {}),
+  };
 }
 
 async function call(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {

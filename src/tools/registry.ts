@@ -19,6 +19,8 @@ export interface UsableTool {
   withDefaults(params: unknown): unknown;
   /** Parameters in the forms that the schema asks for, by the one rule of schema/values/coerce.ts. */
   coerce(params: unknown): unknown;
+  /** Of `structured` in a result; null: the tool says nothing about that. */
+  readonly checkOutput: ((structured: unknown) => CheckResult) | null;
 }
 
 interface QuarantinedTool {
@@ -244,12 +246,14 @@ function judged(compile: Compile, tool: Tool, plugin: string): Judgement {
   const compiled = compile(tool.parameters);
   if (compiled.kind === "quarantined") return no(compiled.because);
   const { check, withDefaults, coerce } = compiled;
+  const output = tool.outputSchema === undefined ? null : compile(tool.outputSchema);
+  if (output?.kind === "quarantined") return no(`Its outputSchema cannot be used. ${output.because}`);
   const offered = compiled.offered === null ? tool : { ...tool, parameters: compiled.offered };
   const first = TAKEN_BY_GOOGLE.test(tool.name)
     ? []
     : ["Its name does not begin with a letter or _: Google refuses it."];
   return {
-    usable: { tool: offered, plugin, check, withDefaults, coerce },
+    usable: { tool: offered, plugin, check, withDefaults, coerce, checkOutput: output?.check ?? null },
     because: null,
     notices: [...first, ...compiled.notices],
   };
@@ -260,13 +264,14 @@ function quarantinedOf(tool: Tool, { because }: Judgement): QuarantinedTool | nu
 }
 
 function listingOf(tool: Tool, plugin: string, { because, notices }: Judgement): ToolListing {
-  const { name, label, description, parameters, flags, limit = null, origins, approval } = tool;
+  const { name, label, description, parameters, outputSchema, flags, limit = null, origins, approval } = tool;
   const judgement = because === null ? { status: "ok" as const } : { status: "quarantined" as const, reason: because };
   return {
     name,
     label,
     description,
     parameters,
+    ...(outputSchema ? { outputSchema } : {}),
     plugin,
     flags,
     limit,

@@ -1,6 +1,7 @@
 /** The port: the web console, the JSON API, the event socket and webhooks, with what each of them offers. */
 import { type Config, publicConfig } from "../config/index.ts";
 import type { ClientStream } from "../contracts/events.ts";
+import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import { createWaitingMessages } from "../flow/index.ts";
@@ -20,6 +21,7 @@ interface PortParts extends Groups {
   readonly operations: Operations;
   readonly metrics: LiveMetrics;
   readonly stream: ClientStream;
+  readonly mcp: McpDoor;
   status(): GatewayStatus;
 }
 
@@ -32,7 +34,7 @@ interface Port {
 /** Throws GatewayError when the port is taken, or when webhooks have the gateway's own token. */
 export function openPort(core: Core, parts: PortParts): Port {
   const { clock, ids, log, events, store, config, options, secrets } = core;
-  const { people, tools, agents, messages, automation, plugins, operations, metrics, stream, status } = parts;
+  const { people, tools, agents, messages, automation, plugins, operations, metrics, stream, mcp, status } = parts;
   const { queue, outbox, builtinChannels } = messages;
   const files = openSecretFiles({ ids }, options.home);
   const token = (from: Config): Secret => {
@@ -67,7 +69,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         keys: people.keys,
         explainRoute: (facts) => explainRoute(config(), facts, people.policies, people.grants.current()),
       },
-      tools,
+      tools: { ...tools, mcp },
       automation,
       operations: {
         status,

@@ -9,6 +9,8 @@ export interface Tool {
   readonly label: string;
   readonly description: string; // written for the model
   readonly parameters: Readonly<Record<string, unknown>>; // JSON Schema
+  /** JSON Schema of `structured` in its results, which then is never missing. Absent: it says nothing about that. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly flags: ToolFlags;
   /** From where it may be called; absent: from everywhere the allowlist says. */
   readonly origins?: readonly ToolOrigin[];
@@ -75,12 +77,43 @@ export interface ToolContext extends Caller {
   stats(signal: AbortSignal): Promise<AgentSessionStats>;
   /** The call is a line of a reply: the file goes with it. False: the reply is on its way, and the file is a message of its own. */
   attach?(media: MediaRef): boolean;
+  /** Whoever called, where it can be asked back during the call; absent: it cannot. */
+  readonly client?: ToolClient;
 }
+
+/** An MCP client that waits for a call, and for the person in front of it. */
+export interface ToolClient {
+  /** Which requests it says that it answers. */
+  readonly answers: readonly ClientInput["method"][];
+  /**
+   * Asks for several things at once, by names of the tool's choice. Resolves with an answer for each name, in the form of MCP; what is in it
+   * is not checked. Rejects when the call ends before.
+   */
+  ask(requests: Readonly<Record<string, ClientInput>>): Promise<Readonly<Record<string, ClientAnswer>>>;
+  /** Until disposed, questions and approvals of this session are asked here as well. */
+  follow(sessionKey: SessionKey): Disposable;
+}
+
+/** A request to an MCP client, with the parameters that MCP gives it. */
+export interface ClientInput {
+  readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export type ClientAnswer = Readonly<Record<string, unknown>>;
 
 export interface ToolResult {
   readonly content: readonly ContentBlock[];
   readonly details?: unknown; // for the web console and the audit log, not for the model
+  /** The same result for programs, as the tool's `outputSchema` says. */
+  readonly structured?: Readonly<Record<string, unknown>>;
+  /** Sounds and documents for MCP clients; no model reads them. */
+  readonly media?: readonly ResultMedia[];
 }
+
+export type ResultMedia =
+  | { readonly type: "audio"; readonly data: string; readonly mimeType: string }
+  | { readonly type: "resource"; readonly uri: string; readonly mimeType: string; readonly text: string };
 
 export type ContentBlock =
   | { readonly type: "text"; readonly text: string }
@@ -91,6 +124,7 @@ export interface ToolSpec {
   readonly label: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** Under which it is found as well; an agent looks for it before the gate does. */
   readonly otherNames?: readonly string[];
   /** The program that asked runs it: a call ends the run. */
@@ -188,7 +222,7 @@ export interface RejectedCall {
 }
 
 /** Over which wire it came. Each one passes the same stages; a test counts them. */
-export type ToolPath = "pipe" | "http" | "socket" | "command" | "pi" | "reply";
+export type ToolPath = "pipe" | "http" | "socket" | "command" | "pi" | "reply" | "mcp";
 
 export interface ToolRequest {
   readonly tool: string;

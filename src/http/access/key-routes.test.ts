@@ -12,6 +12,7 @@ import { tableOf } from "../../testing/http/table-of.ts";
 const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "all")[]>> = {
   "DELETE /api/cron/jobs/:id": ["all"],
   "DELETE /api/keys/:id": ["all"],
+  "DELETE /mcp": ["chat", "tools", "read"],
   "GET /api/approvals": ["read", "all"],
   "GET /api/audit": ["read", "all"],
   "GET /api/config": ["all"],
@@ -34,6 +35,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/turns": ["read"],
   "GET /api/turns/:id": ["chat", "read"],
   "GET /api/usage": ["read", "all"],
+  "GET /mcp": ["chat", "tools", "read"],
   "GET /metrics": ["read", "all"],
   "GET /v1/models": ["chat"],
   "GET /v1/models/:id": ["chat"],
@@ -63,6 +65,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/sessions/:key/reset": ["chat"],
   "POST /api/sign-out": ["all"],
   "POST /api/tools/call": ["tools"],
+  "POST /mcp": ["chat", "tools", "read"],
   "POST /v1/chat/completions": ["chat"],
 };
 

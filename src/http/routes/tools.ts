@@ -65,7 +65,7 @@ export function toolRoutes(deps: Pick<HttpDeps, "ids" | "store" | "messages" | "
           ? streamed(deps, asked, call)
           : answered(deps, asked, call);
       },
-      refused: (error, asking) => noteRefused(deps, error, asking && contextOf(asking)),
+      refused: (error, asking) => noteRefused(deps, { error, context: asking && contextOf(asking), path: "http" }),
     },
     toolCallsRoute(deps),
     auditRoute(deps),

@@ -64,13 +64,15 @@ export async function readOrReject(
 }
 
 /** A request that nobody read as a call: who asked is not known, or its body could not be taken. */
-export function noteRefused(
-  { tools }: Pick<CallDeps, "tools">,
-  error: GatewayError,
-  context: ToolContext | null,
-): void {
+export function noteRefused({ tools }: Pick<CallDeps, "tools">, { error, context, path }: RefusedRequest): void {
   const reason = context ? "unreadable" : "unauthorized";
-  tools.gate.recordRejected({ path: "http", context, reason, because: error.say });
+  tools.gate.recordRejected({ path, context, reason, because: error.say });
+}
+
+interface RefusedRequest {
+  readonly error: GatewayError;
+  readonly context: ToolContext | null;
+  readonly path: Extract<ToolPath, "http" | "mcp">;
 }
 
 type CallDeps = Pick<HttpDeps, "tools" | "ids">;

@@ -38,6 +38,7 @@ const TOOL = group<PluginTool>({
   label: maybe({ type: "string" }),
   description: text,
   parameters: { shape: { type: "object" } },
+  outputSchema: maybe({ type: "object" }),
   flags: maybe(
     group<Partial<ToolFlags>>({
       idempotent: flag,

@@ -111,6 +111,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
       approvals: { pending: () => [], decide: async () => "unknown" },
       agentTokens: { resolve: () => null, known: () => false },
+      mcp: { answer: async () => new Response("no MCP door in this test", { status: 404 }) },
     },
     automation: {
       jobs: noJobs(),

@@ -146,8 +146,8 @@ function endOf(outcome: Finished, scrub: (text: string) => string): Omit<ToolEnd
 /** Whether status and text say all there is. */
 function isPlain(outcome: Finished): boolean {
   if (outcome.kind === "failed") return outcome.code === "tool_failed";
-  const { content, details } = outcome.result;
-  return details === undefined && content.length === 1 && content[0]?.type === "text";
+  const { content, ...more } = outcome.result;
+  return Object.keys(more).length === 0 && content.length === 1 && content[0]?.type === "text";
 }
 
 /** What the caller of an earlier call with the same id was told. */

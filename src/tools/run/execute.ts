@@ -5,6 +5,7 @@ import type { Tool, ToolContext, ToolResult } from "../../contracts/tools/tool.t
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
+import type { UsableTool } from "../registry.ts";
 import type { ImageCheck } from "./images.ts";
 import { checkResult, type Finished, textOf } from "./output.ts";
 import { createProgress } from "./progress.ts";
@@ -23,6 +24,7 @@ interface Execution {
   readonly callId: string;
   readonly params: unknown;
   readonly context: ToolContext;
+  readonly checkOutput: UsableTool["checkOutput"];
   /** A plugin decides what is kept of errors, and has not seen them yet: the log says only that there was one. */
   readonly checksKept: boolean;
   onUpdate(partial: ToolResult): void;
@@ -52,8 +54,10 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
   const limits = AbortSignal.any([signal, deadline.signal]);
   try {
     const value = await withCleanup(deps, started(tool, call, progress.report, limits), limits);
-    const checked = await checkResult(value, deps.images, deps.runLimits());
-    if (checked.ok && !saysError(value)) return { kind: "ok", result: checked.result };
+    const failed = saysError(value);
+    const checks = { images: deps.images, checkOutput: failed ? null : call.checkOutput };
+    const checked = await checkResult(value, checks, deps.runLimits());
+    if (checked.ok && !failed) return { kind: "ok", result: checked.result };
     if (checked.ok) return { kind: "failed", code: "tool_failed", message: errorOf(checked.result) };
     deps.log.warn("tool gave back something unusable", { tool: tool.name, because: checked.because });
     return { kind: "failed", code: "tool_failed", message: `${tool.name} failed: ${checked.because}.` };

@@ -1,5 +1,5 @@
 /** What a call ends with, without the secrets the gateway knows. Pure. */
-import type { ContentBlock, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
+import type { ContentBlock, ResultMedia, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
 import { maskTexts, type SecretMask } from "../../kit/secret.ts";
 
 /** Models read a result as it is: a file that was read with a mask in it would be written back with it. */
@@ -27,9 +27,19 @@ export function maskUpdates(
   return (partial) => onUpdate(maskResult(partial, mask));
 }
 
-export function maskResult({ content, details }: ToolResult, mask: SecretMask): ToolResult {
+export function maskResult({ content, details, structured, media }: ToolResult, mask: SecretMask): ToolResult {
   const masked = content.map((block): ContentBlock =>
     block.type === "text" ? { type: "text", text: mask.text(block.text) } : block,
   );
-  return details === undefined ? { content: masked } : { content: masked, details: maskTexts(details, mask) };
+  return {
+    content: masked,
+    ...(details === undefined ? {} : { details: maskTexts(details, mask) }),
+    ...(structured === undefined ? {} : { structured: maskTexts(structured, mask) as typeof structured }), // an object stays one
+    ...(media === undefined ? {} : { media: media.map((one) => maskMedia(one, mask)) }),
+  };
+}
+
+function maskMedia(media: ResultMedia, mask: SecretMask): ResultMedia {
+  if (media.type === "audio") return media;
+  return { ...media, uri: mask.text(media.uri), text: mask.text(media.text) };
 }

@@ -1,6 +1,8 @@
 /** What a tool gave back, checked before anyone sees it: the right form, within limits, cut where it is too long and marked there. */
 import type { ContentBlock, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import type { CheckResult } from "../schema/compile.ts";
 import { type ImageCheck, leftOut } from "./images.ts";
+import { mediaOf, structuredOf } from "./program-output.ts";
 
 /** How a call that ran can end. */
 export type Finished = Extract<ToolOutcome, { kind: "ok" | "failed" }>;
@@ -12,13 +14,28 @@ const MAX_BLOCKS = 1_000;
 type CheckedResult =
   { readonly ok: true; readonly result: ToolResult } | { readonly ok: false; readonly because: string };
 
+interface ResultLimits {
+  readonly maxOutputChars: number;
+  readonly maxImages: number;
+}
+
+interface ResultChecks {
+  readonly images: ImageCheck;
+  /** By the tool's output schema; null: it has none. */
+  readonly checkOutput: ((structured: unknown) => CheckResult) | null;
+}
+
 export async function checkResult(
   value: unknown,
-  images: ImageCheck,
-  { maxOutputChars, maxImages }: { readonly maxOutputChars: number; readonly maxImages: number },
+  { images, checkOutput }: ResultChecks,
+  { maxOutputChars, maxImages }: ResultLimits,
 ): Promise<CheckedResult> {
   const blocks = blocksOf(value);
   if (typeof blocks === "string") return { ok: false, because: blocks };
+  const structured = structuredOf(value, checkOutput, maxOutputChars);
+  if (structured.kind === "wrong") return { ok: false, because: structured.because };
+  const media = mediaOf(value);
+  if (typeof media === "string") return { ok: false, because: media };
   const cut = cutTexts(blocks, maxOutputChars);
   const content: ContentBlock[] = [];
   let pictures = 0;
@@ -28,7 +45,15 @@ export async function checkResult(
     else content.push(await images(block));
   }
   const details = (value as { readonly details?: unknown }).details;
-  return { ok: true, result: details === undefined ? { content } : { content, details: boundedDetails(details) } };
+  return {
+    ok: true,
+    result: {
+      content,
+      ...(details === undefined ? {} : { details: boundedDetails(details) }),
+      ...(structured.kind === "none" ? {} : { structured: structured.value }),
+      ...(media.length === 0 ? {} : { media }),
+    },
+  };
 }
 
 /** For people and the record: images as a note. */
@@ -36,7 +61,7 @@ export function textOf(result: ToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
 }
 
-/** The same result with another text. Its images stay; its details do not: they may repeat the text that was replaced. */
+/** The same result with another text. Its images stay; its details and what programs read do not: they may repeat the text that was replaced. */
 export function withText(result: ToolResult, text: string): ToolResult {
   const images = result.content.filter(({ type }) => type === "image");
   return { content: [{ type: "text", text }, ...images] };

@@ -28,6 +28,7 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
       callId: request.callId,
       params,
       context: request.context,
+      checkOutput: usable.checkOutput,
       checksKept: checksKept(parts),
       onUpdate(partial: Parameters<Shared["progress"]>[0]) {
         const chars = partial.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);

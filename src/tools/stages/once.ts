@@ -43,8 +43,8 @@ interface Running {
   goesOn: boolean;
 }
 
-/** An agent, or a person's command, waits as long as its turn lasts; a program is told at once. */
-const PATIENT: readonly ToolPath[] = ["pipe", "pi", "command"];
+/** An agent, a person's command and an MCP client wait; a program is told at once. */
+const PATIENT: readonly ToolPath[] = ["pipe", "pi", "command", "mcp"];
 const HELD = Symbol("held");
 
 export function createOnce(): Once {

@@ -1,0 +1,49 @@
+/** /mcp: the streamable HTTP transport of the Model Context Protocol. What a key may do there, each method asks its scopes. */
+import type { McpAsking } from "../../contracts/mcp-door.ts";
+import { ANY_SCOPE, maySee } from "../access/key-reach.ts";
+import { type Call, identityOf, NO_BODY, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
+import { noteRefused } from "../tools/tool-call.ts";
+import { callerOf } from "../tools/tool-caller.ts";
+import type { HttpDeps } from "../types.ts";
+
+const PATH = "/mcp";
+/** As the library takes them; parameters of a tool are 256 KiB at most. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+export function mcpRoutes({ tools }: Pick<HttpDeps, "tools">): readonly Route[] {
+  const handle = (call: Call): Promise<Response> => {
+    call.server.timeout(call.request, 0); // a call, and a stream of changes, may be silent for longer than an idle connection lives
+    return tools.mcp.answer(requestOf(call), askingOf(call));
+  };
+  return [
+    {
+      ...OPERATOR_POST,
+      path: PATH,
+      scope: ANY_SCOPE,
+      body: { kind: "bytes", maxBytes: MAX_BODY_BYTES },
+      handle,
+      refused: (error, asking) =>
+        noteRefused({ tools }, { error, context: asking && callerOf(asking.identity), path: "mcp" }),
+    },
+    // a session of an older client: its stream, and its end
+    { ...OPERATOR_GET, path: PATH, scope: ANY_SCOPE, handle },
+    { method: "DELETE", auth: "operator", path: PATH, scope: ANY_SCOPE, body: NO_BODY, handle },
+  ];
+}
+
+/** With the body that was read within limits, and a signal that also ends with the credential and with the server. */
+function requestOf({ request, bytes, signal }: Call): Request {
+  const { url, method, headers } = request;
+  const body = method === "POST" ? { body: bytes as Uint8Array<ArrayBuffer> } : {};
+  return new Request(url, { method, headers, signal, ...body });
+}
+
+function askingOf(call: Call): McpAsking {
+  const identity = identityOf(call);
+  const caller = callerOf(identity);
+  return {
+    caller: { ...caller, origin: { ...caller.origin, channel: "mcp" } },
+    key: identity.key,
+    sees: (sessionKey) => maySee(identity, sessionKey),
+  };
+}

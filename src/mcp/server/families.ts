@@ -1,0 +1,15 @@
+/** Families of MCP methods, and which scope of a key opens each. What is not open to a key is not declared to it, and not there. Pure. */
+import type { ApiKey, KeyScope } from "../../contracts/api-keys.ts";
+
+type Family = "tools";
+
+/** One of them is enough, and `admin` always is. */
+const FAMILY_SCOPES: Readonly<Record<Family, readonly KeyScope[]>> = {
+  tools: ["tools"],
+};
+
+/** `key` null: the operator, who may use all of them. */
+export function opens(key: Pick<ApiKey, "scopes"> | null, family: Family): boolean {
+  if (key === null || key.scopes.includes("admin")) return true;
+  return FAMILY_SCOPES[family].some((scope) => key.scopes.includes(scope));
+}

@@ -31,15 +31,25 @@ export function splitText(text: string, maxChars: number): readonly string[] {
     const body = rest.slice(0, cut);
     const open = fenceAfter(body, fence);
     push(pieces, open ? `${head}${body.replace(/\n$/, "")}\n${open.mark}` : head + body);
-    rest = open
-      ? rest.slice(cut)
-      : rest
-          .slice(cut)
-          .replace(/^\s*\n/, "")
-          .replace(/^ +(?=\S)/, "");
-    fence = open;
+    const next = rest.slice(cut);
+    const end = open ? closingLine(next, open) : null;
+    rest =
+      open && end === null
+        ? next
+        : next
+            .slice(end?.length ?? 0)
+            .replace(/^\s*\n/, "")
+            .replace(/^ +(?=\S)/, "");
+    fence = end === null ? open : null;
   }
   return pieces;
+}
+
+/** The line that ends the block, where it is all that is left of it: the piece before has closed it already. */
+function closingLine(rest: string, { mark }: OpenFence): string | null {
+  const [line = ""] = rest.split("\n", 1);
+  const [, found, info = ""] = FENCE.exec(line) ?? [];
+  return found !== undefined && closes(mark, found, info) ? line : null;
 }
 
 function push(pieces: string[], piece: string): void {

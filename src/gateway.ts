@@ -22,6 +22,7 @@ import { openAgentFiles } from "./wiring/files.ts";
 import type { Groups } from "./wiring/groups.ts";
 import { openPort } from "./wiring/http.ts";
 import { openMcpDoor } from "./wiring/mcp-door.ts";
+import { openMcpServers } from "./wiring/mcp-servers.ts";
 import { openMessages } from "./wiring/messages.ts";
 import { openPeople } from "./wiring/people.ts";
 import { openPlugins } from "./wiring/plugins.ts";
@@ -60,13 +61,14 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const people = await openPeople(life, core);
   const tools = openTools(life, core, people);
   const agents = await openAgents(life, core, { tools, people, url: url.promise });
+  const mcpServers = openMcpServers(life, core, { tools, agents });
   const files = await openAgentFiles(core);
   const messages = openMessages(core, people, tools);
   const automation = openAutomation(core, { people, tools, agents, messages });
 
   // Commands, tools and plugins, which use all groups.
   const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core) };
-  const groups: Groups = { people, tools, agents, messages, automation };
+  const groups: Groups = { people, tools, agents, mcpServers, messages, automation };
   const status = openStatus(core, reloader, groups);
   registerBuiltInCommands(core, { ...groups, status: status.read });
   const builtInTools = () => createBuiltInTools(core, { ...groups, files, operations });
@@ -96,6 +98,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       setLogging: deps.setLogging,
       port,
       pool: agents.pool,
+      mcpServers,
       openPool: agents.openPool,
       skills: tools.skills,
       plugins,
@@ -106,6 +109,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   );
   void messages.platforms.apply(core.config()); // takes its time, and never rejects
   port.server.setReady(true);
+  mcpServers.learn();
   tellPlugins(life, core);
   const failed = Promise.race([core.store.health.failed, core.stray.failed]);
   return { http: port.server, failed, stop: (reason) => life.stop(reason) };

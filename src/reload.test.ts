@@ -41,6 +41,7 @@ function world(first = loaded(runs(1))) {
       },
     },
     pool: { replace: () => undefined },
+    mcpServers: { apply: () => undefined },
     skills: {
       hasChanged: () => skills.changed,
       onChange(listener) {

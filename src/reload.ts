@@ -17,6 +17,8 @@ export interface ReloadTargets {
   /** Settings for sign-in and host names. */
   readonly port: { reload(config: Config): void };
   readonly pool: { replace(next: AgentPool): void };
+  /** Servers whose settings are new or gone are started and stopped in the background. */
+  readonly mcpServers: { apply(settings: Config["mcp"]): void };
   readonly skills: Pick<SkillRegistry, "hasChanged" | "onChange">;
   readonly plugins: { refresh(): Promise<void> };
   readonly audit: Pick<AuditTrail, "note">;
@@ -236,6 +238,7 @@ async function apply(targets: ReloadTargets, config: Config, changed: readonly s
   if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
   if (touches("channels") || touches("plugins.disabled")) void targets.platforms.apply(config);
   if (["media", ...WORKSPACES].some(touches)) await targets.files.reload(config);
+  if (touches("mcp")) targets.mcpServers.apply(config.mcp);
   if (touches("logging")) targets.setLogging(config.logging);
 }
 

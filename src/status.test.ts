@@ -16,7 +16,7 @@ function statusWith(
   const deps = {
     clock: createFakeClock(),
     pool,
-    store: { health: { notices: () => ["about the database"] } },
+    urgent: [{ notices: () => ["about the database"] }],
     queue: { stats: () => ({ waiting: 0, running: 0 }) },
     outbox: { stats: () => ({ pending: 0, ...outbox }) },
     channels: { health: () => [] },
@@ -26,8 +26,8 @@ function statusWith(
       notices: () => ["about the configuration"],
     },
     others: [],
-    stray: { notices: () => [] },
     sandbox: { report: () => sandbox },
+    mcpServers: { list: () => [] },
     mask: NO_MASK,
   } as unknown as StatusDeps;
   return createStatus(deps, { version: "1", console: { build: "b" } });
@@ -66,6 +66,7 @@ test("plugins are counted by their state, and their notices shown, once they are
   status.registerPlugins({ list, notices: () => ["about a plugin"] } as unknown as PluginHost);
   expect(status.read()).toMatchObject({
     plugins: { running: 1, failed: 1 },
+    mcp: [],
     notices: ["about the database", "about a plugin", "about the configuration"],
   });
 });

@@ -2,11 +2,11 @@
 import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Budget } from "./contracts/budget.ts";
+import type { McpServerStatus } from "./contracts/mcp.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { PluginHost } from "./contracts/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
 import type { Queue } from "./contracts/queue.ts";
-import type { StoreHealth } from "./contracts/store/health.ts";
 import type { ConfigStatus, GatewayStatus } from "./contracts/wire.ts";
 import type { HttpServer } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -19,11 +19,12 @@ export interface StatusDeps {
   readonly outbox: Outbox;
   readonly channels: { health(): GatewayStatus["channels"] };
   readonly budget: Pick<Budget, "limits" | "notices">;
-  readonly store: { readonly health: Pick<StoreHealth, "notices"> };
+  /** Parts whose sentences come first: the database, and errors that nobody caught. */
+  readonly urgent: readonly { notices(): readonly string[] }[];
   readonly reloader: { status(): ConfigStatus; notices(): readonly string[] };
   /** Parts that only have sentences to add: jobs, models. */
   readonly others: readonly { notices(): readonly string[] }[];
-  readonly stray: { notices(): readonly string[] };
+  readonly mcpServers: { list(): readonly McpServerStatus[] };
   readonly sandbox: { report(): GatewayStatus["sandbox"] };
   /** Platforms tell in their own words what went wrong, and a bot's address has its token in it. */
   readonly mask: SecretMask;
@@ -78,10 +79,10 @@ export function createStatus(
       queue: deps.queue.stats(),
       outbox,
       plugins: pluginCounts(plugins),
+      mcp: deps.mcpServers.list().map(mcpLine),
       budgets: deps.budget.limits(),
       notices: [
-        ...deps.store.health.notices(),
-        ...deps.stray.notices(),
+        ...deps.urgent.flatMap((one) => one.notices()),
         ...(trouble ? [trouble] : []),
         ...sandboxNotices(sandbox),
         ...deliveryNotices(outbox),
@@ -104,6 +105,10 @@ function pluginCounts(plugins: Pick<PluginHost, "list">): GatewayStatus["plugins
   const states = plugins.list().map(({ state }) => state);
   const count = (wanted: string): number => states.filter((state) => state === wanted).length;
   return { running: count("running"), failed: count("failed") };
+}
+
+function mcpLine({ name, state, tools, trouble }: McpServerStatus): GatewayStatus["mcp"][number] {
+  return { name, state, tools: tools.filter(({ review }) => review !== "left_out").length, trouble };
 }
 
 /** Gauges that the metrics read at the moment of a request. */

@@ -42,6 +42,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "channels/telegram": [...FIRST, "channels/kit"],
   "channels/discord": [...FIRST, "channels/kit"],
   "mcp/server": FIRST,
+  "mcp/client": FIRST,
   flow: [...FIRST, ...ROOMS],
   http: [...FIRST, ...ROOMS],
   gateway: [...FIRST, ...ROOMS, "channels/*", "mcp/*", "flow", "http"],

@@ -235,6 +235,11 @@ const LIVE: Readonly<Record<Exclude<keyof Config, "$schema">, () => Proof>> = {
     },
     seen: ["available", "running"],
   }),
+  mcp: () => ({
+    after: { mcp: { servers: { absent: { command: "/no/such/program", startMs: "1s" } } } },
+    look: async () => (await json<{ items: { name: string }[] }>("/api/mcp")).items.map(({ name }) => name),
+    seen: [[], ["absent"]],
+  }),
   logging: () => ({
     after: { logging: { level: "debug", file: false, retentionDays: 2 } },
     look: async () => logged.at(-1)?.retentionDays ?? 14,

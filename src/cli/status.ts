@@ -29,6 +29,7 @@ function statusLines(status: Fields, url: string): readonly string[] {
     `queue     ${count(queue, "waiting")} waiting, ${count(queue, "running")} running`,
     `replies   ${count(outbox, "pending")} to deliver`,
     `channels  ${channels.join(", ") || "none"}`,
+    ...listOf(status["mcp"]).map((server) => `mcp       ${mcpText(recordOf(server))}`),
     ...listOf(status["notices"]).map((notice) => `note      ${textOf(notice)}`),
   ];
 }
@@ -36,6 +37,11 @@ function statusLines(status: Fields, url: string): readonly string[] {
 function sandboxText(sandbox: Fields): string {
   if (textOf(sandbox["setting"]) === "off") return "off: agent processes are not confined";
   return `${textOf(sandbox["tier"]) || "none"}: ${textOf(sandbox["because"])}`;
+}
+
+function mcpText({ name, state, tools, trouble }: Fields): string {
+  const line = `${textOf(name)}: ${textOf(state)}, ${numberOf(tools)} tools`;
+  return typeof trouble === "string" ? `${line}. ${trouble}` : line;
 }
 
 function channelText(channel: Fields): string {

@@ -24,6 +24,7 @@ export { publicConfig } from "./public.ts";
 export { configJsonSchema, renderConfigReference } from "./reference.ts";
 export { type Config, ConfigSchema } from "./schema.ts";
 export type { Workspace } from "./sections/kinds.ts";
+export type { McpServerSettings } from "./sections/mcp.ts";
 export type { ToolsFilter } from "./sections/capabilities.ts";
 export type { TelegramConfig } from "./sections/channels/telegram.ts";
 export { watchConfig } from "./file/watch.ts";

@@ -11,6 +11,7 @@ import { GatewaySection } from "./sections/gateway.ts";
 import { HeartbeatSection } from "./sections/heartbeat.ts";
 import { HooksSection } from "./sections/hooks.ts";
 import { LoggingSection } from "./sections/logging.ts";
+import { McpSection } from "./sections/mcp.ts";
 import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
 import { PluginsSection } from "./sections/plugins.ts";
@@ -36,6 +37,7 @@ export const ConfigSchema = Type.Object(
     hooks: HooksSection,
     tools: ToolsSection,
     media: MediaSection,
+    mcp: McpSection,
     plugins: PluginsSection,
     logging: LoggingSection,
   },

@@ -13,6 +13,8 @@ export interface EgressCaller {
   readonly over: AbortSignal;
   /** What the agent's shell runs now: one of these commands makes the connection. */
   commands(): readonly string[];
+  /** The setting that `network` comes from, for sentences. Default: `agent.network`. */
+  readonly setting?: string;
 }
 
 export interface Egress {

@@ -112,6 +112,16 @@ export const ERRORS = {
     retry: "never",
     say: "Agents cannot be confined as the settings ask. Run `pi-gw doctor` to see why.",
   },
+  program_unusable: {
+    status: 502,
+    retry: "never",
+    say: "A program that the settings name cannot be started. The log has the reason.",
+  },
+  mcp_unavailable: {
+    status: 503,
+    retry: "later",
+    say: "The MCP server is not available at the moment. `pi-gw mcp list` says why.",
+  },
   access_revoked: {
     status: 403,
     retry: "never",

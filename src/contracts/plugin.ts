@@ -51,7 +51,7 @@ export interface GatewayPluginApi {
 }
 
 /** A tool whose obvious parts may be left out: label (its name), flags (may not run twice), timeoutMs (a minute). */
-export type PluginTool = Omit<Tool, "label" | "flags" | "timeoutMs" | "locationOf"> & {
+export type PluginTool = Omit<Tool, "label" | "flags" | "timeoutMs" | "locationOf" | "review"> & {
   readonly label?: string;
   readonly flags?: Partial<ToolFlags>;
   readonly timeoutMs?: number;

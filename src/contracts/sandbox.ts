@@ -48,6 +48,11 @@ export interface ConfinedProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Open descriptors besides 0, 1 and 2 that the program keeps. */
   readonly descriptors?: readonly number[];
+  /**
+   * A descriptor of a connection to the gateway. In a network of its own, a relay in front of the program opens a proxy port there, tells the
+   * program of it and passes everything on over this descriptor, which the program itself does not get.
+   */
+  readonly relay?: number;
   /** The number that all of its processes carry as a limit (RLIMIT_LOCKS). */
   readonly mark?: string;
 }

@@ -7,6 +7,7 @@ import type { OpenQuestion } from "./channels/question.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
+import type { McpServerState } from "./mcp.ts";
 import type { SandboxReport, SandboxSetting } from "./sandbox.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ToolEnvelope, ToolLists, ToolResult } from "./tools/tool.ts";
@@ -139,6 +140,14 @@ export interface ConfigStatus {
   readonly problems: readonly string[];
 }
 
+/** One MCP server in a few words; `tools`: how many it has that agents can be given. */
+interface McpServerLine {
+  readonly name: string;
+  readonly state: McpServerState;
+  readonly tools: number;
+  readonly trouble: string | null;
+}
+
 export interface GatewayStatus {
   readonly version: string;
   /** Changes when the web console's files change, so that an open tab knows to reload. */
@@ -164,6 +173,8 @@ export interface GatewayStatus {
   readonly outbox: { readonly pending: number; readonly dead: number; readonly ambiguous: number };
   /** `failed`: those that should run and do not. */
   readonly plugins: { readonly running: number; readonly failed: number };
+  /** MCP servers of the settings. */
+  readonly mcp: readonly McpServerLine[];
   /** Every limit that is set, with what was spent under it today or this month. */
   readonly budgets: readonly LimitState[];
   /** Plain sentences about what needs the owner's attention; empty when all is well. */

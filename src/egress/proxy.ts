@@ -89,7 +89,7 @@ async function permissionOf(
   request: ProxyRequest,
   caller: EgressCaller,
 ): Promise<Permission> {
-  const permission = mayReach(request, caller.network);
+  const permission = mayReach(request, caller.network, caller.setting);
   if (permission.may) return {};
   const { because, advice } = permission;
   if (!permission.ask) return { refusal: { status: 403, because, advice } };

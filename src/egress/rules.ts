@@ -20,13 +20,14 @@ type Permission =
 
 const USUAL_PORTS: readonly number[] = [80, 443];
 
-export function mayReach(target: Target, network: NetworkSetting): Permission {
+/** `setting`: where the rules are written. */
+export function mayReach(target: Target, network: NetworkSetting, setting = "agent.network"): Permission {
   const allowed = JSON.stringify({ allow: [ruleFor(target)] });
   if (network === "none")
     return {
       may: false,
-      because: "agent.network is none, so agents reach no host",
-      advice: `The owner can set agent.network to ${allowed}.`,
+      because: `${setting} is none, so ${setting === "agent.network" ? "agents reach" : "it reaches"} no host`,
+      advice: `The owner can set ${setting} to ${allowed}.`,
       ask: false,
     };
   if (network === "all") return { may: true };
@@ -38,10 +39,10 @@ export function mayReach(target: Target, network: NetworkSetting): Permission {
     advice: `The owner can add "${ruleFor(target)}" there.`,
     ask: network.ask ?? false,
   });
-  if (listed.length === 0) return no(`${target.host} is not listed in agent.network.allow`);
+  if (listed.length === 0) return no(`${target.host} is not listed in ${setting}.allow`);
   const ports = listed.flatMap(({ port }) => (port === null ? USUAL_PORTS : [port]));
   if (ports.includes(target.port)) return { may: true };
-  return no(`port ${target.port} of ${target.host} is not listed in agent.network.allow (${ports.join(", ")} are)`);
+  return no(`port ${target.port} of ${target.host} is not listed in ${setting}.allow (${ports.join(", ")} are)`);
 }
 
 interface Rule {

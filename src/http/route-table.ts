@@ -15,6 +15,7 @@ import { outboxRoutes } from "./routes/outbox.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { pluginRoutes } from "./routes/plugins.ts";
+import { mcpServerRoutes } from "./routes/mcp-servers.ts";
 import { cronRoutes } from "./routes/cron.ts";
 import { webhookRoutes } from "./routes/incoming-webhooks.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
@@ -46,6 +47,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...approvalRoutes(deps),
     ...questionRoutes(deps),
     ...pluginRoutes(deps),
+    ...mcpServerRoutes(deps),
     ...cronRoutes(deps),
     ...webhookRoutes(deps, signIn.auth),
     ...pairingRoutes(deps),

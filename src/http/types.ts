@@ -14,6 +14,7 @@ import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
+import type { McpClients } from "../contracts/mcp.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { OpenAiDoor } from "../contracts/openai.ts";
@@ -107,6 +108,7 @@ interface OperationDeps {
   status(): GatewayStatus;
   readonly metrics: Metrics;
   readonly plugins: PluginHost;
+  readonly mcpServers: McpClients;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;

@@ -35,7 +35,7 @@ export function openSecretFiles(deps: { readonly ids: Ids }, home: string): Secr
     token(configured) {
       const path = join(home, TOKEN_FILE);
       if (!configured) return secret(readOrMake(path, make));
-      if (read(path) !== configured.reveal()) write(path, configured.reveal());
+      if (read(path) !== configured.reveal()) writeSecretFile(path, configured.reveal());
       return configured;
     },
   };
@@ -59,7 +59,7 @@ function readOrMake(path: string, make: () => string): string {
   const known = read(path);
   if (known) return known;
   const made = make();
-  write(path, made);
+  writeSecretFile(path, made);
   return made;
 }
 
@@ -76,7 +76,7 @@ function read(path: string): string | null {
 }
 
 /** Temp file, fsync, rename: after a crash there is the old file or the new one, never half of one. */
-function write(path: string, text: string): void {
+export function writeSecretFile(path: string, text: string): void {
   const temp = `${path}.new`;
   const file = openSync(
     temp,

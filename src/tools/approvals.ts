@@ -98,7 +98,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
     },
     async ask(question, signal) {
       const { tool, caller } = question;
-      const grantedBy = await deps.store.grantedBy(caller.sessionKey, tool);
+      const grantedBy = question.anew ? null : await deps.store.grantedBy(caller.sessionKey, tool);
       if (grantedBy !== null && (await deps.mayDecide(grantedBy, null))) return "session"; // an owner of then may be none now
       if (signal.aborted) return "expired";
       if (isFull(open, caller.sessionKey)) return "full";

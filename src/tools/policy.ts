@@ -33,7 +33,7 @@ type PolicyKey =
   | "searchAbove";
 
 /** What is known about a tool before it is called; pi's own have no more than this. */
-export type ToolInfo = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval"> & {
+export type ToolInfo = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval" | "review"> & {
   /** Brought along by a program, which runs it: lists that say what the gateway offers do not name it, and can only forbid it. */
   readonly client?: true;
   /** It runs inside of an agent process. */
@@ -127,10 +127,11 @@ function lists(patterns: readonly string[], name: string): boolean {
 
 /** Why a call of this tool waits for the owner's word; null: it does not. `outside`: what this one call would do beyond its workspace. */
 export function needsApproval(
-  { name, flags, approval, byPi }: ToolInfo,
+  { name, flags, approval, review, byPi }: ToolInfo,
   policy: ToolPolicy,
   outside: string | null = null,
 ): string | null {
+  if (review) return review.because;
   if (lists(policy.approvals.never, name)) return null;
   if (outside !== null) return outside;
   if (flags.elevated && byPi && policy.confined) return "it may do anything the sandbox lets through";

@@ -1,6 +1,7 @@
 /** Agents: the pool of pi processes, what they may delegate to each other, and which models they can have. */
 import {
   agentProfiles,
+  createPrograms,
   createReplaceablePool,
   heldLogins,
   missingKey,
@@ -14,6 +15,7 @@ import type { Config } from "../config/index.ts";
 import type { AgentPool, Caller } from "../contracts/agent.ts";
 import type { Budget, BudgetWork } from "../contracts/budget.ts";
 import type { AgentId } from "../contracts/ids.ts";
+import type { Programs } from "../contracts/programs.ts";
 import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
@@ -32,6 +34,8 @@ export interface Agents {
   openPool(config: Config): Promise<AgentPool>;
   readonly delegations: Delegator & TurnDelegations;
   readonly models: SessionModels;
+  /** Starts programs that serve the gateway, behind the same wall. */
+  readonly programs: Programs;
   /** Sentences about models that are not asked at the moment, and about logins that agents hold. */
   modelNotices(): readonly string[];
   /** The API key that this agent's model lacks, as a sentence; null: none that is known. */
@@ -70,6 +74,10 @@ export async function openAgents(
     sandbox,
     egress,
   };
+  const programs = createPrograms(
+    { clock, ids, log, sandbox, egress },
+    { home: options.home, environment: options.environment, settings: () => config().agent },
+  );
   const { report } = await sandbox.wall(); // tried since the start began
   const openPool = (from: Config) =>
     startPool(poolDeps, poolOptions(core, from, { pluginSkills: tools.skills.take(), tier: report.tier }));
@@ -77,6 +85,7 @@ export async function openAgents(
   return {
     pool,
     openPool,
+    programs,
     delegations: createDelegations({ clock, ids, log, events, pool, budget: people.budget }, config),
     models: createSessionModels({ clock, pool, providers: () => providerFacts(config(), options.environment) }),
     modelNotices: () => [...modelDoor.notices(), ...heldLogins(config(), options.environment)],

@@ -34,7 +34,8 @@ interface Port {
 /** Throws GatewayError when the port is taken, or when webhooks have the gateway's own token. */
 export function openPort(core: Core, parts: PortParts): Port {
   const { clock, ids, log, events, store, config, options, secrets } = core;
-  const { people, tools, agents, messages, automation, plugins, operations, metrics, stream, mcp, status } = parts;
+  const { people, tools, agents, mcpServers, messages, automation, plugins, operations, metrics, stream, mcp, status } =
+    parts;
   const { queue, outbox, builtinChannels } = messages;
   const files = openSecretFiles({ ids }, options.home);
   const token = (from: Config): Secret => {
@@ -75,6 +76,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         status,
         metrics,
         plugins,
+        mcpServers,
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,
         restart: operations.restart,

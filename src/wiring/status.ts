@@ -15,15 +15,15 @@ function sandboxStatus({ config, options }: Core): GatewayStatus["sandbox"] {
 
 export function openStatus(core: Core, reloader: Reloader, parts: Groups): Status {
   const { clock, store, channels, secrets, options, stray } = core;
-  const { people, agents, messages, automation } = parts;
+  const { people, agents, mcpServers, messages, automation } = parts;
   return createStatus(
     {
       clock,
-      store,
+      urgent: [store.health, stray],
       channels,
-      stray,
       reloader,
-      others: [automation, { notices: agents.modelNotices }],
+      mcpServers,
+      others: [automation, { notices: agents.modelNotices }, mcpServers],
       sandbox: { report: () => sandboxStatus(core) },
       mask: secrets.mask,
       pool: agents.pool,

@@ -14,6 +14,9 @@ import { makeTempFolder, sweepTempFolders, type TempFolder, type TempFolderOptio
 
 const MAX_NOTE_CHARS = 4_096;
 const OWNER_VARIABLE = "PI_GATEWAY_OWNER";
+const KINDS = ["agents", "programs"] as const;
+
+type NoteKind = (typeof KINDS)[number];
 
 export interface ChildNotes {
   /** For the environment of the children: what they start inherits it, and is found by it even when its parents are gone. */
@@ -37,8 +40,9 @@ interface Note extends ProcessIdentity {
   readonly owner: ProcessIdentity;
 }
 
-export function childNotes(home: string): ChildNotes {
-  const folder = notesFolder(home);
+/** `kind`: what the children are. While no agent runs, nobody holds a lock, so agents have a folder of their own. */
+export function childNotes(home: string, kind: NoteKind = "agents"): ChildNotes {
+  const folder = notesFolder(home, kind);
   const owner = thisGateway();
   return {
     mark: { [OWNER_VARIABLE]: markOf(owner) },
@@ -60,18 +64,17 @@ export function childNotes(home: string): ChildNotes {
 
 /** Ends what a previous process left running, and frees what it had locked. Returns how many processes that were. */
 export async function killOrphans(deps: { readonly clock: Clock; readonly log: Log }, home: string): Promise<number> {
-  const folder = notesFolder(home);
   const boot = bootId();
   const left: ProcessIdentity[] = [];
   const marks = new Set<string>();
-  for (const name of filesIn(folder)) {
-    const note = readNote(join(folder, name));
+  for (const file of KINDS.flatMap((kind) => filesOf(notesFolder(home, kind)))) {
+    const note = readNote(file);
     if (note && isAlive(note.owner)) continue;
     const ours = note !== null && boot !== "" && note.boot === boot;
     if (ours) marks.add(markOf(note.owner));
     if (ours && note.id !== "") left.push(...withProcessMark(note.id));
     if (ours && isAlive(note)) left.push(note, ...descendantsOf(note.pid));
-    rmSync(join(folder, name), { force: true });
+    rmSync(file, { force: true });
   }
   for (const mark of marks) left.push(...withVariable(OWNER_VARIABLE, mark));
   const each = [...new Map(left.map((one) => [one.pid, one])).values()];
@@ -80,7 +83,7 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
   await killAll(deps.clock, each);
   sweepTempFolders(deps.log, home, thisGateway());
   endOldVisits(deps.log, home, thisGateway());
-  const locks = filesIn(folder).length === 0 ? dropDeadLocks(home) : 0;
+  const locks = filesIn(notesFolder(home, "agents")).length === 0 ? dropDeadLocks(home) : 0;
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
   return each.length;
 }
@@ -94,8 +97,12 @@ function markOf(owner: ProcessIdentity): string {
   return `${owner.pid}.${owner.startTime}.${bootId()}`;
 }
 
-function notesFolder(home: string): string {
-  return join(home, "run", "agents");
+function notesFolder(home: string, kind: NoteKind): string {
+  return join(home, "run", kind);
+}
+
+function filesOf(folder: string): readonly string[] {
+  return filesIn(folder).map((name) => join(folder, name));
 }
 
 function filesIn(folder: string): readonly string[] {

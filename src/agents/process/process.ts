@@ -226,13 +226,14 @@ function connect({ stdio }: Child, { opened }: SpawnOptions, log: Log) {
   });
 }
 
-interface Known {
+interface Stopping {
   readonly identity: ProcessIdentity | null;
   readonly findProgram: FindProgram;
   readonly id: string;
 }
 
-function stoppable(child: Child, { identity, findProgram, id }: Known) {
+/** How one process is asked to end, and told to. */
+export function stoppable(child: Bun.Subprocess<"pipe", "pipe", "pipe">, { identity, findProgram, id }: Stopping) {
   /** By handle where possible: safe even after the pid was reused. What stands before a confined program does not pass on the asking. */
   const kill = (signal: "SIGTERM" | "SIGKILL"): void => {
     const found = signal === "SIGTERM" ? findProgram() : null;

@@ -1,8 +1,8 @@
 /** What one agent process may reach when it is confined: its own folders to write, and what pi, the bridge and its extensions are made of to read. */
-import { existsSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { dirname, join } from "node:path";
 import type { ConfinedPlaces, ProgramLimits, SandboxNetwork } from "../../contracts/sandbox.ts";
 import type { AgentFolders } from "./agent-folder.ts";
+import { packageFolder } from "./package-folder.ts";
 import { type Resources, skillFolders } from "./resources.ts";
 
 interface ProcessFiles {
@@ -22,12 +22,11 @@ interface ProcessFiles {
 }
 
 const PACKAGES = "node_modules";
-/** From a file of a package to its root. */
-const MAX_LEVELS_UP = 4;
 
 export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
   const { folders, resources, temp, visits } = files;
   const { extensions, promptTemplates } = resources;
+  const piPackage = packageFolder(files.pi, files.userHome);
   return {
     write: [
       folders.workspace,
@@ -39,7 +38,7 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
     ],
     read: [
       files.bun,
-      packageOf(files),
+      piPackage,
       dirname(files.bridge),
       folders.promptFile,
       folders.bunConfig,
@@ -56,21 +55,8 @@ export function confinedPlaces(files: ProcessFiles): ConfinedPlaces {
       ...skillFolders(resources),
       ...extensions.flatMap((path) => [PACKAGES, "package.json"].map((name) => join(dirname(path), name))),
     ],
-    list: [dirname(packageOf(files))],
+    list: [dirname(piPackage)],
     network: files.network,
     limits: files.limits,
   };
-}
-
-/** The outermost folder of packages that a file lies in, since packages find each other there; without one, the package itself or the file. */
-function packageOf({ pi: file, userHome }: Pick<ProcessFiles, "pi" | "userHome">): string {
-  const parts = file.split(sep);
-  const first = parts.indexOf(PACKAGES);
-  if (first !== -1) return parts.slice(0, first + 1).join(sep);
-  let folder = dirname(file);
-  for (let level = 0; level < MAX_LEVELS_UP; level++, folder = dirname(folder)) {
-    if (`${userHome}${sep}`.startsWith(`${folder}${sep}`)) break; // a package.json there makes no package of everything the owner has
-    if (existsSync(join(folder, "package.json"))) return folder;
-  }
-  return file;
 }

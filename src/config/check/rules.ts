@@ -3,6 +3,7 @@ import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./ad
 import { bridgeRules, skillRules } from "./capability-rules.ts";
 import { isSmallOrderKey, weakPassword, weakToken } from "./credentials.ts";
 import { hookNameRules, hookSecretRules } from "./hook-rules.ts";
+import { mcpServerRules } from "./mcp-rules.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { type RuleProblem, problem, type RuleInput } from "./rule.ts";
 import { agentRules, bindingRules, budgetRules, delegateRules, linkRules } from "./routing-rules.ts";
@@ -38,6 +39,7 @@ const RULES: readonly Rule[] = [
   { reads: ["hooks", "agents", "cron.jobs"], check: hookNameRules },
   { reads: ["heartbeat", "agents"], check: zoneRules },
   { reads: ["channels.discord"], check: discordKeyRule },
+  { reads: ["mcp.servers"], check: mcpServerRules },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */

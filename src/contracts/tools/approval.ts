@@ -36,6 +36,8 @@ export interface ApprovalQuestion {
   readonly shown: unknown;
   /** SHA-256 over tool, caller and the exact parameters: what is approved is what runs. */
   readonly hash: string;
+  /** An earlier answer for the whole session does not count: the tool is another one by now. */
+  readonly anew?: true;
 }
 
 export type ApprovalDecision = "once" | "session" | "deny";

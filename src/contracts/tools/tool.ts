@@ -19,6 +19,8 @@ export interface Tool {
   readonly timeoutMs: number;
   /** Asks for the owner's word before it runs, whatever the configuration says. */
   readonly approval?: boolean;
+  /** No owner knows it in this form yet: every call asks, whatever the lists say and whoever was asked before, until one is approved. */
+  readonly review?: ToolReview;
   /** Where in its author's files an error of it comes from, as "/folder/of/plugin/index.ts:12:5"; null: not from there. */
   locationOf?(error: unknown): string | null;
   execute(
@@ -28,6 +30,13 @@ export interface Tool {
     onUpdate: (partial: ToolResult) => void,
     context: ToolContext,
   ): Promise<ToolResult>;
+}
+
+export interface ToolReview {
+  /** A part of a sentence, as for any approval. */
+  readonly because: string;
+  /** An owner has approved a call. */
+  accepted(): void;
 }
 
 /** A tool that depends on who will call it; null: not for this caller. Made once for a lease, never during a call. */

@@ -9,11 +9,15 @@ let walled: Promise<boolean> | null = null;
 export async function runnableHere(home: string, config: unknown): Promise<unknown> {
   const settings = asSettings(config);
   const agent = asSettings(settings["agent"]);
-  if (agent["sandbox"] !== undefined || !namesPiTools(settings)) return config;
+  if (agent["sandbox"] !== undefined || !needsWall(settings)) return config;
   walled ??= testSandbox(home)
     .wall()
     .then(({ report }) => report.tier !== "none");
   return (await walled) ? config : { ...settings, agent: { ...agent, sandbox: "off" } };
+}
+
+function needsWall(settings: Settings): boolean {
+  return settings["mcp"] !== undefined || namesPiTools(settings); // MCP servers do not run without one
 }
 
 function namesPiTools(settings: Settings): boolean {

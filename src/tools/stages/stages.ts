@@ -93,7 +93,8 @@ function problemsOf({ usable, params }: Draft): readonly Problem[] {
 
 async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
   const outside = draft.request.asks?.(draft.params) ?? null;
-  const reason = draft.askBecause ?? needsApproval(draft.tool, deps.policy(), outside);
+  const { review } = draft.tool;
+  const reason = review?.because ?? draft.askBecause ?? needsApproval(draft.tool, deps.policy(), outside);
   if (reason === null) return draft;
   const { mask } = deps;
   const because = mask.text(reason); // a plugin's words, for owners to read
@@ -113,11 +114,15 @@ async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
     because,
     shown: scrubJson(params, deps.scrub),
     hash,
+    ...(review ? { anew: true as const } : {}),
   };
   const askedAt = deps.clock.elapsed();
   const answer = await deps.approvals.ask(question, signal);
   signal.throwIfAborted();
-  if (answer === "once" || answer === "session") return checkPermission(deps, { ...draft, params }); // rules may have changed meanwhile
+  if (answer === "once" || answer === "session") {
+    review?.accepted();
+    return checkPermission(deps, { ...draft, params }); // rules may have changed meanwhile
+  }
   if (answer === "full")
     return refuse("rate_limited", `${tool} was not run. Too many calls wait for the owner already.`, BUSY_RETRY_MS);
   return refuse("approval_denied", `${tool} was not run. ${notApproved(answer, deps.clock.elapsed() - askedAt)}`);

@@ -1,0 +1,31 @@
+/** MCP servers whose tools agents get: how they are, a try of one, and an owner's word about tools that have changed. */
+import { GatewayError } from "../../contracts/errors.ts";
+import type { McpServerStatus } from "../../contracts/mcp.ts";
+import { ADMIN, READ } from "../access/key-reach.ts";
+import { json, OPERATOR_GET, OPERATOR_POST, param, type Route } from "../route.ts";
+import type { HttpDeps } from "../types.ts";
+
+export function mcpServerRoutes({ operations }: Pick<HttpDeps, "operations">): readonly Route[] {
+  const { mcpServers } = operations;
+  return [
+    { ...OPERATOR_GET, path: "/api/mcp", scope: READ, handle: () => json({ items: mcpServers.list() }) },
+    {
+      ...OPERATOR_POST,
+      path: "/api/mcp/:name/test",
+      scope: ADMIN,
+      handle: async (call) => json(found(param(call, "name"), await mcpServers.test(param(call, "name"), call.signal))),
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/mcp/:name/accept",
+      scope: ADMIN,
+      handle: (call) => json(found(param(call, "name"), mcpServers.accept(param(call, "name")))),
+    },
+  ];
+}
+
+function found(name: string, status: McpServerStatus | null): McpServerStatus {
+  if (status) return status;
+  const say = `There is no MCP server called ${name} in the settings, or it is off.`;
+  throw new GatewayError("not_found", say, { say });
+}

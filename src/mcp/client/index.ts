@@ -1,0 +1,2 @@
+/** The door of the MCP client: servers of the settings, whose tools become tools of the gateway. It does not judge who may call them; the gate does. */
+export { createMcpServers, type McpServers } from "./servers.ts";

@@ -1,0 +1,258 @@
+/**
+ * One MCP server: its tools in the registry, known from the last time before it is started, listed anew at every start, and its calls. A server that
+ * hangs, lies, floods or dies fails its own calls and nothing else.
+ */
+import { type McpServerSettings, sameSettings } from "../../config/index.ts";
+import type { Questions } from "../../contracts/channels/question.ts";
+import type { McpServerStatus } from "../../contracts/mcp.ts";
+import type { Tool, ToolRegistry } from "../../contracts/tools/tool.ts";
+import { background } from "../../kit/background.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import { acceptedTools, type Catalog, type KnownTool, mergedTools, sameTools } from "./catalog.ts";
+import type { Connected } from "./connection.ts";
+import { readDefinitions } from "./definitions.ts";
+import type { OpenConnection } from "./open-connection.ts";
+import { createRegisteredTools, type RegisteredTools } from "./registered-tools.ts";
+import { runCall, type RunCallDeps } from "./run-call.ts";
+import { createServerLife, type LifeParts, type ServerLife, unavailable } from "./server-life.ts";
+import type { CatalogFile } from "./state-file.ts";
+
+export interface McpServerDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly registry: Pick<ToolRegistry, "register">;
+  readonly questions: Pick<Questions, "ask">;
+  readonly file: CatalogFile;
+  readonly open: OpenConnection;
+}
+
+export interface McpServer extends AsyncDisposable {
+  /** By which it is told apart: with another one it is another server. */
+  readonly fingerprint: string;
+  status(): McpServerStatus;
+  /** Connects now, whatever the pause, and lists the tools anew. */
+  test(signal: AbortSignal): Promise<McpServerStatus>;
+  /** An owner takes the tools as they are. */
+  accept(): void;
+  /** Lists the tools in the background if they are not known yet. */
+  learn(): void;
+  /** Other settings of the same server. */
+  update(settings: McpServerSettings): void;
+}
+
+/** A server of before 2026 is asked once a day whether it has learnt the newer protocol. */
+const LEGACY_KEPT_MS = 24 * 3_600_000;
+/** A server that says "the list has changed" without end is asked for it this often. */
+const RELIST_PAUSE_MS = 1_000;
+const MAX_CALLS = 32;
+
+interface World {
+  readonly deps: McpServerDeps;
+  readonly name: string;
+  readonly fingerprint: string;
+  settings: McpServerSettings;
+  catalog: Catalog | null;
+  calls: number;
+  relisting: boolean;
+  readonly over: AbortController;
+}
+
+export function createMcpServer(deps: McpServerDeps, name: string, settings: McpServerSettings): McpServer {
+  const fingerprint = fingerprintOf(settings);
+  const stored = deps.file.read();
+  const catalog = stored?.fingerprint === fingerprint ? stored : null;
+  const over = new AbortController();
+  const world: World = { deps, name, fingerprint, settings, catalog, calls: 0, relisting: false, over };
+  const known = (): readonly KnownTool[] => world.catalog?.tools ?? [];
+  const tools = createRegisteredTools({
+    log: deps.log,
+    registry: deps.registry,
+    server: name,
+    settings: () => world.settings,
+    run: (...call) => run(world, life, ...call),
+    accepted: (digest) => accept(world, tools, new Set([digest])),
+  });
+  const life: ServerLife = createServerLife({
+    clock: deps.clock,
+    log: deps.log,
+    server: name,
+    times: () => world.settings,
+    open: (parts, signal) =>
+      open(world, tools, { ...parts, listChanged: () => relistLater(world, tools, life) }, signal),
+  });
+  const status = () => statusOf(world, tools, life);
+  tools.apply(known());
+  return {
+    fingerprint,
+    status,
+    async test(signal) {
+      using _use = life.use();
+      const before = life.state().connected;
+      const connection = await life.connection(signal, "now");
+      if (connection === before) await relist(world, tools, connection, signal); // a new one has been listed
+      return status();
+    },
+    accept: () => accept(world, tools, new Set(known().map(({ definition }) => definition.digest))),
+    learn() {
+      if (world.catalog === null) background(deps.log, "tools of an MCP server not listed", () => learn(world, life));
+    },
+    update(next) {
+      const isSame = sameSettings(world.settings, next);
+      world.settings = next;
+      if (!isSame) life.renew();
+      tools.apply(known());
+    },
+    async [Symbol.asyncDispose]() {
+      over.abort(new Error("the MCP server is not needed any more"));
+      tools.clear();
+      await life[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Settings that decide which server it is. With others, its tools are those of another server, and an owner has just written so. */
+export function fingerprintOf({ command, args, url }: McpServerSettings): string {
+  const identity = JSON.stringify(url === undefined ? { command, args } : { url });
+  return new Bun.CryptoHasher("sha256").update(identity).digest("hex");
+}
+
+async function run(
+  world: World,
+  life: ServerLife,
+  tool: KnownTool,
+  ...call: Parameters<Tool["execute"]>
+): ReturnType<Tool["execute"]> {
+  const { deps, name } = world;
+  if (world.calls >= MAX_CALLS) throw unavailable(name, `${MAX_CALLS} calls of it run already. Call fewer at a time.`);
+  const callDeps: RunCallDeps = {
+    ...deps,
+    server: name,
+    timeoutMs: () => world.settings.timeoutMs,
+    connection: (signal) => life.connection(signal),
+    isCurrent: ({ definition }) =>
+      world.catalog?.tools.some((one) => one.definition.digest === definition.digest) ?? false,
+    late: (since) => life.heardSince(since) || life.drop("it did not answer a call in time"),
+  };
+  world.calls++;
+  using _use = life.use();
+  try {
+    return await runCall(callDeps, tool, ...call);
+  } finally {
+    world.calls--;
+  }
+}
+
+/** Connected, and its tools listed: a call that was let through by an older list is noticed. */
+async function open(
+  world: World,
+  tools: RegisteredTools,
+  parts: LifeParts & { listChanged(): void },
+  signal: AbortSignal,
+): Promise<Connected> {
+  const { deps, settings, catalog } = world;
+  const since = catalog?.legacySince ?? null;
+  const legacy = since !== null && deps.clock.now() - since < LEGACY_KEPT_MS;
+  const connection = await deps.open(settings, { ...parts, legacy }, signal);
+  try {
+    await relist(world, tools, connection, signal);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function relist(world: World, tools: RegisteredTools, connection: Connected, signal: AbortSignal): Promise<void> {
+  const { deps, name, fingerprint, catalog } = world;
+  const read = readDefinitions(await connection.list(signal));
+  const merged = mergedTools(catalog, read.tools);
+  const now = deps.clock.now();
+  const legacySince = connection.era === "modern" ? null : legacyDate(catalog, now);
+  const next: Catalog = { fingerprint, legacySince, listedAt: now, tools: merged, notices: read.notices };
+  const isSame =
+    catalog !== null &&
+    sameTools(catalog.tools, merged) &&
+    catalog.legacySince === legacySince &&
+    JSON.stringify(catalog.notices) === JSON.stringify(read.notices);
+  world.catalog = next;
+  if (isSame) return;
+  deps.log.info("tools of an MCP server listed", { server: name, tools: merged.length, leftOut: read.notices.length });
+  keep(world, tools, next);
+}
+
+function legacyDate(catalog: Catalog | null, now: number): number {
+  const since = catalog?.legacySince ?? now;
+  return now - since < LEGACY_KEPT_MS ? since : now;
+}
+
+/** What cannot be written down is listed again by the next start. */
+function keep({ deps, name }: World, tools: RegisteredTools, catalog: Catalog): void {
+  try {
+    deps.file.write(catalog);
+  } catch (error) {
+    deps.log.error("tools of an MCP server not written down", { server: name, error });
+  }
+  tools.apply(catalog.tools);
+}
+
+function accept(world: World, tools: RegisteredTools, digests: ReadonlySet<string>): void {
+  if (world.catalog === null) return;
+  world.catalog = { ...world.catalog, tools: acceptedTools(world.catalog.tools, digests) };
+  keep(world, tools, world.catalog);
+}
+
+/** Once for however many notices come within the pause. */
+function relistLater(world: World, tools: RegisteredTools, life: ServerLife): void {
+  if (world.relisting) return;
+  world.relisting = true;
+  const { clock, log } = world.deps;
+  background(log, "changed tools of an MCP server not listed", async () => {
+    try {
+      await clock.sleep(RELIST_PAUSE_MS, world.over.signal);
+      world.relisting = false;
+      const { connected } = life.state();
+      if (connected === null) return;
+      using limit = clock.deadline(world.settings.startMs, () => new Error("it did not list its tools in time"));
+      await relist(world, tools, connected, AbortSignal.any([world.over.signal, limit.signal]));
+    } catch (error) {
+      if (!world.over.signal.aborted) throw error;
+    } finally {
+      world.relisting = false;
+    }
+  });
+}
+
+/** Until they are known, with the pauses of a server that fails. */
+async function learn(world: World, life: ServerLife): Promise<void> {
+  const { clock, log } = world.deps;
+  const { signal } = world.over;
+  while (!signal.aborted && world.catalog === null) {
+    try {
+      await life.connection(signal, "now");
+    } catch (error) {
+      if (signal.aborted) return;
+      log.debug("tools of an MCP server not listed yet", { server: world.name, error: String(error) });
+      const pause = (life.state().nextTryAt ?? clock.now()) - clock.now();
+      await clock.sleep(Math.max(RELIST_PAUSE_MS, pause), signal).catch(() => undefined); // it is over then
+    }
+  }
+}
+
+function statusOf(world: World, tools: RegisteredTools, life: ServerLife): McpServerStatus {
+  const { settings, catalog, name } = world;
+  const { state, connected, trouble, nextTryAt } = life.state();
+  return {
+    name,
+    kind: settings.url === undefined ? "program" : "address",
+    state,
+    server: connected?.server ?? "",
+    protocol: connected?.protocol ?? "",
+    tools: tools.status(catalog?.tools ?? []),
+    trouble,
+    nextTryAt,
+    notices: catalog?.notices ?? [],
+  };
+}

@@ -39,6 +39,8 @@ export interface ProgramLimits {
   readonly memoryMb: number;
   readonly openFiles: number;
   readonly fileSizeMb: number;
+  /** Processors that it may use; absent: all but one. */
+  readonly cpus?: number;
 }
 
 export interface ConfinedProgram {

@@ -3,7 +3,9 @@ import { isAbsolute, relative, sep } from "node:path";
 import type { ConfinedPlaces, ProgramLimits, SandboxNetwork } from "../contracts/sandbox.ts";
 import { DEVICES, SYSTEM_FILES } from "./system-files.ts";
 
-export interface SandboxLimits extends ProgramLimits {
+export interface SandboxLimits extends Omit<ProgramLimits, "cpus"> {
+  /** Null: all but one. */
+  readonly cpus: number | null;
   /** Of /tmp and of /dev/shm, where these are its own. */
   readonly tempMb: number;
   readonly tempFiles: number;
@@ -27,12 +29,13 @@ export interface SandboxPolicy {
 }
 
 /** With those that nobody sets. */
-function withOtherLimits({ processes, memoryMb, openFiles, fileSizeMb }: ProgramLimits): SandboxLimits {
+function withOtherLimits({ processes, memoryMb, openFiles, fileSizeMb, cpus }: ProgramLimits): SandboxLimits {
   return {
     processes,
     memoryMb,
     openFiles,
     fileSizeMb,
+    cpus: cpus ?? null,
     tempMb: 512,
     tempFiles: 65_536,
     inotifyInstances: 64,

@@ -60,6 +60,14 @@ describe.each(TIERS.map((tier, index) => [tier, rooms[index] ?? null] as const))
     expect(statSync(join(room.workspace, "file")).uid).toBe(statSync(room.home).uid);
   });
 
+  confined.skipIf(navigator.hardwareConcurrency < 2)(
+    "leaves a processor to everybody else, also against a program's wish",
+    async () => {
+      const { stdout } = await room.run("nproc; taskset -c 0-1 nproc 2>/dev/null || echo refused");
+      expect(stdout.split("\n").slice(0, 2)).toEqual([String(navigator.hardwareConcurrency - 1), "refused"]);
+    },
+  );
+
   confined(
     "keeps files of the state directory from it, also by a link, a handle of another process and a new name",
     async () => {

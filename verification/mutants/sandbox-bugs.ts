@@ -36,8 +36,16 @@ export const SANDBOX_BUGS: readonly SeededBug[] = [
     what: "A program moves the gateway to other processors.",
     file: FILTER,
     in: "argumentRules",
-    find: '["sched_setaffinity", ownProcess]',
+    find: '["sched_setaffinity", refused]',
     replace: '["sched_setaffinity", bpf.allow]',
+    tests: filter,
+  },
+  {
+    what: "A program takes back the processor that was left to others.",
+    file: FILTER,
+    in: "argumentRules",
+    find: '["sched_setaffinity", refused]',
+    replace: '["sched_setaffinity", ownProcess]',
     tests: filter,
   },
   {

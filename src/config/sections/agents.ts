@@ -67,6 +67,12 @@ const Limits = Type.Object(
       { default: 1_800, minimum: 1, maximum: 1_000_000 },
       "Processor time that the programs of one turn may use together, in seconds; then the turn is stopped. Linux only.",
     ),
+    cpus: Type.Optional(
+      wholeNumber(
+        { minimum: 1, maximum: 8_192 },
+        "Processors that its programs may use at the same time. Default: all but one, which is left to the gateway. Linux only.",
+      ),
+    ),
     fileSizeMb: wholeNumber({ default: 4_096, minimum: 16, maximum: 1_048_576 }, "Size of a file it writes. In MiB."),
   },
   { ...closed, security: true, description: "What programs of an agent may use up, behind the wall." },

@@ -11,6 +11,7 @@ import { offerToOomKiller, raiseProcessLimit, setLimits, setNamespaceLimits } fr
 import { raiseLoopback } from "./loopback.ts";
 import { enterView } from "./mounts.ts";
 import { type OpenedPath, openPaths } from "./open-paths.ts";
+import { leaveProcessor } from "./processors.ts";
 import { callFilter, installFilter, type SocketRule } from "./seccomp.ts";
 import { callTable } from "./syscalls.ts";
 
@@ -34,6 +35,7 @@ function launch(order: LaunchOrder, command: readonly string[]): string {
   return (
     diesWithParent(kernel, order) ??
     offerToOomKiller(kernel) ??
+    leaveProcessor(kernel, order.policy.limits.cpus) ??
     settle(kernel, order, version) ??
     keepDescriptors(kernel, order) ??
     installFilter(kernel, filter) ??

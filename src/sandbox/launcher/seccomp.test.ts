@@ -43,6 +43,7 @@ describe.each([...PROCESSORS])("the filter of kernel calls on %s", (arch) => {
     ["the priority of another process", "setpriority", [0, 1]],
     ["the priority of a whole user", "setpriority", [2, 0]],
     ["the affinity of another process", "sched_setaffinity", [1]],
+    ["its own affinity", "sched_setaffinity", [0]],
     ["a file that others run as its owner", "fchmodat", [0, 0, 0o4755]],
     ["such a file when it is made", "openat", [0, 0, 0o101, 0o4755]],
     ["another mark of its process", "prlimit64", [0, 10, 0x1000]],

@@ -87,7 +87,7 @@ function argumentRules(sockets: SocketRule): ReadonlyMap<string, Code> {
     // limits and priorities of other processes, the gateway's among them, are not watched by anything else
     ["prlimit64", [...bpf.loadArgument(0), ...bpf.unlessEqual([0], refused), ...keepsMark]],
     ["setrlimit", [...bpf.loadArgument(0), ...bpf.whenEqual(RLIMIT_LOCKS, refused), ...bpf.allow]],
-    ["sched_setaffinity", ownProcess],
+    ["sched_setaffinity", refused], // also its own: a processor is left to everybody else
     ["sched_setscheduler", ownProcess],
     ["sched_setparam", ownProcess],
     ["sched_setattr", ownProcess],

@@ -1,5 +1,8 @@
 /** Reloads that meet each other, a stop, new skills or a file that is gone: the newest file wins, and nothing is applied halfway. */
 import { describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Config, checkConfigText, type LoadedConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { NewAuditEntry } from "./contracts/store/tool-calls.ts";
@@ -386,11 +389,73 @@ test("warnings about a file that is taken over are told, beside what needs a res
   expect(here.reloader.status().applied).toBe(true);
 });
 
-test("a reload that changes nothing is neither on the audit log nor in the log", async () => {
+test("a reload that changes nothing is neither on the audit log nor in the log, and no part is told", async () => {
   const here = world(loaded({}));
-  await using _watching = here.reloader.start(here.targets);
+  const told: string[] = [];
+  await using _watching = here.reloader.start(noting(here, told));
   expect(await reloadTo(here, loaded({}))).toEqual({ changed: [], needsRestart: [], problems: [] });
-  expect([here.audited, here.log.lines]).toEqual([[], []]);
+  expect([here.audited, here.log.lines, told]).toEqual([[], [], []]);
+});
+
+test.each([
+  ["the files of agents have followed", { media: { maxMb: 7 } }, "files"],
+  ["the audit log holds it", { queue: { maxTotal: 7 } }, "audit"],
+  ["plugins are refreshed", { plugins: { disabled: ["weather"] } }, "plugins"],
+  ["the agents are there", { agent: { timeoutMs: 5_000 } }, "pool"],
+] as const)("a reload is over when %s, and not before", async (_what, settings, part) => {
+  const here = world(loaded({}));
+  const step = deferred<void>();
+  const asked: string[] = [];
+  const wait = (name: string) => (asked.push(name), name === part ? step.promise : Promise.resolve());
+  await using _watching = here.reloader.start({
+    ...here.targets,
+    files: { reload: () => wait("files") },
+    audit: { note: () => wait("audit") },
+    plugins: { refresh: () => wait("plugins") },
+    openPool: async () => (await wait("pool"), {} as AgentPool),
+  });
+  let over = false;
+  const report = here.reloader.reload().then(() => (over = true));
+  await waitFor("the read", () => here.reads.length === 1);
+  here.reads[0]?.resolve(loaded(settings));
+  await waitFor("the part is told", () => asked.includes(part));
+  await here.settle();
+  expect(over).toBe(false);
+  step.resolve();
+  await report;
+});
+
+test("a configuration that would weaken sign-in is reported with all that it changes", async () => {
+  const here = world();
+  const report = await reloadTo(here, loaded({ ...runs(9), gateway: { insecure: true } }));
+  expect(report).toMatchObject({ changed: [], needsRestart: ["gateway.insecure", "cron.maxRunsAtOnce"] });
+  expect(here.log.lines.map(({ words }) => words)).toEqual(["configuration not applied; the running one stays"]);
+});
+
+test("a file that cannot be read is in the log, and the owner gets a sentence", async () => {
+  const { reloader, reads, log } = world();
+  const report = reloader.reload();
+  await waitFor("the read", () => reads.length === 1);
+  reads[0]?.reject(new Error("the disk is away"));
+  expect((await report).problems).toEqual(["The configuration could not be read."]);
+  expect(log.lines.map(({ words }) => words)).toEqual(["configuration could not be reloaded"]);
+});
+
+test("the file that is in force is the one that is watched, wherever another is expected", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "pi-gateway-reload-"));
+  try {
+    const file = join(folder, "elsewhere.jsonc");
+    await Bun.write(file, "{}");
+    const here = world(loaded(runs(1), { path: file }));
+    await using _watching = here.reloader.start(here.targets);
+    await Bun.write(file, '{ "cron": {} }');
+    await here.clock.advance(500);
+    await here.clock.advance(200);
+    await waitFor("the read", () => here.reads.length === 1);
+    here.reads[0]?.resolve(loaded(runs(1), { path: file }));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 describe("new skills", () => {

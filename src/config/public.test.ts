@@ -1,5 +1,6 @@
 /** What may be seen from outside: the allow-list view, the editors' schema and the reference page. */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import { secret } from "../kit/secret.ts";
@@ -100,8 +101,19 @@ describe("the reference page", () => {
     expect(page.split("\n").filter((line) => line.startsWith("| `") && line.endsWith("|  |"))).toEqual([]);
   });
 
+  test("is the stored one, to the last default and limit", async () => {
+    const stored = await Bun.file(join(import.meta.dir, "../../docs/reference/config.md")).text();
+    // its tables are aligned where it is stored
+    const plain = (text: string): readonly string[] =>
+      text
+        .trim()
+        .split("\n")
+        .map((line) => line.replaceAll(/-{3,}/g, "---").replaceAll(/ {2,}/g, " "));
+    expect(plain(stored)).toEqual(plain(page));
+  });
+
   test("shows defaults as they would be written", () => {
-    expect(page).toContain('| `agent.timeoutMs` | duration | `"10m"` |');
+    expect(page).toContain('| `agent.timeoutMs` | duration, at least 1s | `"10m"` |');
     expect(page).toContain("| `gateway.port` | whole number, 0 to 65535 | `18789` |");
     expect(page).toContain("| `gateway.auth.token` | secret text |");
   });

@@ -109,15 +109,23 @@ function rowOf(schema: SchemaNode, path: string, required: boolean): readonly st
 
 function kindText(schema: SchemaNode): string {
   if (schema.secret) return "secret text";
-  if (schema.duration) return "duration";
+  if (schema.duration) return durationText(schema);
   const choices = choicesOf(schema);
   if (choices) return choices.map((choice) => `\`"${choice}"\``).join(", ");
   if (schema.anyOf) return schema.anyOf.map((one) => kindText(one)).join(", ");
   if (typeof schema.const === "string") return `\`"${schema.const}"\``;
   if (schema.type === "integer" || schema.type === "number") return numberText(schema);
   if (schema.type === "boolean") return "`true`, `false`";
-  if (schema.type === "array") return "list";
-  return schema.type === "string" ? "text" : "named entries";
+  if (schema.type === "array") return `list${upTo(schema.maxItems, "entries")}`;
+  return schema.type === "string" ? `text${upTo(schema.maxLength, "characters")}` : "named entries";
+}
+
+function durationText({ minimum }: SchemaNode): string {
+  return minimum === undefined || minimum === 0 ? "duration" : `duration, at least ${showDuration(minimum)}`;
+}
+
+function upTo(most: number | undefined, what: string): string {
+  return most === undefined ? "" : `, up to ${most} ${what}`;
 }
 
 function numberText({ type, minimum, maximum }: SchemaNode): string {

@@ -1,6 +1,6 @@
 /** Where the state directory and the configuration file are. Looks, never creates. */
 import { statSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Environment } from "../environment/index.ts";
 
@@ -23,7 +23,7 @@ interface ConfigLocations {
 
 /** `--config`, else in the state directory, else in the working folder; null when there is none. */
 export function findConfigFile({ home, flag, cwd }: ConfigLocations): string | null {
-  if (flag !== undefined) return requireConfigFile(isAbsolute(flag) ? flag : resolve(cwd, flag));
+  if (flag !== undefined) return requireConfigFile(resolve(cwd, flag));
   return [join(home, CONFIG_FILE_NAME), resolve(cwd, CONFIG_FILE_NAME)].find(isThere) ?? null;
 }
 

@@ -42,7 +42,7 @@ export default function bridge(pi: ExtensionAPI): void {
   envelopeErrors(pi, state);
   keepOtherTexts(pi, state); // after the errors have their form
   if (!hasFallbacks()) keepProviderWaits(pi); // nobody waits for one model while another can answer
-  if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi);
+  if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi, () => state.specs);
   const suffix = process.env.PI_GATEWAY_BRIDGE ?? "";
   if (!/^[a-z0-9]{16,64}$/.test(suffix))
     throw new Error("PI_GATEWAY_BRIDGE is missing: this extension only works inside pi-gateway");

@@ -79,6 +79,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // The way in and the way out. What is handed to `life` last is stopped first.
   const mcp = life.own("mcp door", openMcpDoor(core, groups));
   const port = openPort(core, { ...groups, plugins, operations, metrics, stream, mcp, status: status.read });
+  life.own("responses in the background", port.responses); // they end when nobody can ask for more
   life.own("http", port.server);
   url.resolve(port.server.url);
   life.own("platforms", messages.platforms);
@@ -87,6 +88,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // From here on the gateway works.
   core.log.info("queue recovered", await messages.queue.recover());
+  core.log.info("responses recovered", { interrupted: await port.responses.recover() });
   beginTurns(life, core, groups);
   life.own("jobs", await automation.start());
   life.onStop("intake", messages.refuseMore);

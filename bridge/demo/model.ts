@@ -13,7 +13,8 @@ import { getCurrentTools } from "@earendil-works/pi-ai/utils/transcript";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { writeFile } from "node:fs/promises";
 import { demoChart } from "./chart.ts";
-import { CHART } from "./requests.ts";
+import type { ToolSpec } from "../../src/contracts/tools/tool.ts";
+import { CHART, type ProgramTool } from "./requests.ts";
 import { type DemoReply, type DemoTurn, demoReply, demoText } from "./script.ts";
 
 const PROVIDER = "gwdemo";
@@ -23,7 +24,8 @@ const WORD_PACE_MS = 12;
 const CHARS_PER_TOKEN = 4;
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
 
-export function registerDemoModel(pi: ExtensionAPI): void {
+/** `specs`: the tools that the gateway offers now. */
+export function registerDemoModel(pi: ExtensionAPI, specs: () => readonly ToolSpec[]): void {
   pi.registerProvider(PROVIDER, {
     name: "Demo",
     baseUrl: "http://demo.invalid",
@@ -42,7 +44,7 @@ export function registerDemoModel(pi: ExtensionAPI): void {
     ],
     streamSimple(_model, context, options) {
       const stream = createAssistantMessageEventStream();
-      void play(stream, context, options);
+      void play(stream, { context, specs: specs() }, options);
       return stream;
     },
   });
@@ -51,12 +53,12 @@ export function registerDemoModel(pi: ExtensionAPI): void {
 /** Never rejects: an escaped rejection would end the whole process. */
 async function play(
   stream: AssistantMessageEventStream,
-  context: TranscriptContext,
+  { context, specs }: { readonly context: TranscriptContext; readonly specs: readonly ToolSpec[] },
   options: SimpleStreamOptions | undefined,
 ): Promise<void> {
   const message = emptyMessage(context.messages);
   try {
-    const reply = demoReply(readTurn(context));
+    const reply = demoReply(readTurn(context, specs));
     stream.push({ type: "start", partial: message });
     // drawn just before it is sent, into the workspace that pi runs in
     if (reply.kind === "call" && reply.input["path"] === CHART) await writeFile(CHART, demoChart());
@@ -114,7 +116,7 @@ function pushCall(
 }
 
 /** The part of the transcript that the script answers to: the newest message, and which tools are there. */
-function readTurn(context: TranscriptContext): DemoTurn {
+function readTurn(context: TranscriptContext, specs: readonly ToolSpec[]): DemoTurn {
   const tools = getCurrentTools(context.messages).map((tool) => tool.name);
   const last = context.messages.findLast((message) => message.role === "user" || message.role === "toolResult");
   if (last?.role === "toolResult") {
@@ -123,7 +125,17 @@ function readTurn(context: TranscriptContext): DemoTurn {
   const content = last?.role === "user" ? last.content : "";
   const images =
     typeof content === "string" ? [] : content.flatMap((part) => (part.type === "image" ? [part.mimeType] : []));
-  return { kind: "user", text: demoText(textOf(content)), images, tools };
+  const programTools = specs.filter(({ name, client }) => client && tools.includes(name)).map(programTool);
+  return { kind: "user", text: demoText(textOf(content)), images, tools, programTools };
+}
+
+function programTool({ name, parameters }: ToolSpec): ProgramTool {
+  const { required, properties } = parameters as {
+    required?: unknown;
+    properties?: Record<string, { type?: unknown }>;
+  };
+  const needed = Array.isArray(required) ? required.map(String) : [];
+  return { name, texts: needed.filter((one) => properties?.[one]?.type === "string") };
 }
 
 function textOf(content: string | readonly { readonly type: string; readonly text?: string }[]): string {

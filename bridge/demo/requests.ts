@@ -86,3 +86,42 @@ function reminder(rest: string): DemoRequest {
 function task(title: string): DemoRequest {
   return { tool: "add_task", input: { title: title.replace(/[.!]+$/, "") } };
 }
+
+/** A tool of a program, as far as the demo model understands it. */
+export interface ProgramTool {
+  readonly name: string;
+  /** Parameters that are texts and have to be given. */
+  readonly texts: readonly string[];
+}
+
+/** Words in names of tools that say nothing about what they are for. */
+const VERBS: ReadonlySet<string> = new Set([
+  "get",
+  "set",
+  "list",
+  "find",
+  "search",
+  "show",
+  "create",
+  "read",
+  "fetch",
+  "the",
+  "a",
+  "of",
+]);
+const ABOUT = /\b(?:in|for|of|at|about)\s+([^?.!\n]{1,200}?)[\s?.!]*$/i;
+
+/** "What's the weather like in Oslo?" and a tool called `get_weather`: its texts are what comes after "in". */
+export function programRequest(text: string, tools: readonly ProgramTool[]): DemoRequest | null {
+  const said = new Set(text.toLowerCase().match(/[a-z0-9]+/g));
+  const meant = tools.find(({ name }) => {
+    const words = name
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word !== "" && !VERBS.has(word));
+    return words.length > 0 && words.every((word) => said.has(word));
+  });
+  if (!meant) return null;
+  const about = ABOUT.exec(text)?.[1]?.trim() ?? text.trim();
+  return { tool: meant.name, input: Object.fromEntries(meant.texts.map((name) => [name, about])) };
+}

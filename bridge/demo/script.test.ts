@@ -63,6 +63,19 @@ describe("the demo model", () => {
     expect(words(text)).toContain(`\`${tool}\`, and that tool is not installed here yet`);
   });
 
+  test("calls a tool of a program that is named in the question, with what the question is about", () => {
+    const programTools = [
+      { name: "get_time", texts: [] },
+      { name: "get_weather", texts: ["location"] },
+    ];
+    const asked = (text: string) => demoReply({ kind: "user", text, images: [], tools: [], programTools });
+    const call = { kind: "call", tool: "get_weather", input: { location: "San Francisco" } } as const;
+    expect(asked("What's the weather like in San Francisco?")).toEqual(call);
+    expect(asked("time please")).toEqual({ kind: "call", tool: "get_time", input: {} });
+    expect(asked("echo: the weather in Oslo").kind).toBe("say");
+    expect(asked("what is new?").kind).toBe("say");
+  });
+
   test("takes a long text that mentions a status for what it is: a text", () => {
     expect(words(`${"word ".repeat(60)} status. And more.`, ["session_status"])).toContain("You said:");
   });

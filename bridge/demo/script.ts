@@ -1,5 +1,5 @@
 /** The script of the demo model: a pure function from the newest message to a text or a tool call. It never pretends to be a real model. */
-import { demoRequest } from "./requests.ts";
+import { demoRequest, type ProgramTool, programRequest } from "./requests.ts";
 
 export type DemoTurn =
   | {
@@ -7,6 +7,8 @@ export type DemoTurn =
       readonly text: string;
       readonly images: readonly string[];
       readonly tools: readonly string[];
+      /** Those that the program which asks has brought along. */
+      readonly programTools?: readonly ProgramTool[];
     }
   | {
       readonly kind: "result";
@@ -101,6 +103,8 @@ export function demoReply(turn: DemoTurn): DemoReply {
   if (due) return say(`Reminder: ${due[1] ?? ""}`);
   if (text.startsWith(NEWS)) return say(text);
   if (turn.images.length > 0) return say(aboutImages(turn.images));
+  const called = programRequest(text, turn.programTools ?? []);
+  if (called) return { kind: "call", ...called };
   const request = demoRequest(text);
   if (request) return ask(request, turn.tools);
   const plain = text.toLowerCase().replace(/[\s.!?]+$/, "");

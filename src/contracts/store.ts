@@ -36,6 +36,7 @@ import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
 import type { PostStore } from "./store/posts.ts";
+import type { ResponseStore } from "./store/responses.ts";
 import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { TranscriptionStore } from "./store/transcriptions.ts";
 import type { TaskStore } from "./store/tasks.ts";
@@ -71,6 +72,7 @@ export interface Store extends AsyncDisposable {
   readonly usage: UsageStore;
   readonly apiKeys: ApiKeyStore;
   readonly sessionTools: SessionToolStore;
+  readonly responses: ResponseStore;
   readonly health: StoreHealth;
   /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;

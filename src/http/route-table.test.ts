@@ -28,6 +28,7 @@ describe("the route table", () => {
       "operator DELETE /api/cron/jobs/:id",
       "operator DELETE /api/keys/:id",
       "operator DELETE /mcp",
+      "operator DELETE /v1/responses/:id",
       "operator GET /api/approvals",
       "operator GET /api/audit",
       "operator GET /api/config",
@@ -55,6 +56,8 @@ describe("the route table", () => {
       "operator GET /v1/models",
       "operator GET /v1/models/:id",
       "operator GET /v1/models/:owner/:agent",
+      "operator GET /v1/responses",
+      "operator GET /v1/responses/:id",
       "operator GET /ws",
       "operator PATCH /api/cron/jobs/:id",
       "operator PATCH /api/messages/:id",
@@ -83,6 +86,9 @@ describe("the route table", () => {
       "operator POST /api/sign-out",
       "operator POST /mcp",
       "operator POST /v1/chat/completions",
+      "operator POST /v1/responses",
+      "operator POST /v1/responses/:id/cancel",
+      "operator POST /v1/responses/compact",
       "signed GET /media/:id",
     ]);
   });

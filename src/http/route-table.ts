@@ -24,6 +24,7 @@ import { keyRoutes } from "./routes/keys.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { openAiRoutes } from "./routes/openai.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
+import { responseRoutes } from "./routes/responses.ts";
 
 interface TableParts extends ServerParts {
   readonly signIn: SignInDeps;
@@ -56,5 +57,6 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...keyRoutes(deps),
     ...openAiRoutes(deps, server),
     ...mcpRoutes(deps),
+    ...responseRoutes(deps, server),
   ];
 }

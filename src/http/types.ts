@@ -18,6 +18,7 @@ import type { McpClients } from "../contracts/mcp.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { OpenAiDoor } from "../contracts/openai.ts";
+import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
@@ -73,6 +74,8 @@ interface MessageDeps {
   readonly models: SessionModels;
   /** Chat completions in the form of OpenAI's API. */
   readonly openai: OpenAiDoor;
+  /** The same agents in the form of OpenResponses. */
+  readonly responses: ResponsesDoor;
   /** The channel that answers requests of its platform at this path; null: none does. */
   platformWebhook(path: string): Webhook | null;
 }

@@ -44,13 +44,13 @@ function doorWith(agent: FakeAgent = says("hello"), refusal: string | null = nul
     }),
     sessionKey: (agentId, turnId) => `agent:${agentId}:request:${turnId}` as SessionKey,
   });
-  const names = {
-    agents: () => ["default", "research"],
-    isTool: (name: string) => name === "cron",
+  const names = { agents: () => ["default", "research"], startedAt: 1_000 };
+  const options = {
+    isAgent: (id: string) => names.agents().includes(id),
+    isTaken: (name: string) => name === "cron",
     digest: (text: string) => `d${text.length}`,
-    startedAt: 1_000,
   };
-  const door = createOpenAiDoor({ clock, answers, names });
+  const door = createOpenAiDoor({ clock, answers, names, options });
   const asked = (body: object, more: Partial<AskedCompletion> = {}): AskedCompletion => ({
     request: door.read({ model: "pi-gateway", messages: USER, ...body }, null),
     principal: OPERATOR,

@@ -4,32 +4,20 @@ import type { Clock } from "../kit/clock.ts";
 import { type Answers, isFor } from "./answers.ts";
 import { createRate } from "./rate.ts";
 import { createRepeats } from "./repeats.ts";
-import { MODEL, readRequest } from "./request.ts";
+import { MODEL, readRequest, type RequestOptions } from "./request.ts";
 
 const MS_PER_SECOND = 1_000;
 
 interface OpenAiDeps {
   readonly clock: Clock;
   readonly answers: Pick<Answers, "answer">;
-  readonly names: OpenAiNames;
+  readonly options: RequestOptions;
+  /** As the configuration has them now. */
+  readonly names: { agents(): readonly string[]; readonly startedAt: number };
 }
 
-/** Names as the configuration and the registry have them now. */
-interface OpenAiNames {
-  agents(): readonly string[];
-  /** A tool of the gateway or of pi has this name. */
-  isTool(name: string): boolean;
-  digest(text: string): string;
-  readonly startedAt: number;
-}
-
-export function createOpenAiDoor({ names, clock, answers }: OpenAiDeps): OpenAiDoor {
+export function createOpenAiDoor({ names, clock, answers, options }: OpenAiDeps): OpenAiDoor {
   const repeats = createRepeats<Completion>();
-  const options = {
-    isAgent: (id: string) => names.agents().includes(id),
-    isTaken: names.isTool,
-    digest: names.digest,
-  };
   return {
     models(key) {
       const agents = names.agents().filter((id) => isFor(key, id));

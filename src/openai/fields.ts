@@ -33,3 +33,19 @@ export function flagAt(value: unknown, param: string): boolean {
   if (typeof value === "boolean") return value;
   throw wrongField(param, "must be true or false.");
 }
+
+export function numberAt(value: unknown, param: string, otherwise: number): number {
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw wrongField(param, "must be a number.");
+}
+
+/** Fields that ask for what cannot be promised; each with the values that ask for nothing. */
+export type Refusals = Readonly<Record<string, { readonly nothing: readonly unknown[]; readonly because: string }>>;
+
+export function refuseFields(fields: Fields, refusals: Refusals): void {
+  for (const [name, { nothing, because }] of Object.entries(refusals)) {
+    const value = fields[name];
+    if (value !== undefined && value !== null && !nothing.includes(value)) throw wrongField(name, because);
+  }
+}

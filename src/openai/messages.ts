@@ -34,12 +34,17 @@ export function readMessages(value: unknown): Conversation {
     if (role === "system" || role === "developer") instructions.push(plainText(fields["content"], `${at}.content`));
     else said.push(readMessage(fields, at, names));
   }
+  return { ...splitConversation(said, "messages"), instructions: instructions.join("\n\n") };
+}
+
+/** At the last answer. `param`: the field that all of it came from. Throws when nothing is left to answer. */
+export function splitConversation(said: readonly RequestMessage[], param: string): Omit<Conversation, "instructions"> {
   const from = said.findLastIndex(({ role }) => role === "assistant") + 1;
   const now = said.slice(from);
-  if (now.length === 0) throw wrongField("messages", "ends with an answer; add what is to be answered.");
+  if (now.length === 0) throw wrongField(param, "ends with an answer; add what is to be answered.");
   const prompt = promptOf(now);
-  if (prompt.images.length > MAX_IMAGES) throw wrongField("messages", `has more than ${MAX_IMAGES} new images.`);
-  return { before: said.slice(0, from), prompt, instructions: instructions.join("\n\n"), unpaired: unpairedIn(said) };
+  if (prompt.images.length > MAX_IMAGES) throw wrongField(param, `has more than ${MAX_IMAGES} new images.`);
+  return { before: said.slice(0, from), prompt, unpaired: unpairedIn(said) };
 }
 
 /** A provider refuses a conversation in which a call has no result right after it, or a result no call. */
@@ -124,11 +129,16 @@ function readCalls(value: unknown, at: string): readonly ClientCall[] {
     const call = objectAt(one, `${at}[${index}]`);
     const called = objectAt(call["function"], `${at}[${index}].function`);
     const written = optionalText(called["arguments"], `${at}[${index}].function.arguments`) ?? "";
-    const parsed = parseJson(written === "" ? "{}" : written, ARGUMENTS);
     return {
       callId: textAt(call["id"], `${at}[${index}].id`),
       tool: textAt(called["name"], `${at}[${index}].function.name`),
-      input: parsed.ok ? parsed.value : {}, // what a model wrote wrongly stays a call without arguments
+      input: readArguments(written),
     };
   });
+}
+
+/** What a model wrote wrongly stays a call without arguments. */
+export function readArguments(written: string): unknown {
+  const parsed = parseJson(written === "" ? "{}" : written, ARGUMENTS);
+  return parsed.ok ? parsed.value : {};
 }

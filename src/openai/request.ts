@@ -2,7 +2,16 @@
 import { GatewayError } from "../contracts/errors.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { readClientTools } from "./client-tools.ts";
-import { type Fields, flagAt, objectAt, optionalText, textAt, wrongField } from "./fields.ts";
+import {
+  type Fields,
+  flagAt,
+  objectAt,
+  optionalText,
+  type Refusals,
+  refuseFields,
+  textAt,
+  wrongField,
+} from "./fields.ts";
 import { readMessages } from "./messages.ts";
 
 export const MODEL = "pi-gateway";
@@ -11,7 +20,7 @@ const MAX_USER_CHARS = 512;
 const SHORT_NAME = /^[a-z0-9-]{1,57}$/;
 
 /** Fields that change what an answer is, which an agent with tools cannot promise; each with the values that ask for nothing. */
-const REFUSED: Readonly<Record<string, { readonly nothing: readonly unknown[]; readonly because: string }>> = {
+const REFUSED: Refusals = {
   n: { nothing: [1], because: "can only be 1: a turn has one answer." },
   logprobs: { nothing: [false], because: "is not known here." },
   top_logprobs: { nothing: [0], because: "is not known here." },
@@ -22,7 +31,7 @@ const REFUSED: Readonly<Record<string, { readonly nothing: readonly unknown[]; r
   web_search_options: { nothing: [], because: "is not used here: the agent has tools of its own." },
 };
 
-interface RequestOptions {
+export interface RequestOptions {
   /** Agents that can be named. */
   isAgent(id: string): boolean;
   isTaken(tool: string): boolean;
@@ -50,10 +59,7 @@ export function readRequest(body: unknown, header: string | null, options: Reque
 }
 
 function refuseUnknownAnswers(fields: Fields): void {
-  for (const [name, { nothing, because }] of Object.entries(REFUSED)) {
-    const value = fields[name];
-    if (value !== undefined && value !== null && !nothing.includes(value)) throw wrongField(name, because);
-  }
+  refuseFields(fields, REFUSED);
   const format = fields["response_format"];
   if (format !== undefined && format !== null && objectAt(format, "response_format")["type"] !== "text")
     throw wrongField("response_format", "can only be text. Ask for JSON in the instructions.");
@@ -62,7 +68,7 @@ function refuseUnknownAnswers(fields: Fields): void {
     throw wrongField("modalities", "can only be text.");
 }
 
-function agentOf(model: string, { isAgent }: RequestOptions): string | undefined {
+export function agentOf(model: string, { isAgent }: Pick<RequestOptions, "isAgent">): string | undefined {
   if (model === MODEL) return undefined;
   const agent = model.startsWith(`${MODEL}/`) ? model.slice(MODEL.length + 1) : "";
   if (isAgent(agent)) return agent;
@@ -79,7 +85,7 @@ function unknownModel(model: string): GatewayError {
 }
 
 /** One session for each value of `user`, apart from all that people name themselves. */
-function userSession(fields: Fields, { digest }: RequestOptions): string | null {
+export function userSession(fields: Fields, { digest }: Pick<RequestOptions, "digest">): string | null {
   const user = optionalText(fields["user"], "user") ?? "";
   if (user === "") return null;
   if (user.length > MAX_USER_CHARS) throw wrongField("user", `has more than ${MAX_USER_CHARS} characters.`);

@@ -30,6 +30,7 @@ import { createNotes } from "./rows/notes/notes.ts";
 import { createClaimTakeover, createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
+import { createResponses } from "./rows/responses.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSessionTools } from "./rows/session-tools.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
@@ -122,6 +123,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     usage: createUsage(rows),
     apiKeys: createApiKeyRows(rows, audit),
     sessionTools: createSessionTools(rows),
+    responses: createResponses(rows),
     health: createHealth({ commits, touch: starts.touch, notices: options.notices }),
     async [Symbol.asyncDispose]() {
       if (!open) return;

@@ -32,6 +32,7 @@ import { reactionsThatWake } from "./migrations/032-reactions-that-wake.ts";
 import { outboxClaims } from "./migrations/033-outbox-claims.ts";
 import { apiKeys } from "./migrations/034-api-keys.ts";
 import { sessionTools } from "./migrations/035-session-tools.ts";
+import { responses } from "./migrations/036-responses.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -67,6 +68,7 @@ const MIGRATIONS: readonly Migration[] = [
   outboxClaims,
   apiKeys,
   sessionTools,
+  responses,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

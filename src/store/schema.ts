@@ -10,6 +10,7 @@ import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
+import type { ResponseTable } from "./rows/responses.ts";
 import type { UsageTables } from "./rows/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
@@ -48,6 +49,7 @@ export interface Tables extends UsageTables, MessageTables {
   approval_grants: GrantTable;
   api_keys: ApiKeyTable;
   session_tools: SessionToolTable;
+  responses: ResponseTable;
 }
 
 interface MetaTable {

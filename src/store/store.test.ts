@@ -27,6 +27,7 @@ import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { notesContract } from "../testing/contracts/store/notes-contract.ts";
 import { apiKeyContract } from "../testing/contracts/store/api-key-contract.ts";
+import { responseContract } from "../testing/contracts/store/response-contract.ts";
 import { auditContract } from "../testing/contracts/store/audit-contract.ts";
 import { jobContract } from "../testing/contracts/automation/job-contract.ts";
 import { hookMarkContract } from "../testing/contracts/automation/hook-mark-contract.ts";
@@ -73,6 +74,7 @@ hookMarkContract("a SQLite store", openWorld);
 jobContract("the jobs of a SQLite store", openWorld);
 auditContract("the audit log of a SQLite store", openWorld);
 apiKeyContract("keys of programs in a SQLite store", openWorld);
+responseContract("responses in a SQLite store", openWorld);
 
 test("everything in the state directory is private, also the files that SQLite makes by itself", async () => {
   await using home = await tempHome();

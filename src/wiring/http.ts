@@ -3,6 +3,7 @@ import { type Config, publicConfig } from "../config/index.ts";
 import type { ClientStream } from "../contracts/events.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
+import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import { createWaitingMessages } from "../flow/index.ts";
 import { accessSettings, httpOptions, type HttpServer, openHttp } from "../http/index.ts";
@@ -14,7 +15,7 @@ import { openSecretFiles } from "../store/index.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
-import { openCompletions } from "./openai.ts";
+import { openOpenAiDoors } from "./openai.ts";
 
 interface PortParts extends Groups {
   readonly plugins: PluginHost;
@@ -27,6 +28,7 @@ interface PortParts extends Groups {
 
 interface Port {
   readonly server: HttpServer;
+  readonly responses: ResponsesDoor;
   /** Puts the settings for sign-in and host names of this configuration into effect. */
   reload(config: Config): void;
 }
@@ -43,6 +45,7 @@ export function openPort(core: Core, parts: PortParts): Port {
     secrets.hide(chosen);
     return chosen;
   };
+  const doors = openOpenAiDoors(core, parts);
   const server = openHttp(
     {
       clock,
@@ -61,7 +64,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         api: builtinChannels.api,
         sessions: { parse: (text, agent, key) => chooseSession(config(), text, agent, key) },
         models: agents.models,
-        openai: openCompletions(core, parts),
+        ...doors,
         platformWebhook: messages.platforms.webhook,
       },
       people: {
@@ -85,5 +88,5 @@ export function openPort(core: Core, parts: PortParts): Port {
     httpOptions(config, { token: token(config()), mediaKey: files.mediaKey }),
   );
   metrics.registerGauges(() => gaugesOf(status(), server));
-  return { server, reload: (next) => server.update(accessSettings(next, token(next))) };
+  return { server, responses: doors.responses, reload: (next) => server.update(accessSettings(next, token(next))) };
 }

@@ -114,8 +114,8 @@ export const KEYS_BUGS: readonly SeededBug[] = [
   {
     what: "Frames of a socket are not counted as requests of its key.",
     file: "src/http/ws/sockets.ts",
-    in: "receive",
-    find: "deps.auth.count(socket.data.identity);",
+    in: "admitted",
+    find: "auth.count(data.identity);",
     replace: "",
     tests: access,
   },

@@ -13,6 +13,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "DELETE /api/cron/jobs/:id": ["all"],
   "DELETE /api/keys/:id": ["all"],
   "DELETE /mcp": ["chat", "tools", "read"],
+  "DELETE /v1/responses/:id": ["chat"],
   "GET /api/approvals": ["read", "all"],
   "GET /api/audit": ["read", "all"],
   "GET /api/config": ["all"],
@@ -41,6 +42,8 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /v1/models": ["chat"],
   "GET /v1/models/:id": ["chat"],
   "GET /v1/models/:owner/:agent": ["chat"],
+  "GET /v1/responses": ["chat"],
+  "GET /v1/responses/:id": ["chat"],
   "GET /ws": ["chat", "tools", "read"],
   "PATCH /api/cron/jobs/:id": ["all"],
   "PATCH /api/messages/:id": ["chat"],
@@ -70,6 +73,9 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/tools/call": ["tools"],
   "POST /mcp": ["chat", "tools", "read"],
   "POST /v1/chat/completions": ["chat"],
+  "POST /v1/responses": ["chat"],
+  "POST /v1/responses/:id/cancel": ["chat"],
+  "POST /v1/responses/compact": ["chat"],
 };
 
 const METHODS: typeof ROUTES = {

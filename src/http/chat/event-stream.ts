@@ -3,7 +3,7 @@ import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 
-interface EventSink extends Pick<DataSink, "isGone"> {
+interface EventSink extends DataSink {
   send(event: string, data: unknown): void;
 }
 
@@ -27,7 +27,14 @@ export function eventStream(
   produce: (sink: EventSink, signal: AbortSignal) => Promise<void>,
 ): Response {
   return textStream(deps, signal, ({ write, isGone }, over) =>
-    produce({ send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`), isGone }, over),
+    produce(
+      {
+        send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+        data: (text) => write(`data: ${text}\n\n`),
+        isGone,
+      },
+      over,
+    ),
   );
 }
 

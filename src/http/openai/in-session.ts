@@ -10,7 +10,7 @@ import { followTurn } from "../chat/follow-turn.ts";
 import { turnError } from "../chat/turn-error.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
 
-type SessionDeps = Pick<HttpDeps, "clock" | "ids" | "log" | "events" | "store" | "messages">;
+export type SessionDeps = Pick<HttpDeps, "clock" | "ids" | "log" | "events" | "store" | "messages">;
 
 export function inSession(
   deps: SessionDeps,

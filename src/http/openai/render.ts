@@ -1,9 +1,7 @@
 /** Answers as chat completions, whole and in chunks, in the forms that the official SDKs read. Pure. */
 import type { ClientCall } from "../../contracts/client-request.ts";
-import type { ChatCompletionRequest, Completion, RateState } from "../../contracts/openai.ts";
+import type { ChatCompletionRequest, Completion } from "../../contracts/openai.ts";
 import type { Usage } from "../../contracts/chat.ts";
-
-const MS_PER_SECOND = 1_000;
 
 type FinishReason = "stop" | "tool_calls";
 
@@ -61,14 +59,6 @@ export function completionChunks(
         ...(includeUsage ? [spent] : []),
       ];
     },
-  };
-}
-
-export function rateHeaders({ limit, remaining, resetMs }: RateState): Record<string, string> {
-  return {
-    "x-ratelimit-limit-requests": String(limit),
-    "x-ratelimit-remaining-requests": String(remaining),
-    "x-ratelimit-reset-requests": `${Math.ceil(resetMs / MS_PER_SECOND)}s`,
   };
 }
 

@@ -1,13 +1,12 @@
 /** GET /v1/models and POST /v1/chat/completions, for programs written for OpenAI's API. Hanging up stops the turn. */
 import { GatewayError } from "../../contracts/errors.ts";
-import type { AskedCompletion, ChatCompletionRequest, Completion, RateState } from "../../contracts/openai.ts";
+import type { AskedCompletion, ChatCompletionRequest, Completion } from "../../contracts/openai.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { CHAT } from "../access/key-reach.ts";
-import { hexDigest } from "../access/digests.ts";
 import { dataStream } from "../chat/event-stream.ts";
-import { inSession } from "../openai/in-session.ts";
+import { askingOf, sessionIn, withRate } from "../openai/asking.ts";
 import { openAiError } from "../openai/problem.ts";
-import { type Chunks, completionBody, completionChunks, rateHeaders } from "../openai/render.ts";
+import { type Chunks, completionBody, completionChunks } from "../openai/render.ts";
 import { logProblem } from "../problem.ts";
 import { type Call, json, OPERATOR_GET, OPERATOR_POST, param, identityOf, type Route } from "../route.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
@@ -62,37 +61,14 @@ function oneModel(models: ReturnType<OpenAiDeps["messages"]["openai"]["models"]>
 }
 
 async function complete(deps: OpenAiDeps, server: ServerParts, call: Call): Promise<Response> {
-  const by = identityOf(call);
-  const { principal, key } = by;
-  const { headers } = call.request;
-  const request = deps.messages.openai.read(call.json, headers.get("x-session-key"));
-  const rate = deps.messages.openai.admit(principal);
-  const asked: AskedCompletion = {
-    request,
-    principal,
-    key,
-    idempotencyKey: keyOf(headers),
-    digest: hexDigest(JSON.stringify([call.json, headers.get("x-session-key")])),
-    inSession: inSession(deps, server, by),
-  };
+  const request = deps.messages.openai.read(call.json, sessionIn(call.request));
+  const rate = deps.messages.openai.admit(identityOf(call).principal);
+  const asked: AskedCompletion = { request, ...askingOf(deps, server, call) };
   call.server.timeout(call.request, 0); // an answer may take longer than an idle connection lives; the turn has its own limit
   const response = request.stream
     ? await streamed(deps, call, asked)
     : json(completionBody(request, await deps.messages.openai.answer(asked, () => undefined, call.signal)));
   return withRate(response, rate);
-}
-
-function withRate(response: Response, rate: RateState): Response {
-  for (const [name, value] of Object.entries(rateHeaders(rate))) response.headers.set(name, value);
-  return response;
-}
-
-function keyOf(headers: Headers): string | null {
-  const key = headers.get("idempotency-key");
-  if (key === null || /^[\x21-\x7e]{1,200}$/.test(key)) return key;
-  throw new GatewayError("bad_request", "unreadable Idempotency-Key", {
-    say: "Idempotency-Key is 1 to 200 printable characters without spaces.",
-  });
 }
 
 /** The stream begins with the first words, so that what fails before them has a status. */
@@ -131,7 +107,7 @@ async function streamed(deps: OpenAiDeps, call: Call, asked: AskedCompletion): P
     } catch (error) {
       if (sink.isGone() || call.request.signal.aborted) return; // nobody is left to be told
       logProblem(deps.log, error, { requestId: call.requestId });
-      write({ error: openAiError(error, call.requestId) });
+      write({ error: openAiError(error) });
     }
   });
 }

@@ -1,10 +1,9 @@
 /** Status, metrics, configuration and the event socket: what the web console and the command line need to run the gateway. */
 import { GatewayError } from "../../contracts/errors.ts";
-import { isUpgrade } from "../access/gate.ts";
 import { json, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
 import { ADMIN, ANY_SCOPE, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
-import { createFrameRate } from "../ws/frame-rate.ts";
+import { upgraded } from "../ws/upgraded.ts";
 
 export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): readonly Route[] {
   return [
@@ -41,19 +40,7 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): rea
       ...OPERATOR_GET,
       path: "/ws",
       scope: ANY_SCOPE,
-      handle({ request, server, identity, requestId }) {
-        const headers = { "x-request-id": requestId };
-        const data = identity && {
-          identity,
-          rate: createFrameRate(deps.clock),
-          inFlight: 0,
-          following: new Map(),
-          sending: Promise.resolve(),
-          gone: new AbortController(),
-        };
-        if (data && isUpgrade(request.headers) && server.upgrade(request, { data, headers })) return "upgraded";
-        throw new GatewayError("bad_request", "no upgrade", { say: "This address takes WebSocket connections only." });
-      },
+      handle: (call) => upgraded(deps, call, null),
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** How many frames one socket may send: a burst at once, then a steady rate. Beyond that frames are refused, and far beyond it the socket is closed. */
 import type { Clock } from "../../kit/clock.ts";
 
-type FrameVerdict =
+export type FrameVerdict =
   | { readonly kind: "take" }
   | { readonly kind: "refuse"; readonly retryAfterMs: number }
   /** Answering further frames would cost more than it is worth. */

@@ -12,11 +12,13 @@ import { mayHear } from "../access/key-reach.ts";
 import { JSON_MAX_DEPTH } from "../body.ts";
 import type { ByteRoom } from "../byte-room.ts";
 import { logProblem, wireError } from "../problem.ts";
-import type { FrameRate } from "./frame-rate.ts";
+import type { FrameRate, FrameVerdict } from "./frame-rate.ts";
 import type { MethodTable } from "./ws-methods.ts";
 
 export interface SocketData {
   readonly identity: Identity;
+  /** Null: methods and events, as in ws-methods.ts. */
+  readonly protocol: SocketProtocol | null;
   readonly rate: FrameRate;
   inFlight: number;
   /** By event name, the number from which on this socket has been sent every event of that name. */
@@ -28,7 +30,16 @@ export interface SocketData {
 }
 export type Socket = ServerWebSocket<SocketData>;
 
+/** Another protocol than the gateway's own, on a socket that is guarded in the same way. */
+export interface SocketProtocol {
+  opened(socket: Socket): void;
+  /** `admit`: call it before the frame is answered. Throws when that is too much; holds the bytes of the frame until it is disposed of. Never rejects. */
+  receive(socket: Socket, text: string | Buffer, admit: () => Disposable): Promise<void>;
+}
+
 const MAX_FRAME_BYTES = 1024 * 1024;
+/** Frames of other protocols: a response may bring images along. */
+export const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 const MAX_IN_FLIGHT = 200;
 const MAX_ID_CHARS = 128;
@@ -36,6 +47,7 @@ const IDLE_SECONDS = 120;
 const GOING_AWAY = 1001;
 const SIGNED_OUT = 4001;
 const TOO_MANY_FRAMES = 1008; // "policy violation"
+const TOO_LARGE = 1009;
 const OPEN = 1;
 
 export interface Sockets extends Disposable {
@@ -66,15 +78,14 @@ export function createSockets(deps: SocketDeps): Sockets {
     if (verdict.kind === "close")
       return socket.close(TOO_MANY_FRAMES, "Too many frames. Connect again and send fewer.");
     if (!deps.auth.isCurrent(socket.data.identity)) return socket.close(SIGNED_OUT, "Sign in again.");
+    const admit = () => admitted(deps, socket, { verdict, bytes: text.length });
+    if (socket.data.protocol) return socket.data.protocol.receive(socket, text, admit);
+    if (text.length > MAX_FRAME_BYTES) return socket.close(TOO_LARGE, "A frame has at most 1 MiB.");
     const frame = readFrame(text);
     const requestId = deps.ids.next("req");
     try {
       if (frame.problem !== null) throw frame.problem;
-      if (verdict.kind === "refuse") throw tooFast(verdict.retryAfterMs);
-      if (socket.data.inFlight >= MAX_IN_FLIGHT) throw busy();
-      deps.auth.count(socket.data.identity);
-      using held = deps.room.open();
-      held.take(text.length);
+      using _held = admit();
       socket.data.inFlight++;
       try {
         reply(socket, { id: frame.id, ok: true, result: await deps.methods.call(frame, socket) });
@@ -90,13 +101,16 @@ export function createSockets(deps: SocketDeps): Sockets {
   return {
     count: () => open.size,
     handler: {
-      maxPayloadLength: MAX_FRAME_BYTES,
+      maxPayloadLength: MAX_PAYLOAD_BYTES,
       backpressureLimit: MAX_UNSENT_BYTES,
       closeOnBackpressureLimit: true, // otherwise Bun drops frames silently, and the client would miss events
       perMessageDeflate: false,
       idleTimeout: IDLE_SECONDS,
       sendPings: true,
-      open: (socket) => void open.add(socket),
+      open(socket) {
+        open.add(socket);
+        socket.data.protocol?.opened(socket);
+      },
       close(socket) {
         open.delete(socket);
         socket.data.gone.abort(new Error("the connection was closed"));
@@ -120,6 +134,21 @@ export function createSockets(deps: SocketDeps): Sockets {
       for (const socket of open) socket.close(GOING_AWAY, "The gateway is stopping.");
     },
   };
+}
+
+interface Arrived {
+  readonly verdict: FrameVerdict;
+  readonly bytes: number;
+}
+
+/** Throws when a frame is one too many; holds its bytes until it is answered. */
+function admitted({ auth, room }: SocketDeps, { data }: Socket, { verdict, bytes }: Arrived): Disposable {
+  if (verdict.kind === "refuse") throw tooFast(verdict.retryAfterMs);
+  if (data.inFlight >= MAX_IN_FLIGHT) throw busy();
+  auth.count(data.identity);
+  const held = room.open();
+  held.take(bytes);
+  return held;
 }
 
 /** Replays what came after `since` and follows from there, in one tick: nothing is missed, and nothing this socket has been sent comes again. */

@@ -22,7 +22,7 @@ import { createSeqIds } from "../seq-ids.ts";
 import { chooseSession } from "../../routing/index.ts";
 import { testKeys } from "./test-keys.ts";
 import { noJobs } from "../automation/no-jobs.ts";
-import { noCompletions } from "./no-completions.ts";
+import { noCompletions, noResponses } from "./no-completions.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";
 export const PASSWORD = "correct horse battery";
@@ -97,6 +97,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       sessions: { parse: (text, agent, key) => chooseSession({ bindings: [] }, text, agent, key) },
       models: testModels(clock),
       openai: noCompletions(),
+      responses: noResponses(),
       platformWebhook: (path) => memory.webhooks.get(path) ?? null,
     },
     people: {

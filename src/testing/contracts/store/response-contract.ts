@@ -1,0 +1,79 @@
+/** What every store promises about responses of programs: they belong to one person, follow each other, and go a conversation at a time. */
+import { describe, expect, test } from "bun:test";
+import type { Principal } from "../../../contracts/ids.ts";
+import type { StoredResponse } from "../../../contracts/store/responses.ts";
+import { OPERATOR, type StoreWorld } from "./store-world.ts";
+
+const ADA = "key:user:ada" as Principal;
+
+function stored(id: string, more: Partial<StoredResponse> = {}): StoredResponse {
+  const json = { said: { messages: [{ role: "user", text: `said with ${id}` }] }, body: { id, object: "response" } };
+  return { id, principal: OPERATOR, chain: id, previous: null, createdAt: 1_000, ended: true, ...json, ...more };
+}
+
+const KEEPS_ALL = { before: 0, maxEach: 100, maxCharsEach: 1_000_000 };
+
+export function responseContract(name: string, open: () => Promise<StoreWorld>): void {
+  describe(name, () => {
+    test("a response is there after a restart, for whoever asked for it and for nobody else", async () => {
+      await using world = await open();
+      await world.store.responses.put(stored("r1"));
+      const { responses } = await world.reopen();
+      expect(await responses.find("r1", OPERATOR)).toEqual(stored("r1"));
+      expect([await responses.find("r1", ADA), await responses.chain("r1", ADA, 9)]).toEqual([null, "missing"]);
+      expect([await responses.remove("r1", ADA), await responses.remove("r1", OPERATOR)]).toEqual([false, true]);
+      expect(await responses.find("r1", OPERATOR)).toBeNull();
+    });
+
+    test("a response that was begun is replaced by how it ended", async () => {
+      await using world = await open();
+      const { responses } = world.store;
+      await responses.put(stored("r1", { ended: false, body: { status: "queued" } }));
+      expect((await responses.open()).map(({ id }) => id)).toEqual(["r1"]);
+      await responses.put(stored("r1", { body: { status: "completed" } }));
+      expect([await responses.open(), (await responses.find("r1", OPERATOR))?.body]).toEqual([
+        [],
+        { status: "completed" },
+      ]);
+    });
+
+    test("a conversation is found from its last response on, oldest first, whole or not at all", async () => {
+      await using world = await open();
+      const { responses } = world.store;
+      await responses.put(stored("r1"));
+      await responses.put(stored("r2", { chain: "r1", previous: "r1" }));
+      await responses.put(stored("r3", { chain: "r1", previous: "r2" }));
+      const chain = await responses.chain("r3", OPERATOR, 3);
+      expect(chain).toMatchObject([{ id: "r1" }, { id: "r2" }, { id: "r3" }]);
+      expect(await responses.chain("r3", OPERATOR, 2)).toBe("too_long");
+      await responses.remove("r1", OPERATOR);
+      expect(await responses.chain("r3", OPERATOR, 3)).toBe("missing");
+    });
+
+    test("a conversation is taken away whole when its newest response is old", async () => {
+      await using world = await open();
+      const { responses } = world.store;
+      await responses.put(stored("old"));
+      await responses.put(stored("r1"));
+      await responses.put(stored("r2", { chain: "r1", previous: "r1", createdAt: 5_000 }));
+      expect(await responses.prune({ ...KEEPS_ALL, before: 2_000 })).toBe(1);
+      expect(await responses.find("old", OPERATOR)).toBeNull();
+      expect(await responses.chain("r2", OPERATOR, 9)).toHaveLength(2);
+    });
+
+    test("each person has a share, and the oldest conversations beyond it go first", async () => {
+      await using world = await open();
+      const { responses } = world.store;
+      for (const [at, id] of ["a", "b", "c"].entries()) await responses.put(stored(id, { createdAt: at }));
+      await responses.put(stored("of-ada", { principal: ADA }));
+      expect(await responses.prune({ ...KEEPS_ALL, maxEach: 2 })).toBe(1);
+      expect([await responses.find("a", OPERATOR), (await responses.find("of-ada", ADA))?.id]).toEqual([
+        null,
+        "of-ada",
+      ]);
+      const chars = JSON.stringify(stored("c").said).length + JSON.stringify(stored("c").body).length;
+      expect(await responses.prune({ ...KEEPS_ALL, maxCharsEach: chars + 20 })).toBe(1);
+      expect((await responses.find("c", OPERATOR))?.id).toBe("c");
+    });
+  });
+}

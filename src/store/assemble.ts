@@ -10,7 +10,7 @@ import { createChain } from "./audit/chain.ts";
 import { createAuditLog, createAuditTrail } from "./audit/entries.ts";
 import type { HeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
-import { createGroupCommit, storeFailed } from "./group-commit.ts";
+import { createGroupCommit, type GroupCommit, storeFailed } from "./group-commit.ts";
 import { createHealth } from "./health/store-health.ts";
 import { createApiKeyRows } from "./rows/api-keys.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
@@ -130,16 +130,23 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
       open = false;
       options.closing();
       commits.close();
-      // closing folds the log into the database without looking at its checksums, and after an I/O error the log may not be what was written
-      if (commits.isBroken()) return sql.abandon();
-      try {
+      close(sql, commits, () => {
         starts.end();
         options.headFile?.close(chain.head());
-      } finally {
-        sql.close();
-      }
+      });
     },
   };
+}
+
+/** `last`: what is still written into it. */
+function close(sql: Sql, commits: Pick<GroupCommit, "isBroken">, last: () => void): void {
+  // closing folds the log into the database without looking at its checksums, and after an I/O error the log may not be what was written
+  if (commits.isBroken()) return sql.abandon();
+  try {
+    last();
+  } finally {
+    sql.close();
+  }
 }
 
 function createRead(isOpen: () => boolean): RowDeps["read"] {

@@ -194,7 +194,6 @@ export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
   "src/agents": 2,
   "src/automation": 2,
   "src/channels": 4,
-  "src/delivery": 1,
   "src/http": 5,
   "src/observe": 3,
   "src/queue": 4,

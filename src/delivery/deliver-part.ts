@@ -198,12 +198,9 @@ async function failed(
   if (!part) return STOPPED;
   const now = deps.clock.now();
   const after = afterError(part, error, { now, chance: chanceOf(deps.ids) });
+  if (after.kind === "end") return end(deps, part, after.end, signal);
   const askedMs = askedPauseOf(error);
   const cooldown: ChatCooldown = askedMs === null ? {} : { pausedUntil: now + askedMs };
-  if (after.kind === "end") {
-    const ended = await end(deps, part, after.end, signal);
-    return ended.kind === "stopped" ? ended : { ...ended, ...cooldown };
-  }
   const { id, attempts } = after.part;
   const next = beforeTry(after.part, channel, now);
   const ms = next.kind === "wait" ? next.ms : 0;

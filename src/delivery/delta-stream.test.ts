@@ -24,6 +24,18 @@ describe("streamed text", () => {
     expect(shown).toEqual(["He", "llo"]);
   });
 
+  test("is shown at once when the gap is over, without a timer", async () => {
+    const { clock, shown, stream } = fixture();
+    stream.push("a");
+    await clock.advance(29);
+    stream.push("b");
+    expect([shown.length, clock.pending()]).toEqual([1, 1]);
+    await clock.advance(1);
+    await clock.advance(30);
+    stream.push("c");
+    expect([shown, clock.pending()]).toEqual([["a", "b", "c"], 0]);
+  });
+
   test("is complete after a flush, whatever was held back", () => {
     const { shown, stream } = fixture();
     stream.push("a");

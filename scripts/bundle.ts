@@ -70,6 +70,14 @@ async function buildInto(root: string, folder: string): Promise<void> {
     bytecode: true,
     format: "cjs",
   });
+  await bundled({
+    root,
+    target: "bun",
+    outdir: folder,
+    minify: { syntax: true, whitespace: true },
+    entrypoints: [join(root, "src/sandbox/launcher/relay.ts")],
+    naming: "sandbox.relay.js",
+  });
   for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
   await bundleConsole(join(root, "console"), folder);
 }

@@ -145,7 +145,7 @@ export const PLACES: readonly Place[] = [
   },
   {
     pattern: /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/g,
-    allowed: ["src/config/", "src/sandbox/launcher/launch.ts"],
+    allowed: ["src/config/", "src/sandbox/launcher/launch.ts", "src/sandbox/launcher/relay.ts"],
     onceIn: "src/main.ts",
     because: "the environment is read in config, and handed on by the launcher",
   },

@@ -15,22 +15,36 @@ const EVERYTHING = resolve(import.meta.dir, "../node_modules/@modelcontextprotoc
 /** Answers the older protocol, and has a tool that never answers. What it says about `look` is in a file. */
 const ODD_SERVER = `
   import { readFileSync } from "node:fs";
+  import { get } from "node:http";
   import { createInterface } from "node:readline";
+  const reach = (host) => new Promise((resolve) => {
+    const { hostname, port } = new URL(process.env.HTTP_PROXY ?? "http://127.0.0.1:9");
+    const asked = get({ hostname, port, path: "http://" + host + "/" }, (answer) => {
+      answer.setEncoding("utf8");
+      answer.on("data", (text) => resolve(answer.statusCode + " " + text));
+    });
+    asked.on("error", (error) => resolve(error.message));
+  });
   const object = { type: "object", properties: {} };
   const tools = () => [
     { name: "look", description: readFileSync(process.argv[2], "utf8"), inputSchema: object, annotations: { readOnlyHint: true } },
     { name: "hang", description: "Never answers.", inputSchema: object, annotations: { readOnlyHint: true } },
+    { name: "reach", description: "Reaches a host.", inputSchema: { type: "object", properties: { host: { type: "string" } } }, annotations: { readOnlyHint: true } },
     { name: "bad", description: "Has a bad schema.", inputSchema: { type: "nothing" } },
   ];
   const results = {
     initialize: () => ({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "odd", version: "1" } }),
     "tools/list": () => ({ tools: tools() }),
-    "tools/call": ({ name }) => name === "hang" ? null : ({ content: [{ type: "text", text: "I looked. " + Object.keys(process.env).sort().join(" ") }] }),
+    "tools/call": async ({ name, arguments: { host } }) => {
+      if (name === "hang") return null;
+      const text = name === "reach" ? await reach(host) : "I looked. " + Object.keys(process.env).sort().join(" ");
+      return { content: [{ type: "text", text }] };
+    },
   };
-  createInterface({ input: process.stdin }).on("line", (line) => {
+  createInterface({ input: process.stdin }).on("line", async (line) => {
     const { id, method, params } = JSON.parse(line);
     if (id === undefined) return;
-    const result = results[method]?.(params);
+    const result = await results[method]?.(params);
     if (result === null) return;
     const answer = result ? { result } : { error: { code: -32601, message: "unknown method" } };
     console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
@@ -62,6 +76,7 @@ beforeAll(async () => {
   await writeFile(words(), "Looks around.");
   gateway = await startGatewayProcess({
     home: home.path,
+    env: { SECRET_OF_THE_OWNER: "not-for-servers" },
     config: {
       ...endpoint(provider),
       mcp: {
@@ -72,6 +87,7 @@ beforeAll(async () => {
             args: [script, words()],
             env: { SHOP_KEY: "a-secret-of-the-shop" },
             folders: [{ path: folder.path }],
+            network: { allow: ["10.0.0.1"] },
             timeoutMs: "2s",
           },
         },
@@ -108,7 +124,18 @@ test("a real pi calls a tool of a real npm server behind the wall, and gets its 
 test("a server has its own variables and nothing of the gateway's environment", async () => {
   const said = await call("mcp_odd_look");
   expect(said).toMatch(/I looked\. (?:\S+ )*HOME (?:\S+ )*PATH (?:\S+ )*SHOP_KEY(?: \S+)* TMPDIR/);
-  expect(said).not.toContain("PI_GATEWAY_TOKEN");
+  expect(said).not.toContain("SECRET_OF_THE_OWNER");
+});
+
+test("a server reaches hosts through the proxy of the gateway alone, which refuses what is not listed and what is private", async () => {
+  expect(await call("mcp_odd_reach", { host: "elsewhere.example" })).toContain(
+    "403 pi-gateway: elsewhere.example is not listed in mcp.servers.odd.network.allow",
+  );
+  expect(await call("mcp_odd_reach", { host: "10.0.0.1" })).toContain("10.0.0.1 is on a private network");
+  const { items } = (await (await gateway.fetch("/api/audit?kind=network.refused")).json()) as {
+    items: { actor: string }[];
+  };
+  expect(items.map(({ actor }) => actor)).toEqual(["program:mcp-odd", "program:mcp-odd"]);
 });
 
 test("a tool with a schema that cannot be used is quarantined, and the others of its server work", async () => {
@@ -117,6 +144,7 @@ test("a tool with a schema that cannot be used is quarantined, and the others of
   expect(odd).toEqual([
     ["mcp_odd_look", "ok"],
     ["mcp_odd_hang", "ok"],
+    ["mcp_odd_reach", "ok"],
     ["mcp_odd_bad", "quarantined"],
   ]);
 });

@@ -40,6 +40,7 @@ describe("the build", () => {
       "main.js.map",
       "sandbox.js",
       "sandbox.js.jsc",
+      "sandbox.relay.js",
     ]);
     const list = JSON.parse(readFileSync(join(dist, "console.json"), "utf8"));
     for (const { file, gzip } of Object.values<{ file: string; gzip: string }>(list.files)) {

@@ -1,5 +1,6 @@
 /** Finds out once what wall this machine can build, by starting a program behind it, and starts programs behind that wall from then on. */
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type {
   ConfinedPlaces,
@@ -80,10 +81,19 @@ function launch(
   tier: BuiltTier,
   { places, program }: Confined,
 ): Launch {
-  const made = sandboxPolicy(home, places);
+  const relay = tier === "full" && program.relay !== undefined ? relayCommand(programs, program.relay) : null;
+  const readable = relay === null ? places : { ...places, read: [...places.read, ...relay.files] };
+  const made = sandboxPolicy(home, readable);
   if (!made.ok) throw new GatewayError("sandbox_unusable", made.say, { say: made.say });
   if (process.platform === "darwin") return macosLaunch(made.policy, program);
-  return launchOf(tier, made.policy, program, programs);
+  const started = relay === null ? program : { ...program, argv: [...relay.argv, ...program.argv] };
+  return launchOf(tier, made.policy, started, programs);
+}
+
+/** The relay lies beside the launcher, under its name. */
+function relayCommand({ bun, launcher }: LauncherPrograms, descriptor: number) {
+  const file = launcher.endsWith(".ts") ? join(dirname(launcher), "relay.ts") : launcher.replace(/\.js$/, ".relay.js");
+  return { argv: [...bun, file, String(descriptor)], files: [bun[0] ?? process.execPath, file] };
 }
 
 function unusable(tier: BuiltTier, { unshare, launcher }: LauncherPrograms): string | null {

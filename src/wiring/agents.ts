@@ -76,7 +76,12 @@ export async function openAgents(
   };
   const programs = createPrograms(
     { clock, ids, log, sandbox, egress },
-    { home: options.home, environment: options.environment, settings: () => config().agent },
+    {
+      home: options.home,
+      environment: options.environment,
+      bunEnv: options.bunEnv,
+      settings: () => config().agent,
+    },
   );
   const { report } = await sandbox.wall(); // tried since the start began
   const openPool = (from: Config) =>

@@ -1,5 +1,6 @@
 /** MCP servers of the settings, whose tools become tools of the gateway. */
 import type { Lifetime } from "../kit/lifetime.ts";
+import { systemResolver } from "../kit/outside/public-address.ts";
 import { createMcpServers, type McpServers } from "../mcp/client/index.ts";
 import type { Agents } from "./agents.ts";
 import type { Core } from "./core.ts";
@@ -16,7 +17,7 @@ export function openMcpServers(
   const { registry, questions } = tools;
   const { home, version } = options;
   const servers = createMcpServers(
-    { clock, ids, log, registry, questions, programs: agents.programs },
+    { clock, ids, log, registry, questions, programs: agents.programs, resolve: systemResolver },
     { home, version },
   );
   life.own("MCP servers", servers, MCP_STOP_MS);

@@ -30,6 +30,8 @@ interface ProgramsDeps {
 interface ProgramsOptions {
   readonly home: string;
   readonly environment: Environment;
+  /** With which Bun is run, for what stands before a program. */
+  readonly bunEnv: Readonly<Record<string, string>>;
   /** As the settings are now. */
   settings(): Pick<Config["agent"], "sandbox" | "limits">;
 }
@@ -55,6 +57,7 @@ export function createPrograms(deps: ProgramsDeps, options: ProgramsOptions): Pr
       };
       try {
         const env = Object.fromEntries([
+          ...Object.entries(options.bunEnv),
           ...variables(options.environment, order),
           ["HOME", folder],
           ["TMPDIR", temp.path],

@@ -9,14 +9,14 @@ import { orAborted } from "../deferred.ts";
 import { isGlobalAddress } from "./addresses.ts";
 import { judgeHost, type Resolver } from "./public-address.ts";
 
-interface GuardedFetchDeps {
+export interface GuardedFetchDeps {
   readonly clock: Clock;
   readonly resolve: Resolver;
 }
 
 export interface GuardedRequest {
   readonly url: string;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
@@ -94,7 +94,11 @@ interface Target {
 
 type Stopped = Exclude<Fetched, { kind: "answered" }>;
 
-async function judge(deps: GuardedFetchDeps, text: string, limits: GuardedLimits): Promise<Target | Stopped> {
+export async function judge(
+  deps: GuardedFetchDeps,
+  text: string,
+  limits: Pick<GuardedLimits, "trustedOrigin">,
+): Promise<Target | Stopped> {
   const url = URL.parse(text);
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:"))
     return { kind: "refused", because: "only http and https are called" };
@@ -160,7 +164,10 @@ function pauseOf(retryAfter: string | undefined): { readonly retryAfterMs?: numb
   return retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
 }
 
-async function send({ target, method, headers, body }: TargetedRequest, signal: AbortSignal): Promise<IncomingMessage> {
+export async function send(
+  { target, method, headers, body }: TargetedRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { url, address } = target;
   const family = address.includes(":") ? 6 : 4;
   const { request: call } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
@@ -205,7 +212,7 @@ async function readBody(
   }
 }
 
-async function withIdleLimit<T>(
+export async function withIdleLimit<T>(
   { clock }: Pick<GuardedFetchDeps, "clock">,
   { idleMs }: Pick<GuardedLimits, "idleMs">,
   step: Promise<T>,

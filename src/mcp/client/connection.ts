@@ -8,7 +8,10 @@ import {
   type ElicitRequest,
   type ElicitResult,
   isInputRequiredResult,
+  isSpecType,
+  SdkHttpError,
   type Transport,
+  UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { isObject } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
@@ -58,6 +61,7 @@ export interface ConnectOptions {
 /** The deadline of a call is ours; the library's own must not come before it. */
 const NO_LIMIT_MS = 24 * 3_600_000;
 const MAX_PAGES = 32;
+const MAX_REFUSED_TOOLS = 64;
 /** How often a server may ask before its call gets a result. */
 const MAX_ROUNDS = 8;
 /** A server that does not answer the first question of the newer protocol speaks the older one. */
@@ -94,7 +98,8 @@ export async function connect(
   client.setRequestHandler("elicitation/create", (request, context) =>
     elicitOlder(running, request, context.mcpReq.signal),
   );
-  watchMessages(options);
+  const refused = new Map<string, unknown>();
+  watchMessages(options, refused);
   const prior = options.legacy ? { prior: { kind: "legacy" as const } } : {};
   await client.connect(options.transport, { timeout: options.startMs, signal, ...prior });
   return {
@@ -102,8 +107,15 @@ export async function connect(
     protocol: client.getNegotiatedProtocolVersion() ?? "",
     server: nameOf(client),
     hasResources: client.getServerCapabilities()?.resources !== undefined,
-    list: (until) => listTools(client, { startMs: options.startMs }, until),
-    call: (call, until) => callTool(client, running, call, until),
+    async list(until) {
+      refused.clear();
+      return listTools(client, refused, { signal: until, timeout: options.startMs });
+    },
+    call: (call, until) =>
+      callTool(client, running, call, until).catch((error: unknown) => {
+        if (isBroken(error) && !until.aborted) options.closed(wordsOf(error));
+        throw error;
+      }),
     async read(uri, until) {
       const { contents } = await client.readResource({ uri }, { signal: until, timeout: NO_LIMIT_MS });
       return contents;
@@ -112,16 +124,52 @@ export async function connect(
   };
 }
 
+/** The way to the server does not work, or the server does not know us any more: the next call begins anew. */
+function isBroken(error: unknown): boolean {
+  return error instanceof SdkHttpError || error instanceof UnauthorizedError || error instanceof TypeError;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** For people, with what to do. */
+export function explained(error: unknown, name: string): unknown {
+  if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401))
+    return new Error(`it wants a login. Run: pi-gw mcp login ${name}`, { cause: error });
+  return error;
+}
+
 /** Whatever comes counts: a server that says something is not hung. */
-function watchMessages({ transport, heard }: ConnectOptions): void {
+function watchMessages({ transport, heard }: ConnectOptions, refused: Map<string, unknown>): void {
   let handler: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
     configurable: true,
     get: () => handler,
     set(given: Transport["onmessage"]) {
-      handler = given && ((message, extra) => (heard(), given(message, extra)));
+      handler =
+        given &&
+        ((message, extra) => {
+          heard();
+          takeOutTools(message, refused);
+          given(message, extra);
+        });
     },
   });
+}
+
+/** The library refuses a whole list for one tool that is not as it should be. Such tools are kept aside, and judged one by one with the others. */
+function takeOutTools(message: unknown, refused: Map<string, unknown>): void {
+  if (!isObject(message) || !isObject(message["result"]) || !Array.isArray(message["result"]["tools"])) return;
+  const { result } = message;
+  const tools = result["tools"] as unknown[];
+  const kept = tools.filter((tool) => isSpecType.Tool(tool));
+  if (kept.length === tools.length) return;
+  for (const tool of tools) {
+    if (isSpecType.Tool(tool) || refused.size >= MAX_REFUSED_TOOLS) continue;
+    refused.set(isObject(tool) ? String(tool["name"]) : "", tool);
+  }
+  Object.assign(result, { tools: kept });
 }
 
 function nameOf(client: Client): string {
@@ -129,42 +177,14 @@ function nameOf(client: Client): string {
   return `${name} ${version}`.trim();
 }
 
-/** One tool with a schema that the library refuses would take all others with it: then each is judged by itself. */
 async function listTools(
   client: Client,
-  { startMs }: { startMs: number },
-  signal: AbortSignal,
-): Promise<readonly unknown[]> {
-  if (client.getServerCapabilities()?.tools === undefined) return [];
-  const options = { signal, timeout: startMs };
-  try {
-    const { tools } = await client.listTools({}, { ...options, cacheMode: "refresh" });
-    return tools;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return listUnchecked(client, options);
-  }
-}
-
-const ANYTHING = {
-  "~standard": { version: 1 as const, vendor: "pi-gateway", validate: (value: unknown) => ({ value }) },
-};
-
-async function listUnchecked(
-  client: Client,
+  refused: ReadonlyMap<string, unknown>,
   options: { readonly signal: AbortSignal; readonly timeout: number },
 ): Promise<readonly unknown[]> {
-  const tools: unknown[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const result: unknown = await client.request({ method: "tools/list", params }, ANYTHING, options);
-    if (!isObject(result) || !Array.isArray(result["tools"])) throw new Error("its list of tools cannot be read");
-    tools.push(...(result["tools"] as unknown[]));
-    if (typeof result["nextCursor"] !== "string") return tools;
-    cursor = result["nextCursor"];
-  }
-  return tools;
+  if (client.getServerCapabilities()?.tools === undefined) return [];
+  const { tools } = await client.listTools({}, { ...options, cacheMode: "refresh" });
+  return [...tools, ...refused.values()];
 }
 
 async function callTool(

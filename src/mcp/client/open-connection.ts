@@ -5,6 +5,8 @@ import { isGatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { lazy } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
+import { createGuardedStream } from "../../kit/outside/guarded-stream.ts";
+import type { Resolver } from "../../kit/outside/public-address.ts";
 import type { Connected } from "./connection.ts";
 
 export type OpenConnection = (
@@ -25,16 +27,27 @@ interface OpenDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly programs: Programs;
+  readonly resolve: Resolver;
   readonly version: string;
+}
+
+interface NamedServer {
+  readonly name: string;
+  readonly settings: McpServerSettings;
 }
 
 const library = lazy(async () => ({
   ...(await import("./connection.ts")),
   ...(await import("./stdio-transport.ts")),
+  ...(await import("./http-transport.ts")),
 }));
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const IDLE_MS = 120_000;
 
 export function createOpenConnection(deps: OpenDeps, name: string): OpenConnection {
   return async (settings, parts, signal) => {
+    if (settings.url !== undefined) return openAddress(deps, { name, settings }, parts, signal);
     const open = (legacy: boolean) => openProgram(deps, { name, settings }, { ...parts, legacy }, signal);
     try {
       return await open(parts.legacy);
@@ -48,7 +61,7 @@ export function createOpenConnection(deps: OpenDeps, name: string): OpenConnecti
 
 async function openProgram(
   { clock, log, programs, version }: OpenDeps,
-  { name, settings }: { readonly name: string; readonly settings: McpServerSettings },
+  { name, settings }: NamedServer,
   parts: ConnectionParts,
   signal: AbortSignal,
 ): Promise<Connected> {
@@ -79,5 +92,27 @@ async function openProgram(
     await transport.close();
     if (end !== null && !isGatewayError(error)) throw new Error(end, { cause: error });
     throw error;
+  }
+}
+
+/** An address that the owner wrote down may be on a private network; whatever it sends us to may not. */
+async function openAddress(
+  { clock, log, resolve, version }: OpenDeps,
+  { name, settings }: NamedServer,
+  parts: ConnectionParts,
+  signal: AbortSignal,
+): Promise<Connected> {
+  const { connect, createHttpTransport, explained } = await library();
+  const { url = "", startMs } = settings;
+  const fetch = createGuardedStream(
+    { clock, resolve },
+    { trustedOrigins: [url], maxBytes: MAX_ANSWER_BYTES, idleMs: IDLE_MS },
+  );
+  const transport = createHttpTransport(fetch, settings, null);
+  try {
+    return await connect({ log }, { version, startMs, transport, ...parts }, signal);
+  } catch (error) {
+    await transport.close();
+    throw explained(error, name);
   }
 }

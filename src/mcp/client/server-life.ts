@@ -76,9 +76,7 @@ export function createServerLife(deps: LifeDeps): ServerLife {
     use: () => use(world),
     drop(why) {
       const connected = world.running?.connected;
-      if (connected === undefined) return;
-      closed(world, connected, why);
-      void connected.close(); // never rejects
+      if (connected !== undefined) closed(world, connected, why);
     },
     renew() {
       world.failure = null;
@@ -164,6 +162,7 @@ function closed(world: World, connected: Connected, why: string): void {
   world.running = null;
   if (worked) world.failure = null;
   failed(world, why);
+  void connected.close(); // never rejects
 }
 
 function use(world: World): Disposable {

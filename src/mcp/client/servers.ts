@@ -7,6 +7,7 @@ import type { ToolRegistry } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import type { Resolver } from "../../kit/outside/public-address.ts";
 import { createOpenConnection } from "./open-connection.ts";
 import { createMcpServer, fingerprintOf, type McpServer } from "./server.ts";
 import { catalogFile } from "./state-file.ts";
@@ -18,6 +19,7 @@ interface McpServersDeps {
   readonly registry: Pick<ToolRegistry, "register">;
   readonly questions: Pick<Questions, "ask">;
   readonly programs: Programs;
+  readonly resolve: Resolver;
 }
 
 interface McpServersOptions {

@@ -1,0 +1,89 @@
+/** The guarded way out in the form of fetch. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { systemClock } from "../clock.ts";
+import { waitFor } from "../../testing/wait-for.ts";
+import { createGuardedStream } from "./guarded-stream.ts";
+
+let http: ReturnType<typeof Bun.serve>;
+let open = 0;
+const seen: { method: string; headers: Record<string, string>; body: string }[] = [];
+
+beforeAll(() => {
+  http = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      seen.push({ method: request.method, headers: request.headers.toJSON(), body: await request.text() });
+      if (pathname === "/moved") return Response.redirect(`http://127.0.0.1:${http.port}/`, 307);
+      if (pathname === "/nothing") return new Response(null, { status: 204 });
+      if (pathname !== "/events") return new Response("x".repeat(5_000), { headers: { "x-own": "yes" } });
+      open++;
+      request.signal.addEventListener("abort", () => open--);
+      const beat = (controller: ReadableStreamDefaultController) => controller.enqueue("data: 1\n\n");
+      return new Response(new ReadableStream({ start: beat }), { headers: { "content-type": "text/event-stream" } });
+    },
+  });
+});
+afterAll(() => http.stop(true));
+
+const at = (path: string) => `http://127.0.0.1:${http.port}${path}`;
+const trusting = (maxBytes = 10_000) =>
+  createGuardedStream(
+    { clock: systemClock, resolve: async () => ["127.0.0.1"] },
+    { trustedOrigins: [at("")], maxBytes, idleMs: 5_000 },
+  );
+
+test("an origin that the owner wrote down is called with method, headers and body as given", async () => {
+  const response = await trusting()(at("/a"), {
+    method: "POST",
+    headers: { "x-mine": "1" },
+    body: new URLSearchParams({ a: "b c" }),
+  });
+  expect([response.status, response.headers.get("x-own"), (await response.text()).length]).toEqual([200, "yes", 5_000]);
+  expect(seen.at(-1)).toMatchObject({ method: "POST", body: "a=b+c", headers: { "x-mine": "1" } });
+  expect(seen.at(-1)?.headers["content-type"]).toStartWith("application/x-www-form-urlencoded");
+});
+
+test.each([
+  "http://localhost:80/",
+  "http://10.0.0.1/",
+  "http://name.example/",
+  "ftp://127.0.0.1/",
+  "http://a:b@127.0.0.1/",
+])("%s is refused, whatever the owner wrote down for another origin", async (url) => {
+  await expect(trusting()(url)).rejects.toThrow(TypeError);
+});
+
+test("a redirection is handed back and not followed", async () => {
+  const response = await trusting()(at("/moved"));
+  expect([response.status, response.headers.get("location")]).toEqual([307, at("/")]);
+});
+
+test("an answer without a body has none, and one that is too large breaks off", async () => {
+  expect((await trusting()(at("/nothing"))).body).toBeNull();
+  await expect((await trusting(1_000)(at("/"))).text()).rejects.toThrow("it sent more than 1000 bytes");
+});
+
+test("a stream of events is read piece by piece, and closed when nobody reads it any more or its signal says so", async () => {
+  const stop = new AbortController();
+  const first = await trusting()(at("/events"));
+  const second = await trusting()(at("/events"), { signal: stop.signal });
+  const reader = first.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: 1\n\n");
+  expect(open).toBe(2);
+  await reader?.cancel();
+  stop.abort(new Error("enough"));
+  await second.text().catch(() => undefined);
+  await waitFor(
+    "closed connections",
+    () => open,
+    (count) => count === 0,
+  );
+});
+
+test("a call whose signal has aborted is not made", async () => {
+  const before = seen.length;
+  await expect(trusting()(at("/"), { signal: AbortSignal.abort(new Error("too late")) })).rejects.toThrow("too late");
+  expect(seen.length).toBe(before);
+});

@@ -175,6 +175,32 @@ describe("a tool of the program", () => {
 });
 
 describe("a gateway that is killed between a call and its result", () => {
+  test("goes on with a response, from its id and the result alone", async () => {
+    await using provider = await startFakeProvider(inOrder(calls("Oslo"), says("mild")));
+    await using home = await tempHome();
+    const config = endpoint(provider);
+    const { name, description = "", parameters = {} } = WEATHER.function;
+    const tools = [{ type: "function", name, description, parameters, strict: true } as const];
+    let first: OpenAI.Responses.Response;
+    {
+      await using gateway = await startGatewayProcess({ home: home.path, config });
+      first = await clientOf(gateway).responses.create({ model: MODEL, input: "weather in Oslo?", tools });
+      await gateway.kill();
+    }
+    const [call] = first.output;
+    const call_id = call?.type === "function_call" ? call.call_id : "";
+    await using gateway = await startGatewayProcess({ home: home.path, config });
+    const second = await clientOf(gateway).responses.create({
+      model: MODEL,
+      tools,
+      previous_response_id: first.id,
+      input: [{ type: "function_call_output", call_id, output: "20 degrees" }],
+    });
+    expect(second.output_text).toBe("mild");
+    expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain("20 degrees");
+    expect(provider.requests).toHaveLength(2);
+  });
+
   test.each(["a conversation of its own", "a session"])("goes on with %s", async (kind) => {
     await using provider = await startFakeProvider(inOrder(calls("Oslo"), says("mild")));
     await using home = await tempHome();

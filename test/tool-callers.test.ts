@@ -378,6 +378,12 @@ describe("in a whole gateway with real pi", () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ tool: name, params: input }),
     });
+  const byOpenAi = (path: string, body: object) =>
+    gateway.fetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "pi-gateway", ...body }),
+    });
   const bySocket = async (calls: readonly Asked[]) => {
     const socket = await openSocket(gateway, null);
     for (const { name, input } of calls)
@@ -391,6 +397,9 @@ describe("in a whole gateway with real pi", () => {
     },
     "a program over the socket": () => bySocket(GATEWAY_TOOLS),
     "the agent that a chat over the API has": () => gateway.chat("use the gateway's tools", { session: "model" }),
+    "the agent that a chat completion has": () =>
+      byOpenAi("/v1/chat/completions", { messages: [{ role: "user", content: "use the gateway's tools" }] }),
+    "the agent that a response has": () => byOpenAi("/v1/responses", { input: "use the gateway's tools" }),
     "a person with a command": async () => {
       for (const { name, input } of GATEWAY_TOOLS)
         await gateway.chat(`/tool ${name} ${JSON.stringify(input)}`, { session: "person" });

@@ -66,6 +66,8 @@ const OPENAI_WAYS: Readonly<Record<string, readonly [path: string, input: (words
     "/v1/chat/completions",
     (content) => ({ user: "spilled", messages: [{ role: "user", content }] }),
   ],
+  "a response": ["/v1/responses", (input) => ({ input })],
+  "a response of a session": ["/v1/responses", (input) => ({ user: "spilled-response", input })],
 };
 
 function spill(request: ProviderRequest): FakeReply {
@@ -195,6 +197,8 @@ describe("a secret that a model says", () => {
       const deltas = [...seen.matchAll(/"(?:delta|content)":"((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text);
       expectMasked(stream ? deltas.join("") : seen); // one piece after the other, as a program puts them together
       expect(seen).toContain(":there");
+      const [id] = /resp_\w+/.exec(seen) ?? [];
+      if (id !== undefined) expectMasked(await textOf(`/v1/responses/${id}`)); // as it is kept
     }
   });
 

@@ -173,6 +173,32 @@ describe("a WebSocket at /v1/responses", () => {
     using other = await socketOf(world);
     const second = await other.create({ input: "again", previous_response_id: response.id });
     expect(second.type).toBe("response.completed");
+    using third = await socketOf(world);
+    const on = { input: "more", previous_response_id: second.response.id };
+    expect((await third.create({ ...on, store: false })).error.code).toBe("previous_response_not_found");
+    expect((await third.create(on)).type).toBe("response.completed");
+  });
+
+  test("stores what it alone remembered with the first response that is kept", async () => {
+    await using world = await worldWith(says("hello"));
+    using socket = await socketOf(world);
+    const { response } = await socket.create({ input: "hi", store: false });
+    const kept = await socket.create({ input: "keep this", previous_response_id: response.id });
+    const answer = await world.http.postJson("/v1/responses", {
+      input: "more",
+      previous_response_id: kept.response.id,
+    });
+    expect(answer.status).toBe(200);
+    const told = world.bench.pool.prompted[2]?.request.history?.map(({ text }) => text);
+    expect(told).toEqual(["hi", "hello", "keep this", "hello"]);
+  });
+
+  test("lets sixteen responses wait, and refuses the next", async () => {
+    await using world = await worldWith(waits);
+    using socket = await socketOf(world);
+    for (let count = 0; count <= 16; count++) socket.send({ type: "response.create", input: "hi" });
+    const refused = (await socket.end()).find(({ type }) => type === "error");
+    expect(refused).toMatchObject({ status: 429, error: { code: "queue_full" } });
   });
 
   test.each<[string, object | string]>([

@@ -3,7 +3,7 @@ import { isGatewayError } from "../../contracts/errors.ts";
 import { OPERATOR } from "../../contracts/ids.ts";
 import type { ResponseEvent } from "../../contracts/responses.ts";
 import { deferred } from "../../kit/deferred.ts";
-import { type FakeAgent, NO_USAGE, says, waits } from "../../testing/fake-pool.ts";
+import { dies, type FakeAgent, NO_USAGE, says, waits } from "../../testing/fake-pool.ts";
 import { OTHER, type ResponseBench, responseBench } from "../../testing/response-bench.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 
@@ -109,6 +109,7 @@ describe("a response", () => {
     expect((await create(bench, { input })).output).toMatchObject([{ content: [{ text: "It is mild." }] }]);
     expect(await failureOf(create(bench, { input }, { principal: OTHER }))).toBe("input[1]");
     expect(await failureOf(create(bench, { input: [{ id: "msg_none_0" }] }))).toBe("input[0]");
+    expect(await failureOf(create(bench, { input: [{ id: call?.id.replace("fc_", "msg_") }] }))).toBe("input[0]");
   });
 
   test("hears text files, and is told where others are", async () => {
@@ -123,6 +124,8 @@ describe("a response", () => {
     expect(text).toContain('The file "plan.md":\n\nTuesday');
     expect(text).toContain('(The file "plan.pdf", application/pdf, 1 KiB, is saved as attachments/plan.pdf.)');
     const bad = (file: object) => ({ input: [{ role: "user", content: [{ type: "input_file", ...file }] }] });
+    const many = Array.from({ length: 9 }, () => ({ type: "input_file", filename: "a", file_data: btoa("a") }));
+    expect(await failureOf(create(bench, { input: [{ role: "user", content: many }] }))).toBe("input");
     expect(await failureOf(create(bench, bad({ file_url: "http://a.example/x" })))).toBe("input");
     expect(await failureOf(create(bench, bad({ file_url: "https://127.0.0.1/x" })))).toBe("input");
     expect(await failureOf(create(bench, bad({ file_data: btoa("x".repeat(2_000)) })))).toBe("input");
@@ -157,6 +160,21 @@ describe("a response", () => {
     expect((await answer).response).toMatchObject({ status: "failed", error: { code: "provider_silent" } });
     expect(events.slice(2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
     expect(await failureOf(create(bench, { input: "hi" }, { shows: "whole" }))).toBe("provider_silent");
+  });
+});
+
+describe("a response as a whole", () => {
+  test("that fails after its first words is an error and no response", async () => {
+    await using bench = await responseBench(dies);
+    expect(await failureOf(create(bench, { input: "hi" }, { shows: "whole" }))).toBe("agent_exited");
+  });
+
+  test("is not kept when it is too large, and says what to do", async () => {
+    await using bench = await responseBench(says("hello"));
+    const content = "x".repeat(6_500_000);
+    const input = [1, 2].map(() => ({ role: "user", content }));
+    expect(await failureOf(create(bench, { input }))).toBe("store");
+    expect((await create(bench, { input, store: false })).status).toBe("completed");
   });
 });
 
@@ -199,6 +217,14 @@ describe("a response in the background", () => {
     expect(await bench.door.cancel(id, OPERATOR)).toMatchObject({ status: "cancelled" });
     expect(await bench.door.cancel(id, OPERATOR)).toMatchObject({ status: "cancelled" });
     expect(bench.pool.open()).toBe(0);
+  });
+
+  test("cannot be continued before it has ended, and no more than a hundred run at once", async () => {
+    await using bench = await responseBench(waits);
+    const { id } = await begun(bench);
+    expect(await failureOf(create(bench, { input: "more", previous_response_id: id }))).toBe("previous_response_id");
+    for (let count = 1; count < 100; count++) await begun(bench);
+    expect(await failureOf(begun(bench))).toBe("queue_full");
   });
 
   test("that the gateway did not survive has failed, and says why", async () => {

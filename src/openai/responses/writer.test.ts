@@ -109,6 +109,7 @@ describe("a response that grows", () => {
     writer.begin("queued");
     writer.begin("in_progress");
     writer.begin("in_progress");
+    writer.begin("queued");
     expect(types(events)).toEqual(["response.created", "response.queued", "response.in_progress"]);
   });
 

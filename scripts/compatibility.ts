@@ -5,10 +5,11 @@
 import { parseArgs } from "node:util";
 import { ensureDist } from "./bundle.ts";
 import { clients } from "./compatibility/clients.ts";
+import { openResponses } from "./compatibility/openresponses.ts";
 import { writePage } from "./compatibility/page.ts";
 import { ROOT, type Suite } from "./compatibility/suite.ts";
 
-const SUITES: readonly Suite[] = [clients];
+const SUITES: readonly Suite[] = [clients, openResponses];
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
 const wanted = values.only?.split(",");
@@ -21,6 +22,11 @@ await ensureDist(ROOT);
 const made = new Map<string, string>();
 let ok = true;
 for (const suite of chosen) {
+  const missing = suite.missing?.() ?? null;
+  if (missing !== null) {
+    console.error(`not run ${suite.name}: ${missing}`);
+    continue;
+  }
   const report = await suite.run();
   if (!report.ok) ok = false;
   made.set(suite.name, report.text);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
-import { tool as langchainTool } from "@langchain/core/tools";
+import { ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import OpenAI from "openai";
@@ -139,7 +139,12 @@ describe("the official SDK", () => {
       status: 404,
       code: "model_not_found",
     });
-    const wrong = { model: MODEL, input: "hi", tools: [WEATHER], tool_choice: "required" } as const;
+    const wrong: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+      model: MODEL,
+      input: "hi",
+      tools: [WEATHER],
+      tool_choice: "required",
+    };
     expect(await failure(responses.create(wrong))).toMatchObject({ status: 400, param: "tool_choice" });
     world().play(() => says("half ", FOR_EVER));
     const stream = await responses.create({ model: MODEL, input: "hi", stream: true, user: "stopped-response" });
@@ -238,11 +243,10 @@ describe("LangChain", () => {
       useResponsesApi,
     });
   };
-  const weather = langchainTool(({ city }: { city: string }) => `20 degrees in ${city}`, {
-    name: "get_weather",
-    description: "The weather of a city.",
-    schema: CITY,
-  });
+  const weather = {
+    type: "function",
+    function: { name: "get_weather", description: "The weather of a city.", parameters: CITY },
+  };
   const APIS = [
     ["responses", true],
     ["chat", false],
@@ -255,8 +259,8 @@ describe("LangChain", () => {
     const first = await bound.invoke([question]);
     expect(first.tool_calls).toMatchObject([{ name: "get_weather", args: { city: "Oslo" } }]);
     const [call] = first.tool_calls ?? [];
-    const result = await weather.invoke({ ...call, type: "tool_call" } as never);
-    const second = await bound.invoke([question, first, result as never]);
+    const result = new ToolMessage({ content: "20 degrees in Oslo", tool_call_id: call?.id ?? "" });
+    const second = await bound.invoke([question, first, result]);
     expect(second.text).toBe("It is mild.");
     expect(heard(1)).toContain("20 degrees in Oslo");
   });

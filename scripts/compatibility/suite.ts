@@ -10,6 +10,8 @@ export interface Suite {
   /** For `--only`, and the name of its section in the page. */
   readonly name: string;
   readonly title: string;
+  /** What has to be there before it can be run, as a sentence; null: all of it is. Its section stays as it is meanwhile. */
+  missing?(): string | null;
   run(): Promise<SuiteReport>;
 }
 

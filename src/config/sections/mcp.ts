@@ -12,6 +12,7 @@ import {
   secretText,
   text,
   webAddress,
+  wholeNumber,
 } from "./kinds.ts";
 
 /** No `_`: what stands between the first two of a tool's name is the server, so that no two servers can have a tool of one name. */
@@ -42,6 +43,12 @@ const OAuth = Type.Object(
       text(
         { pattern: "^https://", expects: "an address that begins with https://", maxLength: 2_048 },
         "Where you published a client-id metadata document (docs/mcp.md). Used where the service takes one.",
+      ),
+    ),
+    callbackPort: Type.Optional(
+      wholeNumber(
+        { minimum: 1_024, maximum: 65_535 },
+        "The port of http://127.0.0.1:PORT/callback, where the service knows you by exactly that address. Default: any free one.",
       ),
     ),
     scope: Type.Optional(text({ maxLength: 2_048 }, "What to ask for. Default: what the server says it needs.")),

@@ -49,6 +49,8 @@ export interface ConnectOptions {
   /** It is known to speak only the protocol of before 2026. */
   readonly legacy: boolean;
   readonly startMs: number;
+  /** How long the first question of the newer protocol may take. */
+  readonly probeMs: number;
   readonly transport: Transport;
   /** It has another list of tools. */
   listChanged(): void;
@@ -64,8 +66,6 @@ const MAX_PAGES = 32;
 const MAX_REFUSED_TOOLS = 64;
 /** How often a server may ask before its call gets a result. */
 const MAX_ROUNDS = 8;
-/** A server that does not answer the first question of the newer protocol speaks the older one. */
-const PROBE_MS = 10_000;
 
 /** Results are text for a model and never believed, so checking their structure would only let a schema of the server run in the gateway. */
 const NOT_CHECKED: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
@@ -82,7 +82,7 @@ export async function connect(
     { name: "pi-gateway", version: options.version },
     {
       capabilities: { elicitation: { form: {}, url: {} } },
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, options.startMs) } },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: options.probeMs } },
       inputRequired: { autoFulfill: false },
       jsonSchemaValidator: NOT_CHECKED,
       listMaxPages: MAX_PAGES,

@@ -86,7 +86,9 @@ async function askField(ask: Ask, about: string, field: Field): Promise<FieldAns
     const answer = await ask({ kind: "confirm", title });
     return answer.kind === "confirmed" ? { value: answer.yes } : "cancelled";
   }
-  const choices = choicesOf(schema);
+  const all = choicesOf(schema);
+  const usual = all.filter(({ value }) => value === schema["default"]);
+  const choices = [...usual, ...all.filter((choice) => !usual.includes(choice))]; // what the server proposes comes first
   if (choices.length > 0 && schema["type"] !== "array") return askChoice(ask, title, choices, required);
   return askWords(ask, title, field, choices);
 }

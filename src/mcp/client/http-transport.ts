@@ -11,14 +11,12 @@ import type { GuardedStream } from "../../kit/outside/guarded-stream.ts";
 const MAX_RETRIES = 3;
 
 export function createHttpTransport(
-  fetch: GuardedStream,
+  call: GuardedStream,
   { url = "", headers }: Pick<McpServerSettings, "url" | "headers">,
   authProvider: AuthProvider | OAuthClientProvider | null,
 ): StreamableHTTPClientTransport {
-  const sent = Object.entries(headers).map(([name, value]) => [name, value.reveal()]);
   return new StreamableHTTPClientTransport(new URL(url), {
-    fetch,
-    requestInit: { headers: Object.fromEntries(sent) },
+    fetch: withHeaders(call, new URL(url).origin, headers),
     reconnectionOptions: {
       initialReconnectionDelay: 1_000,
       maxReconnectionDelay: 30_000,
@@ -27,4 +25,16 @@ export function createHttpTransport(
     },
     ...(authProvider === null ? {} : { authProvider }),
   });
+}
+
+/** The headers of the settings are for the server: an authorization server that it names gets none of them. What the library sends itself wins. */
+function withHeaders(call: GuardedStream, origin: string, headers: McpServerSettings["headers"]): GuardedStream {
+  return (url, init = {}) => {
+    if (new URL(url).origin !== origin) return call(url, init);
+    const sent = new Headers(
+      Object.entries(headers).map(([name, value]) => [name, value.reveal()] as [string, string]),
+    );
+    new Headers(init.headers).forEach((value, name) => sent.set(name, value));
+    return call(url, { ...init, headers: sent });
+  };
 }

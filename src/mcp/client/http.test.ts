@@ -6,6 +6,7 @@ import { systemClock } from "../../kit/clock.ts";
 import { silentLog } from "../../kit/log.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 import type { Connected, ServerCall } from "./connection.ts";
+import { credentialsFile } from "./oauth/credentials-file.ts";
 import { createOpenConnection } from "./open-connection.ts";
 
 const NEVER = new AbortController().signal;
@@ -98,6 +99,7 @@ async function connected(
     log: silentLog,
     version: "1",
     programs: { start: () => Promise.reject(new Error("no programs here")) },
+    credentials: credentialsFile("/nowhere", "shop"),
     resolve: async (host: string) => (host === "public.example" ? ["10.0.0.1"] : []),
   };
   const quiet = {

@@ -1,4 +1,5 @@
 /** Opens a connection to a server by its settings: a program behind the wall, or an address. The library is loaded here, by the first server that is needed. */
+import type { OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../config/index.ts";
 import type { Programs } from "../../contracts/programs.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
@@ -8,6 +9,7 @@ import type { Log } from "../../kit/log.ts";
 import { createGuardedStream } from "../../kit/outside/guarded-stream.ts";
 import type { Resolver } from "../../kit/outside/public-address.ts";
 import type { Connected } from "./connection.ts";
+import type { CredentialsFile } from "./oauth/credentials-file.ts";
 
 export type OpenConnection = (
   settings: McpServerSettings,
@@ -28,6 +30,7 @@ interface OpenDeps {
   readonly log: Log;
   readonly programs: Programs;
   readonly resolve: Resolver;
+  readonly credentials: CredentialsFile;
   readonly version: string;
 }
 
@@ -40,14 +43,19 @@ const library = lazy(async () => ({
   ...(await import("./connection.ts")),
   ...(await import("./stdio-transport.ts")),
   ...(await import("./http-transport.ts")),
+  ...(await import("./oauth/provider.ts")),
+  UnauthorizedError: (await import("@modelcontextprotocol/client")).UnauthorizedError,
 }));
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const IDLE_MS = 120_000;
+/** A program that does not answer the first question of the newer protocol speaks the older one. At an address silence means that nobody is there. */
+const PROGRAM_PROBE_MS = 10_000;
 
 export function createOpenConnection(deps: OpenDeps, name: string): OpenConnection {
   return async (settings, parts, signal) => {
-    if (settings.url !== undefined) return openAddress(deps, { name, settings }, parts, signal);
+    if (settings.url !== undefined)
+      return openAddress(deps, { name, settings, login: storedLogin(deps.credentials, settings) }, parts, signal);
     const open = (legacy: boolean) => openProgram(deps, { name, settings }, { ...parts, legacy }, signal);
     try {
       return await open(parts.legacy);
@@ -87,7 +95,11 @@ async function openProgram(
   });
   const closed = (why: string): void => parts.closed(end ?? why);
   try {
-    return await connect({ log }, { version, startMs, transport, ...parts, closed }, signal);
+    return await connect(
+      { log },
+      { version, startMs, probeMs: Math.min(PROGRAM_PROBE_MS, startMs), transport, ...parts, closed },
+      signal,
+    );
   } catch (error) {
     await transport.close();
     if (end !== null && !isGatewayError(error)) throw new Error(end, { cause: error });
@@ -95,24 +107,51 @@ async function openProgram(
   }
 }
 
+/** Who signs in at an address: a person who is there, or the gateway by the tokens that a person got before. */
+type AddressLogin = (library: Library) => LoginParts | null;
+
+interface LoginParts {
+  readonly provider: OAuthClientProvider;
+  attach?(transport: StreamableHTTPClientTransport): void;
+}
+
+type Library = Awaited<ReturnType<typeof library>>;
+
 /** An address that the owner wrote down may be on a private network; whatever it sends us to may not. */
-async function openAddress(
-  { clock, log, resolve, version }: OpenDeps,
-  { name, settings }: NamedServer,
+export async function openAddress(
+  { clock, log, resolve, version }: Omit<OpenDeps, "programs" | "credentials">,
+  { name, settings, login }: NamedServer & { readonly login: AddressLogin },
   parts: ConnectionParts,
   signal: AbortSignal,
 ): Promise<Connected> {
-  const { connect, createHttpTransport, explained } = await library();
-  const { url = "", startMs } = settings;
+  const loaded = await library();
+  const { url = "", oauth, startMs } = settings;
+  const trustedOrigins = [url, ...(oauth?.issuer === undefined ? [] : [oauth.issuer])];
   const fetch = createGuardedStream(
     { clock, resolve },
-    { trustedOrigins: [url], maxBytes: MAX_ANSWER_BYTES, idleMs: IDLE_MS },
+    { trustedOrigins, maxBytes: MAX_ANSWER_BYTES, idleMs: IDLE_MS },
   );
-  const transport = createHttpTransport(fetch, settings, null);
+  const auth = login(loaded);
+  const transport = loaded.createHttpTransport(fetch, settings, auth?.provider ?? null);
+  auth?.attach?.(transport);
   try {
-    return await connect({ log }, { version, startMs, transport, ...parts }, signal);
+    return await loaded.connect({ log }, { version, startMs, probeMs: startMs, transport, ...parts }, signal);
   } catch (error) {
     await transport.close();
-    throw explained(error, name);
+    throw loaded.explained(error, name);
   }
+}
+
+/** Without tokens nothing is tried: nobody is there who could sign in, and a service would be asked to register us again and again. */
+function storedLogin(file: CredentialsFile, { oauth = {}, headers }: McpServerSettings): AddressLogin {
+  return ({ createOAuthProvider, UnauthorizedError }) => {
+    const { tokens, port } = file.read();
+    const hasHeader = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+    if (tokens === null || hasHeader) return null;
+    const redirect = (): never => {
+      throw new UnauthorizedError("the login has ended");
+    };
+    const redirectUrl = `http://127.0.0.1:${port ?? oauth.callbackPort ?? 0}/callback`;
+    return { provider: createOAuthProvider({ file, settings: oauth, redirectUrl, state: "", redirect }) };
+  };
 }

@@ -9,6 +9,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Resolver } from "../../kit/outside/public-address.ts";
 import { createOpenConnection } from "./open-connection.ts";
+import { credentialsFile } from "./oauth/credentials-file.ts";
 import { createMcpServer, fingerprintOf, type McpServer } from "./server.ts";
 import { catalogFile } from "./state-file.ts";
 
@@ -58,7 +59,8 @@ export function createMcpServers(deps: McpServersDeps, options: McpServersOption
     }
   };
   const begin = (name: string, settings: McpServerSettings): void => {
-    const open = createOpenConnection({ ...deps, version: options.version }, name);
+    const credentials = credentialsFile(options.home, name);
+    const open = createOpenConnection({ ...deps, credentials, version: options.version }, name);
     const server = createMcpServer({ ...deps, file: catalogFile(options.home, name), open }, name, settings);
     servers.set(name, server);
     if (learns) server.learn();

@@ -17,6 +17,11 @@ function serverFolder(home: string, name: string): string {
   return join(home, "mcp", name);
 }
 
+/** Of its login. */
+export function credentialsPath(home: string, name: string): string {
+  return join(serverFolder(home, name), "oauth.json");
+}
+
 export function catalogFile(home: string, name: string): CatalogFile {
   const path = join(serverFolder(home, name), "tools.json");
   return {

@@ -2,7 +2,7 @@
  * Makes dist/pi-gw: one executable with the gateway, the web console and the bridge inside. pi itself is not inside; the executable finds it beside
  * itself or on the PATH.
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
 import { ensureDist } from "./bundle.ts";
@@ -18,8 +18,8 @@ interface PackedNames {
   readonly sandbox: string;
 }
 
-/** The program around `main`: it names every file of the web console, so that the bundler takes them in. */
-export function entryText(list: ConsoleList, names: PackedNames): string {
+/** The program around `main`: it names every file of the web console and the SDK, so that the bundler takes them in. */
+export function entryText(list: ConsoleList, names: PackedNames, sdk: readonly string[]): string {
   const files = Object.values(list.files).flatMap(({ file, gzip }) => (gzip === undefined ? [file] : [file, gzip]));
   const quoted = (text: string) => JSON.stringify(text);
   return [
@@ -32,6 +32,7 @@ export function entryText(list: ConsoleList, names: PackedNames): string {
     'import sandbox from "../sandbox.js" with { type: "file" };',
     'import relay from "../sandbox.relay.js" with { type: "file" };',
     ...files.map((file, index) => `import file${index} from ${quoted(`../${file}`)} with { type: "file" };`),
+    ...sdk.map((file, index) => `import sdk${index} from ${quoted(`../sdk/${file}`)} with { type: "file" };`),
     `const list = ${JSON.stringify(list)};`,
     `const paths = new Map([${files.map((file, index) => `[${quoted(file)}, file${index}]`).join(", ")}]);`,
     "// read from the disk by other programs; the name holds its contents, so an old copy is never taken for a new one",
@@ -47,6 +48,7 @@ export function entryText(list: ConsoleList, names: PackedNames): string {
     `process.exitCode = await ${MAIN}(process.argv.slice(2), {`,
     `  console: () => ${LOAD_CONSOLE}(list, (file) => paths.get(file) ?? ""),`,
     `  bridgePath: (home) => unpacked(home, ${quoted(names.bridge)}, bridge),`,
+    `  sdk: async () => new Map([${sdk.map((file, index) => `[${quoted(file)}, sdk${index}]`).join(", ")}]),`,
     "  sandboxPath: async (home) => {",
     "    // the launcher finds the relay beside itself, by its name",
     `    await unpacked(home, ${quoted(names.sandbox.replace(/\.js$/, ".relay.js"))}, relay);`,
@@ -72,7 +74,7 @@ async function build(root: string): Promise<string> {
   const names = { bridge: await hashedName("bridge.js"), sandbox: await hashedName("sandbox.js") };
   mkdirSync(folder, { recursive: true });
   try {
-    await Bun.write(join(folder, "entry.ts"), entryText(list, names));
+    await Bun.write(join(folder, "entry.ts"), entryText(list, names, readdirSync(join(dist, "sdk"))));
     const result = await Bun.build({
       entrypoints: [join(folder, "entry.ts")],
       target: "bun",

@@ -16,6 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
 import { bundleConsole } from "./console-bundle.ts";
+import { declarationsOf } from "./declarations.ts";
 import { currentStamp, isFresh, stampFile } from "./stamp.mjs";
 
 const MAX_TRIES = 3; // sources that change during the build are built again
@@ -23,7 +24,10 @@ const LOCK_STALE_MS = 10_000; // publishing takes milliseconds; an older lock be
 const LOCK_POLL_MS = 20;
 const KEEP_OLD_MS = 24 * 3_600_000; // from the day they were replaced: a running gateway may still load parts of the build it started from
 const FILES = ".files"; // the names of all files of the build that is in place
-const HASHED = /^(console\/assets\/|chunk-)/; // named after their contents, so old and new ones live side by side
+const HASHED = /^(console\/assets\/|(?:sdk\/)?chunk-)/; // named after their contents, so old and new ones live side by side
+
+/** `pi-gateway/NAME`, as `exports` of package.json says. */
+const SDK_MODULES = [{ name: "plugin", entry: "src/sdk/plugin.ts" }] as const;
 
 export async function ensureDist(root: string): Promise<"fresh" | "built"> {
   if (isFresh(root)) return "fresh";
@@ -78,8 +82,28 @@ async function buildInto(root: string, folder: string): Promise<void> {
     entrypoints: [join(root, "src/sandbox/launcher/relay.ts")],
     naming: "sandbox.relay.js",
   });
+  await bundleSdk(root, folder);
   for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
   await bundleConsole(join(root, "console"), folder);
+}
+
+/** What authors of plugins and clients import, with its types: a package by itself, which `pi-gw plugins new` writes beside plugins. */
+async function bundleSdk(root: string, folder: string): Promise<void> {
+  await bundled({
+    root,
+    target: "bun",
+    outdir: folder,
+    minify: { syntax: true, whitespace: true },
+    entrypoints: SDK_MODULES.map(({ entry }) => join(root, entry)),
+    naming: { entry: "sdk/[name].js", chunk: "sdk/chunk-[hash].js" },
+    splitting: true, // the harness brings the gateway's gate along, which a plugin does not need
+  });
+  for (const { name, entry } of SDK_MODULES)
+    await Bun.write(join(folder, "sdk", `${name}.d.ts`), await declarationsOf(root, entry));
+  const { version, license } = (await Bun.file(join(root, "package.json")).json()) as Record<string, string>;
+  const exports = SDK_MODULES.map(({ name }) => [`./${name}`, { types: `./${name}.d.ts`, default: `./${name}.js` }]);
+  const about = { name: "pi-gateway", version, license, type: "module", exports: Object.fromEntries(exports) };
+  await Bun.write(join(folder, "sdk", "package.json"), `${JSON.stringify(about, null, 2)}\n`);
 }
 
 /** The build folder lies one level below dist/, where the map ends up; without this, stack traces name folders that do not exist. */

@@ -9,6 +9,7 @@ const FILES = [
   "scripts/bundle.ts",
   "scripts/console-bundle.ts",
   "scripts/build-failure.ts",
+  "scripts/declarations.ts",
   "scripts/stamp.mjs",
   "package-lock.json",
 ];

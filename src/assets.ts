@@ -1,5 +1,5 @@
 /** Finds what the build made (dist/): the files of the web console and the bridge extension. The single executable brings its own instead. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { GatewayError } from "./contracts/errors.ts";
 import type { ConsoleAssets, ConsoleFile } from "./http/index.ts";
@@ -23,6 +23,7 @@ export function sourceAssets(): Assets {
       loadConsole((await Bun.file(join(dist, "console.json")).json()) as ConsoleList, (file) => join(dist, file)),
     bridgePath: async () => join(dist, "bridge.js"),
     sandboxPath: async () => join(dist, "sandbox.js"),
+    sdk: async () => new Map(readdirSync(join(dist, "sdk")).map((name) => [name, join(dist, "sdk", name)])),
     bun: [process.execPath, "--no-env-file"],
     bunEnv: {},
   };

@@ -28,6 +28,8 @@ export interface Assets {
   bridgePath(home: string): Promise<string>;
   /** The launcher of confined programs, as a file that Bun can run. */
   sandboxPath(home: string): Promise<string>;
+  /** The plugin SDK: names of its files, and where they are. */
+  sdk(): Promise<ReadonlyMap<string, string>>;
   /** Runs Bun, for the agent processes. */
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;

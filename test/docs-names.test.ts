@@ -130,11 +130,11 @@ function plain(path: string): string {
 }
 
 /** As the program declares them. */
-const COMMANDS: readonly string[] = ["src/cli/program.ts", "src/cli/add-cron.ts", "src/cli/add-keys.ts"].flatMap(
-  (file) =>
-    [...readFileSync(join(PROJECT, file), "utf8").matchAll(/program\s*\.command\("([\w-]+)/g)].map(
-      ([, name = ""]) => name,
-    ),
+const COMMAND_FILES = ["program.ts", ...new Bun.Glob("add-*.ts").scanSync(join(PROJECT, "src/cli"))];
+const COMMANDS: readonly string[] = COMMAND_FILES.flatMap((file) =>
+  [...readFileSync(join(PROJECT, "src/cli", file), "utf8").matchAll(/program\s*\.command\("([\w-]+)/g)].map(
+    ([, name = ""]) => name,
+  ),
 );
 
 test("every dependency has its reason in CONTRIBUTING.md", () => {

@@ -45,8 +45,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "mcp/client": FIRST,
   flow: [...FIRST, ...ROOMS],
   http: [...FIRST, ...ROOMS],
-  gateway: [...FIRST, ...ROOMS, "channels/*", "mcp/*", "flow", "http"],
-  cli: [...FIRST, "agents", "routing", "plugins", "sandbox", "channels/*"],
+  client: GROUND,
+  sdk: [...FIRST, "tools", "plugins"],
+  gateway: [...FIRST, ...ROOMS, "channels/*", "mcp/*", "flow", "http", "client", "sdk"],
+  cli: [...FIRST, "agents", "routing", "plugins", "sandbox", "channels/*", "client", "sdk"],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
   bridge: ["contracts", "kit"],
   console: ["contracts"],
@@ -80,6 +82,7 @@ export const TYPES_ONLY: readonly { readonly from: string; readonly to: string }
 const OPENS_FILES = [
   ...["src/store/", "src/config/", "src/observe/", "src/agents/", "src/cli/", "src/media/", "src/plugins/"],
   "src/sandbox/",
+  "src/sdk/",
   ...["src/assets.ts", "src/serve.ts", "bridge/", "bin/"],
 ];
 /** Where connections to the outside are made. */

@@ -26,7 +26,7 @@ async function readUntil(
 }
 
 describe("the build", () => {
-  test("makes gateway, bridge, sandbox launcher, console and list, and then rests until a source changes", async () => {
+  test("makes gateway, bridge, sandbox launcher, console, list and plugin SDK, and then rests until a source changes", async () => {
     using project = tinyProject();
     expect(await ensureDist(project.root)).toBe("built");
     const dist = join(project.root, "dist");
@@ -41,6 +41,7 @@ describe("the build", () => {
       "sandbox.js",
       "sandbox.js.jsc",
       "sandbox.relay.js",
+      "sdk",
     ]);
     const list = JSON.parse(readFileSync(join(dist, "console.json"), "utf8"));
     for (const { file, gzip } of Object.values<{ file: string; gzip: string }>(list.files)) {

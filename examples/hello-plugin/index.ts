@@ -1,5 +1,5 @@
 /** A plugin to start from: one tool for the model, one command for people, one page, and a count that survives restarts. */
-import type { GatewayPluginApi } from "../../src/contracts/plugin.ts";
+import { defineTool, type GatewayPluginApi } from "pi-gateway/plugin";
 
 export default function hello(api: GatewayPluginApi): void {
   const greet = async (name: string): Promise<string> => {
@@ -8,21 +8,22 @@ export default function hello(api: GatewayPluginApi): void {
     return `${String(api.config["greeting"])}, ${name}! You are number ${count}.`;
   };
 
-  api.registerTool({
-    name: "say_hello",
-    description: "Greets somebody by name. Use it when you are asked to say hello.",
-    parameters: {
-      type: "object",
-      properties: { name: { type: "string", maxLength: 100, description: "Whom to greet" } },
-      required: ["name"],
-      additionalProperties: false,
-    },
-    limit: { calls: 30, perMs: 60_000 },
-    async execute(_callId, params) {
-      const { name } = params as { name: string }; // checked against the schema before this is called
-      return { content: [{ type: "text", text: await greet(name) }] };
-    },
-  });
+  api.registerTool(
+    defineTool({
+      name: "say_hello",
+      description: "Greets somebody by name. Use it when you are asked to say hello.",
+      parameters: {
+        type: "object",
+        properties: { name: { type: "string", maxLength: 100, description: "Whom to greet" } },
+        required: ["name"],
+        additionalProperties: false,
+      },
+      limit: { calls: 30, perMs: 60_000 },
+      async execute(_callId, { name }) {
+        return { content: [{ type: "text", text: await greet(name) }] };
+      },
+    }),
+  );
 
   api.registerCommand({
     name: "hello",

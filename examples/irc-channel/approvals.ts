@@ -1,8 +1,5 @@
 /** Calls that wait for an owner: asked in the query they began in, answered there with `!yes 3` or `!no 3`. IRC has no buttons. */
-import type { ApprovalMessages, ChannelKit } from "../../src/contracts/channels/channel-kit.ts";
-import type { Arrival } from "../../src/contracts/channels/platform.ts";
-import type { Role } from "../../src/contracts/ids.ts";
-import type { PendingApproval } from "../../src/contracts/tools/approval.ts";
+import type { ApprovalMessages, Arrival, ChannelKit, PendingApproval, Role } from "pi-gateway/plugin";
 import { ACCOUNT, CHANNEL } from "./config.ts";
 import { isChannel } from "./wire/names.ts";
 

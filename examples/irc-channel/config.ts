@@ -1,6 +1,5 @@
 /** The settings of the channel, from what `plugins.config.irc-channel` says. The schema in plugin.json has checked their form. Pure. */
-import type { ChannelAccessSettings, GroupSettings } from "../../src/contracts/channels/access.ts";
-import type { Secret } from "../../src/kit/secret.ts";
+import type { ChannelAccessSettings, GroupSettings, Secret } from "pi-gateway/plugin";
 import { encode, fold } from "./wire/names.ts";
 
 export const CHANNEL = "irc";

@@ -2,9 +2,7 @@
  * What people say → the intake of the gateway, one after the other. IRC says everything once and wants no receipt, so what cannot be stored yet is kept here
  * and tried again until it can.
  */
-import type { Arrival, PlatformDeps } from "../../src/contracts/channels/platform.ts";
-import type { InboundMessage } from "../../src/contracts/chat.ts";
-import type { Principal, Role } from "../../src/contracts/ids.ts";
+import type { Arrival, InboundMessage, PlatformDeps, Principal, Role } from "pi-gateway/plugin";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
 import type { Line } from "./wire/line.ts";
 import { addressed, encode, fold, isChannel, type Person, personOf } from "./wire/names.ts";

@@ -2,9 +2,7 @@
  * A stored reply part → lines on the wire. IRC gives no receipts, so each handful of lines is followed by a PING: servers do what they are told
  * in order, and when the PONG is back everything before it was done or complained about. Where the server echoes, the echoes are counted too.
  */
-import type { PluginChannelDeps } from "../../src/contracts/channels/channel-kit.ts";
-import type { OutboundMessage } from "../../src/contracts/chat.ts";
-import type { OutboxRow } from "../../src/contracts/delivery.ts";
+import type { OutboundMessage, OutboxRow, PluginChannelDeps } from "pi-gateway/plugin";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
 import type { Connection } from "./wire/connection.ts";
 import { formatLine, type Line } from "./wire/line.ts";

@@ -1,7 +1,5 @@
 /** IRC as a platform: connects, connects again when that ends, and puts both directions together. Closing leaves no connection behind. */
-import type { PluginChannelDeps } from "../../src/contracts/channels/channel-kit.ts";
-import type { OpenChannel, PlatformDeps } from "../../src/contracts/channels/platform.ts";
-import type { PluginChannel } from "../../src/contracts/plugin.ts";
+import type { OpenChannel, PlatformDeps, PluginChannel, PluginChannelDeps } from "pi-gateway/plugin";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
 import { createIntake, type Intake, saidIn } from "./inbound.ts";
 import { createSender } from "./outbound.ts";

@@ -6,6 +6,7 @@ import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
 import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
+import { addPlugins } from "./add-plugins.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
@@ -48,6 +49,7 @@ const GROUPS: readonly Group[] = [
   { names: ["tools", "tool-calls", "audit"], add: addTools },
   { names: ["approvals"], add: addApprovals },
   { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
+  { names: ["plugins"], add: (program, _, world, finish) => addPlugins(program, world, { common, finish }) },
   { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, finish) },
   { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },
 ];

@@ -36,6 +36,8 @@ export interface StartOptions {
 interface AgentRun {
   bridgePath(home: string): Promise<string>;
   sandboxPath(home: string): Promise<string>;
+  /** The plugin SDK: names of its files, and where they are. */
+  sdk(): Promise<ReadonlyMap<string, string>>;
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;
 }

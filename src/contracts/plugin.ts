@@ -121,6 +121,8 @@ export interface PluginHost {
   list(): readonly PluginStatus[];
   /** Plain sentences about plugins that need the owner's attention. */
   notices(): readonly string[];
+  /** Starts it anew from its files. Resolves when it runs or has failed; null: there is no such plugin, or it is built in. */
+  reload(id: string): Promise<PluginStatus | null>;
   /** Null: nothing is mounted there. `path` is the part behind /plugins/{id}. */
   route(id: string, method: string, path: string): MountedRoute | null;
 }

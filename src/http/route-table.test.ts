@@ -77,6 +77,7 @@ describe("the route table", () => {
       "operator POST /api/messages/:id/cancel",
       "operator POST /api/pairing",
       "operator POST /api/pairing/:id",
+      "operator POST /api/plugins/:id/reload",
       "operator POST /api/questions/:id",
       "operator POST /api/restart",
       "operator POST /api/route",

@@ -67,6 +67,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
     version: "1.0.0",
     builtin,
     disabledIds: [],
+    modules: {},
     config() {
       if (at.broken) throw new Error("no settings");
       return config;

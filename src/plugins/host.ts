@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import type { Events } from "../contracts/events.ts";
-import type { GatewayPlugin, PluginHost } from "../contracts/plugin.ts";
+import type { GatewayPlugin, PluginHost, PluginStatus } from "../contracts/plugin.ts";
 import { background } from "../kit/background.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
@@ -18,6 +18,7 @@ import type { PluginServices } from "./run/api.ts";
 import { type SourceLocation, createSourceLocation, NO_LOCATION } from "./run/source-location.ts";
 import { createSlot, type Slot, type Wanted } from "./run/slot.ts";
 import { clearPluginCopies, createPluginCopy, pluginCopiesFolder } from "./run/plugin-copy.ts";
+import { provideModules, type SdkModules } from "./run/sdk-modules.ts";
 import { pluginInStack, type StrayKind, watchStrayErrors } from "./stray-errors.ts";
 import { watchFolders } from "./watch.ts";
 
@@ -38,6 +39,8 @@ export interface PluginsOptions {
   readonly version: string;
   /** What comes with the gateway: plugins like any other, only without a folder. */
   readonly builtin: readonly BuiltinPlugin[];
+  /** What plugins may import from the gateway by name. */
+  readonly modules: SdkModules;
   /** Channels and tools that ship with the gateway: `plugins.disabled` may name them as well. */
   readonly disabledIds: readonly string[];
   config(): Config["plugins"];
@@ -71,6 +74,7 @@ interface Host {
 
 export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): Promise<Plugins> {
   const host: Host = { deps, options, slots: new Map(), locations: new Map(), loads: 0 };
+  provideModules(options.modules);
   await clearPluginCopies(options.home);
   await mkdir(join(options.home, "plugins"), { recursive: true, mode: 0o700 });
   const stray = watchStrayErrors((error, how) => blame(host, error) || deps.ofNoPlugin(error, how));
@@ -86,6 +90,7 @@ export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): 
     list: () => [...host.slots.values()].map((slot) => slot.status()),
     notices: () => noticesOf(host),
     route: (id, method, path) => host.slots.get(id)?.running?.route(method, path) ?? null,
+    reload: (id) => reload(host, id),
     async refresh() {
       const next = rootsOf(host);
       if (next.join("\n") !== roots.join("\n")) {
@@ -152,6 +157,15 @@ async function refresh(host: Host): Promise<void> {
       host.deps.events.emit("status", { what: "plugins" });
     }),
   ]);
+}
+
+/** The same files once more, from a new copy: a module that was loaded is never read again. */
+async function reload(host: Host, id: string): Promise<PluginStatus | null> {
+  const slot = host.slots.get(id);
+  if (!slot || slot.status().builtin) return null;
+  slot.forgetStart();
+  await refresh(host);
+  return host.slots.get(id)?.status() ?? null;
 }
 
 function wantedOf(host: Host, found: Discovered): Wanted {

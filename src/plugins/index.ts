@@ -6,4 +6,7 @@
 export { tellSent, tellTurns } from "./observed-hooks.ts";
 export { createHooks, type PluginHooks } from "./hooks.ts";
 export { type BuiltinPlugin, type Plugins, type PluginsOptions, startPlugins } from "./host.ts";
+export { checkPluginConfig, wrapSecrets } from "./folder/check-config.ts";
+export { loadPlugin, runPlugin } from "./run/run-plugin.ts";
+export { provideModules } from "./run/sdk-modules.ts";
 export { type Discovered, discoverPlugins } from "./folder/discover.ts";

@@ -6,6 +6,7 @@
 export { verifyAudit } from "./audit/verify.ts";
 export { checkStore } from "./inspect.ts";
 export { openStateDirectory } from "./state-directory.ts";
+export { openMemoryStore } from "./memory-store.ts";
 export { openStore } from "./open.ts";
 export { readPrivateJson, writePrivateJson } from "./private-json.ts";
 export { openSecretFiles } from "./secret-files.ts";

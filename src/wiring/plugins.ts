@@ -47,8 +47,15 @@ function pluginOptions(
     version: options.version,
     userHome: options.environment.userHome,
     builtin: builtinPlugins(builtInTools),
+    modules: { "pi-gateway/plugin": pluginModule },
     disabledIds: IDS_TO_DISABLE,
     config: () => config().plugins,
     agentFolders: () => allWorkspaces(config(), options), // agents write there: no plugin is loaded from them
   };
+}
+
+/** Loaded when the first plugin asks for it. */
+async function pluginModule() {
+  const { defineTool, openHarness } = await import("../sdk/index.ts");
+  return { defineTool, openHarness };
 }

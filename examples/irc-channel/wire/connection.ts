@@ -1,5 +1,5 @@
 /** One connection from its first byte to its end: signs in, joins, answers pings, notices silence, and knows what it is called by now. */
-import type { Clock } from "../../../src/kit/clock.ts";
+import type { Clock } from "pi-gateway/plugin";
 import type { IrcSettings } from "../config.ts";
 import { formatLine, type Line, parseLine } from "./line.ts";
 import { createSigning } from "./login.ts";

@@ -1,5 +1,5 @@
 /** Lines at the speed a server allows: some at once, then one after each pause. Faster would be cut off as a flood. */
-import type { Clock } from "../../../src/kit/clock.ts";
+import type { Clock } from "pi-gateway/plugin";
 
 export interface Pace {
   /** Resolves when the next line may go. In order. */

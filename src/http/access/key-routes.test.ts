@@ -63,6 +63,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/messages/:id/cancel": ["chat"],
   "POST /api/pairing": ["all"],
   "POST /api/pairing/:id": ["all"],
+  "POST /api/plugins/:id/reload": ["all"],
   "POST /api/questions/:id": ["chat"],
   "POST /api/restart": ["all"],
   "POST /api/route": ["read", "all"],

@@ -1,7 +1,8 @@
 /** What plugins are there, and the addresses they answer at: everything below /plugins/{id}/ belongs to that plugin, under the same gate. */
+import { GatewayError } from "../../contracts/errors.ts";
 import type { MountedRoute, PluginHost } from "../../contracts/plugin.ts";
 import type { createMatcher } from "../route-match.ts";
-import { json, NO_BODY, OPERATOR_GET, type Route } from "../route.ts";
+import { json, NO_BODY, OPERATOR_GET, OPERATOR_POST, param, type Route } from "../route.ts";
 import { ADMIN, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -17,6 +18,16 @@ export function pluginRoutes(deps: Pick<HttpDeps, "operations">): readonly Route
       path: "/api/plugins",
       scope: READ,
       handle: () => json({ items: deps.operations.plugins.list() }),
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/plugins/:id/reload",
+      scope: ADMIN,
+      async handle(call) {
+        const plugin = await deps.operations.plugins.reload(param(call, "id"));
+        if (plugin) return json({ plugin });
+        throw new GatewayError("not_found", "no such plugin", { say: "There is no such plugin." });
+      },
     },
   ];
 }

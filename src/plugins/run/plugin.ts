@@ -15,6 +15,8 @@ export const DEADLINES = { loadMs: 10_000, initMs: 10_000, startMs: 10_000, stop
 export interface PluginSource extends PluginIdentity {
   /** Gives its default export. */
   load(): Promise<GatewayPlugin>;
+  /** False: what it registers is looked at, and its services stay off. */
+  readonly startServices?: boolean;
 }
 
 export interface RunningPlugin {
@@ -50,7 +52,7 @@ export async function startPlugin(
     const plugin = await within(deps, "load", DEADLINES.loadMs, () => source.load());
     await within(deps, "init", DEADLINES.initMs, async () => plugin(registered.api));
     registered.commit();
-    for (const service of registered.services) {
+    for (const service of source.startServices === false ? [] : registered.services) {
       const ended = await within(deps, `start ${service.name}`, DEADLINES.startMs, () => service.start(life.signal));
       if (typeof ended === "function") stops.push({ name: service.name, stop: ended });
     }

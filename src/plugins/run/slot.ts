@@ -36,6 +36,8 @@ export interface Slot {
   want(wanted: Wanted): Promise<void>;
   /** It misbehaved: it is stopped and not started again before something about it changes. Never rejects. */
   fail(sentence: string): Promise<void>;
+  /** What is wanted next is started, also when it is what runs already. */
+  forgetStart(): void;
   /** Something to tell the owner about a plugin that goes on. */
   note(sentence: string): void;
   status(): PluginStatus;
@@ -98,6 +100,7 @@ export function createSlot(deps: SlotDeps, services: PluginServices, id: string)
       await stop(slot);
       become(slot, "failed", sentence);
     },
+    forgetStart: () => void (slot.tried = ""),
     note: (sentence) => become(slot, slot.state, sentence),
     status: () => statusOf(slot),
     get running() {

@@ -121,7 +121,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     operations: {
       status: () => STATUS,
       metrics,
-      plugins: { list: () => [], notices: () => [], route: () => null },
+      plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },
       mcpServers: { list: () => [], test: async () => null, accept: () => null },
       publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
       reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),

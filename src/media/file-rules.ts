@@ -22,6 +22,7 @@ const COPY_ENDING = /(?:~|\.(?:bak|backup|old|orig|save|copy|tmp|swp|[0-9]+)|[. 
 const SECRET_ENDINGS = new Set([
   ...["pem", "key", "p8", "p12", "pfx", "ppk", "jks", "keystore", "keytab", "agekey"],
   ...["gpg", "pgp", "kdb", "kdbx", "keychain", "ovpn", "env", "tfstate", "tfvars"],
+  ...["secret", "secrets", "token", "credentials", "password", "passwd"],
 ]);
 
 const SECRET_NAMES = new Set([

@@ -37,7 +37,20 @@ describe("an attachment", () => {
     const path = join(w.space, "attachments", "media_7.pdf");
     expect(await readFile(path, "utf8")).toBe("pdf");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(w.space, "attachments"))).mode & 0o777).toBe(0o700);
     expect(await readdir(w.space)).toEqual(["attachments"]);
+  });
+
+  test("of a type that is not known has an ending that nothing runs", async () => {
+    await using w = await world();
+    expect(await w.files.place({ ...media, mimeType: "application/x-sh" }, reader)).toBe("attachments/media_7.bin");
+  });
+
+  test("that cannot be written is in the log, and the model is told that it cannot open it", async () => {
+    await using w = await world();
+    await writeFile(join(w.space, "attachments"), "in the way");
+    expect(await w.files.place(media, reader)).toBeNull();
+    expect(w.log.lines.map(({ words }) => words)).toEqual(["attachment could not be put into the workspace"]);
   });
 
   test("leaves no open file behind, however often it is placed", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { type ArrivingFile, FileGone } from "../../contracts/channels/platform.ts";
 import type { MediaRef } from "../../contracts/chat.ts";
 import type { MediaId, Principal } from "../../contracts/ids.ts";
+import { secret } from "../../kit/secret.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
@@ -281,6 +282,36 @@ describe("a voice message", () => {
     expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
     expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
     expect(asked).toEqual([`/v1/audio/transcriptions whisper-x voice.ogg audio/ogg ${OGG.toString()}`]);
+  });
+
+  test("is sent with the key of the service, to an address with or without a slash at its end", async () => {
+    const asked: (string | null)[] = [];
+    await using w = await listening((request) => {
+      asked.push(new URL(request.url).pathname, request.headers.get("authorization"));
+      return Response.json({ text: "words" });
+    });
+    Object.assign(w.transcription, { apiKey: secret("k-1"), baseUrl: `${w.transcription.baseUrl}//` });
+    expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "words" });
+    expect(asked).toEqual(["/v1/audio/transcriptions", "Bearer k-1"]);
+  });
+
+  test.each([
+    ["null", 200, "has a problem right now"],
+    ["[]", 200, "has a problem right now"],
+    ['"words"', 200, "has a problem right now"],
+    ['{"text":5}', 200, "has a problem right now"],
+    ["no JSON", 200, "has a problem right now"],
+    ['{"text":"x"}', 201, "refused it"],
+    ["{}", 400, "refused it"],
+    ["{}", 429, "is busy"],
+    ["{}", 500, "has a problem right now"],
+  ])("whose service answers %s with %d is told in words, and the log says why", async (body, status, words) => {
+    await using w = await listening(() => new Response(body, { status }));
+    const heard = await w.files.transcribe(await w.voice(), NEVER);
+    expect(heard?.kind === "failed" ? heard.say : null).toContain(words);
+    expect(w.log.lines).toMatchObject([
+      { words: "voice message not transcribed", fields: { answer: "answered", status } },
+    ]);
   });
 
   test("is listened to again by another model", async () => {

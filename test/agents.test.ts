@@ -7,7 +7,6 @@ import { type FakeProvider, type ProviderRequest, says, startFakeProvider } from
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
-  agentReady,
   asked,
   endpoint,
   eventually,
@@ -33,7 +32,7 @@ beforeAll(async () => {
   gateway = await startGatewayProcess({
     config: {
       ...base,
-      agent: { ...base.agent, systemPrompt: JUDGE, pool: { min: 1, max: 2 } },
+      agent: { ...base.agent, systemPrompt: JUDGE, pool: { min: 0, max: 2 } },
       agents: [
         { id: "pirate", model: "fake/fake-2", systemPrompt: PIRATE },
         { id: "twin" },
@@ -42,7 +41,6 @@ beforeAll(async () => {
       bindings: [{ agent: "pirate", channel: "api", chat: "harbour" }],
     },
   });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

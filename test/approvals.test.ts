@@ -8,7 +8,7 @@ import type { PendingApproval } from "../src/contracts/tools/approval.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, asked, endpoint, eventually, keyOf, openSocket, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, keyOf, openSocket, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -29,7 +29,7 @@ function configOf(model: FakeProvider) {
   const base = endpoint(model);
   return {
     ...base,
-    agent: { ...base.agent, tools: "full", pool: { min: 1, max: 3 } },
+    agent: { ...base.agent, tools: "full", pool: { min: 0, max: 3 } },
     tools: { approvals: { ask: ["save_note"] } },
   };
 }
@@ -37,7 +37,6 @@ function configOf(model: FakeProvider) {
 beforeAll(async () => {
   provider = await startModel();
   gateway = await startGatewayProcess({ config: configOf(provider) });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
@@ -143,7 +142,6 @@ test("a question that was open at a kill -9 is expired; the turn asks again and 
   await using model = await startModel();
   const config = configOf(model);
   const first = await startGatewayProcess({ home: home.path, config });
-  await agentReady(first);
   const lost = first.chat("shell: echo x > killed.txt", { session: "crash" }).catch(() => null);
   const before = await questionIn("crash", first);
   await first.kill();

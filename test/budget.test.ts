@@ -19,7 +19,7 @@ let provider: FakeProvider;
 let gateway: GatewayProcess;
 
 const config = () => ({
-  agent: { model: "fake/fake-1", pool: { min: 1, max: 2 }, delegates: ["helper"] },
+  agent: { model: "fake/fake-1", pool: { min: 0, max: 2 }, delegates: ["helper"] },
   agents: [{ id: "helper", model: "fake/fake-2" }],
   models: {
     providers: {

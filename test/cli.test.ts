@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, endpoint, SMALL_POOL, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { endpoint, SMALL_POOL, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -15,7 +15,6 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   gateway = await startGatewayProcess({ config: { agent: { pool: SMALL_POOL, tools: "full" } } });
-  await agentReady(gateway);
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
@@ -50,7 +49,6 @@ test("doctor and config get tell the truth about a gateway that was started with
   const config = { agent, models, plugins: { enabled: ["missing"] }, gateway: { stopGraceMs: 1234 } };
   const env = { KEY_OF_THE_OTHER_SHELL: "a-key-for-tests-5521" };
   await using running = await startGatewayProcess({ home: home.path, config, env });
-  await agentReady(running);
   const { code, out } = await piGw(home.path, ["doctor"]);
   expect(code).toBe(1); // the plugin
   expect(out).toMatch(/^ok +gateway +running at /m);

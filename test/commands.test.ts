@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
-import { agentReady, asked, endpoint, openSocket, textOf, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, openSocket, textOf, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -23,7 +23,6 @@ beforeAll(async () => {
   const config = endpoint(provider);
   const agent = { ...config.agent, promptTemplates: [templates.path] };
   gateway = await startGatewayProcess({ config: { ...config, agent } });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   held.resolve();

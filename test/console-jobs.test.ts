@@ -5,7 +5,7 @@ import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { accessibilityProblems } from "./console-axe.ts";
 import { openBrowser, type Visit, visit } from "./console-stage.ts";
-import { agentReady, asked, endpoint } from "./whole-fixture.ts";
+import { asked, endpoint } from "./whole-fixture.ts";
 
 setDefaultTimeout(60_000);
 
@@ -23,7 +23,6 @@ beforeAll(async () => {
   });
   const config = { ...endpoint(provider), cron: { jobs: [{ ...NIGHTLY, paused: true }] } };
   [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ config })]);
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await browser?.close();

@@ -7,7 +7,7 @@ import { type FakeDiscord, startFakeDiscord } from "../src/testing/discord/fake-
 import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../src/testing/discord/fake-people.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -38,7 +38,6 @@ beforeAll(async () => {
   provider = await startFakeProvider(() => reply());
   discord = await startFakeDiscord({ now: () => systemClock.now(), heartbeatMs: HEARTBEAT_MS });
   gateway = await startGatewayProcess({ config: config() });
-  await agentReady(gateway);
   await connected();
   await eventually(
     "the bot is signed in at Discord",

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, endpoint, post, problemOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { endpoint, post, problemOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -19,7 +19,6 @@ beforeAll(async () => {
   const agent = { ...base.agent, tools: "chat" };
   const config = { ...base, agent, models: { providers: { fake } }, agents, media: { dailyMb: 1 } };
   gateway = await startGatewayProcess({ config });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

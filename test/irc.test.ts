@@ -16,7 +16,7 @@ import { findNgircd, HOW_TO_GET_NGIRCD, type IrcServer, startIrcServer } from ".
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { pluginsOf } from "./plugins-fixture.ts";
-import { agentReady, asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -83,7 +83,7 @@ const inGateway = (): void => {
     home = await tempHome();
     await cp(EXAMPLE, join(home.path, "plugins", "irc-channel"), { recursive: true });
     gateway = await startGatewayProcess({ home: home.path, config: config() });
-    await Promise.all([agentReady(gateway), isIn()]);
+    await isIn();
     ada = await joinIrc(server.port, "ada", [DEN]);
     eve = await joinIrc(server.port, "eve", [DEN]);
   });

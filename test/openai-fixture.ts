@@ -9,7 +9,7 @@ import {
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, endpoint, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { endpoint, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 export interface OpenAiWorld {
   readonly gateway: GatewayProcess;
@@ -47,7 +47,6 @@ export function useOpenAiWorld({ agents = [], seeing = false }: WorldOptions = {
     const model = { id: "fake-1", input: seeing ? ["text", "image"] : ["text"] };
     const providers = { fake: { ...models.providers.fake, models: [model] } };
     const gateway = await startGatewayProcess({ config: { agent, agents, models: { providers } } });
-    await agentReady(gateway);
     world = {
       gateway,
       provider,

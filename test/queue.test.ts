@@ -13,7 +13,6 @@ import {
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
-  agentReady,
   endpoint,
   eventually,
   keyOf,
@@ -44,7 +43,6 @@ beforeAll(async () => {
   provider = await startFakeProvider((request) => scripts.get(lastIn(request)) ?? says("noted"));
   const base = endpoint(provider);
   gateway = await startGatewayProcess({ config: { ...base, queue: { mode: "steer", maxPerSession: 3 } } });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

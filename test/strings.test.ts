@@ -5,7 +5,6 @@ import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { naughtyBeginnings, naughtyStrings } from "./naughty-strings.ts";
 import {
-  agentReady,
   asked,
   endpoint,
   eventually,
@@ -34,7 +33,6 @@ beforeAll(async () => {
   gateway = await startGatewayProcess({
     config: { agent, models: { providers: { fake: roomy } }, queue: { maxPerSession: 100, collectMs: 0 } },
   });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

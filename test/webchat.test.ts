@@ -4,7 +4,7 @@ import type { TranscriptItem } from "../src/contracts/chat.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, type ProviderRequest, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, asked, endpoint, eventually, openSocket, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, openSocket, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -18,7 +18,6 @@ beforeAll(async () => {
     asked(request).includes("wait for me") ? says("slow ", held.promise, "answer") : says("quick answer"),
   );
   gateway = await startGatewayProcess({ config: endpoint(provider) });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   held.resolve();

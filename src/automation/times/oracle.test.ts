@@ -15,8 +15,8 @@ function quickest(read: () => unknown): number {
   return Math.min(...tries);
 }
 
-test("500 random expressions around clock changes in 40 zones fire exactly when the clock on the wall says", () => {
-  const { differences, moments } = compareCron(createChance(1), 500);
+test("200 random expressions around clock changes in 40 zones fire exactly when the clock on the wall says", () => {
+  const { differences, moments } = compareCron(createChance(1), 200);
   expect(differences).toEqual([]);
   expect(moments).toBeGreaterThan(10_000);
 }, 120_000);

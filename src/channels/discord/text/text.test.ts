@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { MAX_MESSAGE_CHARS, renderMarkdown, renderMessage } from "./render.ts";
 import { splitText } from "./split.ts";
 
-const RUNS = 5_000;
+const RUNS = 1_500;
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/;
 
 /** Every block that a piece opens it also closes. */

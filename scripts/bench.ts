@@ -16,6 +16,7 @@ import { manyTools } from "./bench/many-tools.ts";
 import { modelDoor } from "./bench/model-door.ts";
 import { type Line, render, type Scenario, withinBudget } from "./bench/parts/line.ts";
 import { median } from "./bench/parts/stats.ts";
+import { openAiDoors } from "./bench/openai-doors.ts";
 import { principals } from "./bench/principals.ts";
 import { ownCost } from "./bench/process.ts";
 import { sandbox } from "./bench/sandbox.ts";
@@ -28,7 +29,19 @@ import { ensureDist } from "./bundle.ts";
 
 const QUICK = 0.2;
 const SCENARIOS: readonly Scenario[] = [
-  ...[turns, toolCalls, manyTools, modelDoor, switched, throughput, accepts, ownCost, sandbox, consoleWeight],
+  ...[
+    turns,
+    openAiDoors,
+    toolCalls,
+    manyTools,
+    modelDoor,
+    switched,
+    throughput,
+    accepts,
+    ownCost,
+    sandbox,
+    consoleWeight,
+  ],
   ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets, hangingChannels],
 ];
 

@@ -46,8 +46,8 @@ interface FollowedResponse {
 
 export interface Created {
   readonly response: ResponseObject;
-  /** All that was said up to it, for a connection that goes on with it. */
-  readonly said: SaidItems;
+  /** All that was said up to it, for a connection that goes on with it; null: more than a connection remembers. */
+  readonly said: SaidItems | null;
 }
 
 /** A connection's own memory of responses that are not stored. */

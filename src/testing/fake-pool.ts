@@ -121,6 +121,7 @@ export const dies: FakeAgent = async function* () {
 /** Streams a word, then waits until it is stopped. */
 export const waits: FakeAgent = async function* (_prompted, signal) {
   yield { type: "text", delta: "Well" };
-  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  if (!signal.aborted)
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   yield { type: "aborted", text: "Well", usage: NO_USAGE, model: "fake/one" };
 };

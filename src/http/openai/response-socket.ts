@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Asking } from "../../contracts/openai.ts";
-import type { AskedResponse, Created } from "../../contracts/responses.ts";
+import type { AskedResponse, SaidItems } from "../../contracts/responses.ts";
 import { problemOf } from "../../openai/index.ts";
 import { background } from "../../kit/background.ts";
 import { isObject, parseJson } from "../../kit/json.ts";
@@ -27,7 +27,7 @@ export function responseSocket(deps: SocketDeps, server: ServerParts, call: Call
   const asking: Asking = { ...askingOf(deps, server, call), idempotencyKey: null };
   const session = sessionIn(call.request);
   const endsAt = deps.clock.elapsed() + CONNECTION_MS;
-  let last: (Pick<Created, "said"> & { readonly id: string }) | null = null;
+  let last: { readonly id: string; readonly said: SaidItems } | null = null;
   let line: Promise<void> = Promise.resolve();
   let waiting = 0;
 
@@ -46,7 +46,7 @@ export function responseSocket(deps: SocketDeps, server: ServerParts, call: Call
       socket.send(JSON.stringify(event));
     };
     const { response, said } = await deps.messages.responses.create(asked, show, socket.data.gone.signal);
-    if (response.status === "completed") last = { id: response.id, said };
+    if (response.status === "completed") last = said && { id: response.id, said };
   };
   const fail = (socket: Socket, error: unknown): void => {
     if (socket.data.gone.signal.aborted) return;

@@ -1,7 +1,7 @@
 /** Makes a conversation shorter: an agent says what matters in it, and that stands for all of it in later requests. */
 import type { AskedCompaction, CompactedResponse, ResponseRequest } from "../../contracts/responses.ts";
 import type { Ids } from "../../kit/ids.ts";
-import { objectAt, optionalText, textAt } from "../fields.ts";
+import { objectAt, optionalText, textAt, wrongField } from "../fields.ts";
 import type { RequestOptions } from "../request.ts";
 import { compactionContent } from "./compaction-item.ts";
 import { readResponseRequest } from "./request.ts";
@@ -22,6 +22,8 @@ export async function compactConversation(
   signal: AbortSignal,
 ): Promise<CompactedResponse> {
   const request = readCompactRequest(asked.body, deps.options);
+  if (request.previous === null && request.input.length <= 1)
+    throw wrongField("input", "is empty; there is nothing to compact.");
   const { turn } = await prepare(deps, { ...asked, request, shows: "whole", recalled: null }, signal);
   const { text, usage } = await deps.answers.answer(turn, () => undefined, signal);
   const id = deps.ids.next("resp");

@@ -50,10 +50,20 @@ export function outputAsItems(output: readonly OutputItem[]): readonly KnownItem
 
 /** `said`: from the first message of the conversation to the last. Throws when there is nothing to answer, or a result is missing. */
 export function turnOf({ agent, session, tools, settings }: ResponseRequest, said: SaidItems): RequestedTurn {
+  if (said.messages.length === 0) throw wrongField("input", "is empty; add what is to be answered.");
   const { before, prompt, unpaired } = splitConversation(withToolNames(said.messages), "input");
   if (session === null && unpaired !== null) throw wrongField("input", unpaired);
   const instructions = [settings.instructions ?? "", ...said.system].filter((text) => text !== "").join("\n\n");
   return { agent, session, history: session === null ? before : [], prompt, client: { tools, instructions } };
+}
+
+/** How much it is to be kept. */
+export function charsIn({ messages, system }: SaidItems): number {
+  const texts = [...system, ...messages.map(({ text }) => text)];
+  const images = messages.flatMap((one) => (one.role === "user" ? one.images : []));
+  const calls = messages.flatMap((one) => (one.role === "assistant" ? one.calls : []));
+  const written = calls.map(({ input }) => JSON.stringify(input ?? {}));
+  return [...texts, ...images, ...written].reduce((sum, { length }) => sum + length, 0);
 }
 
 function withToolNames(messages: readonly RequestMessage[]): readonly RequestMessage[] {

@@ -174,7 +174,9 @@ describe("a response as a whole", () => {
     const content = "x".repeat(6_500_000);
     const input = [1, 2].map(() => ({ role: "user", content }));
     expect(await failureOf(create(bench, { input }))).toBe("store");
-    expect((await create(bench, { input, store: false })).status).toBe("completed");
+    expect(bench.pool.prompted).toEqual([]);
+    const { response, said } = await bench.door.create(bench.asked({ input, store: false }), () => undefined, never);
+    expect([response.status, said]).toEqual(["completed", null]);
   });
 });
 
@@ -190,6 +192,16 @@ describe("a response in the background", () => {
       return now?.status === "completed" && now;
     });
     expect(done).toMatchObject({ output: [{ content: [{ text: "hello" }] }] });
+  });
+
+  test("with an Idempotency-Key is begun once", async () => {
+    await using bench = await responseBench(says("hello"));
+    const asked = bench.asked({ input: "hi", background: true }, { idempotencyKey: "k" });
+    const [first, second] = [await bench.door.begin(asked), await bench.door.begin(asked)];
+    expect(second.id).toBe(first.id);
+    await waitFor("its end", async () => (await bench.door.find(first.id, OPERATOR))?.status === "completed");
+    expect((await bench.door.begin(asked)).status).toBe("completed");
+    expect(bench.pool.prompted).toHaveLength(1);
   });
 
   test("is followed from any event on, and afterwards told by its end", async () => {
@@ -267,5 +279,6 @@ describe("compaction", () => {
     await create(bench, { input: [...compacted.output, { role: "user", content: "What do I like?" }] });
     expect(bench.pool.prompted[1]?.input.text).toContain("Ada likes tea.\n\nWhat do I like?");
     expect(await failureOf(bench.door.compact({ ...asking, body: { input: "x" } }, never))).toBe("model");
+    expect(await failureOf(bench.door.compact({ ...asking, body: { model: "pi-gateway" } }, never))).toBe("input");
   });
 });

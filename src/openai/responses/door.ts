@@ -1,7 +1,7 @@
 /** The door of responses: the same agents, tools and limits as chat completions, with answers that are kept, continued, polled and cancelled. */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Principal } from "../../contracts/ids.ts";
-import type { AskedResponse, Created, ResponseObject, ResponsesDoor } from "../../contracts/responses.ts";
+import type { AskedResponse, ResponseEvent, ResponseObject, ResponsesDoor } from "../../contracts/responses.ts";
 import { background } from "../../kit/background.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
@@ -20,6 +20,7 @@ const MAX_KEPT_EACH = 10_000;
 const MAX_CHARS_EACH = 256 * 1024 * 1024;
 /** Old conversations are looked for after this many new responses. */
 const PRUNE_EVERY = 200;
+const NEVER = new AbortController().signal;
 
 interface ResponsesDeps extends RunDeps {
   readonly ids: Ids;
@@ -29,7 +30,7 @@ interface ResponsesDeps extends RunDeps {
 
 export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
   const { clock, ids, log, store, options } = deps;
-  const repeats = createRepeats<Created>();
+  const repeats = createRepeats<ResponseObject>();
   const backgrounds = createBackgrounds(deps);
   let made = 0;
   const prune = (): void => {
@@ -48,21 +49,27 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
   return {
     read: (body, session) => readResponseRequest(body, session, options),
     async create(asked, show, signal) {
-      const { idempotencyKey, principal, digest } = asked;
-      const key = idempotencyKey === null ? null : `${principal} ${idempotencyKey}`;
+      const key = keyOf(asked);
+      if (key === null) return runResponse(deps, { asked, first: next(asked), show }, signal);
       let isShown = false;
-      const first = (event: Parameters<typeof show>[0]): void => {
+      const once = (event: ResponseEvent): void => {
         isShown = true;
         show(event);
       };
-      const run = () => runResponse(deps, { asked, first: next(asked), show: first }, signal);
-      const created = await repeats.once(key, digest, run, signal);
-      if (!isShown) for (const event of eventsOf(created.response)) show(event);
-      return created;
+      const run = async () => (await runResponse(deps, { asked, first: next(asked), show: once }, signal)).response;
+      const response = await repeats.once(key, asked.digest, run, signal);
+      if (!isShown) for (const event of eventsOf(response)) show(event);
+      return { response, said: null };
     },
     async begin(asked) {
-      const prepared = await prepare(deps, asked, new AbortController().signal);
-      return backgrounds.begin(asked, prepared, next(asked));
+      const run = async () => {
+        const prepared = await prepare(deps, asked, NEVER);
+        return backgrounds.begin(asked, prepared, next(asked));
+      };
+      const key = keyOf(asked);
+      if (key === null) return run();
+      const begun = await repeats.once(key, asked.digest, run, NEVER);
+      return (await found(begun.id, asked.principal)) ?? begun;
     },
     find: found,
     async follow({ id, principal, after }, show, signal) {
@@ -92,6 +99,10 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
     },
     [Symbol.asyncDispose]: () => backgrounds[Symbol.asyncDispose](),
   };
+}
+
+function keyOf({ idempotencyKey, principal }: AskedResponse): string | null {
+  return idempotencyKey === null ? null : `${principal} ${idempotencyKey}`;
 }
 
 /** What a previous process had begun, and nobody answers any more. */

@@ -175,6 +175,6 @@ describe("items of the input", () => {
     expect(() => turn([{ role: "user", content: "a" }, call, { role: "user", content: "b" }])).toThrow("no result for");
     expect(() => turn([{ type: "function_call_output", call_id: "c9", output: "x" }])).toThrow("made no such call");
     expect(() => turn([{ role: "assistant", content: "all said" }])).toThrow("ends with an answer");
-    expect(() => turn([])).toThrow("ends with an answer");
+    expect(() => turn([])).toThrow("is empty");
   });
 });

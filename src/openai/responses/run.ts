@@ -6,15 +6,15 @@ import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Answers } from "../answers.ts";
 import { problemOf } from "../problem.ts";
-import { joined, outputAsItems, saidOf, turnOf } from "./conversation.ts";
+import { charsIn, joined, outputAsItems, saidOf, turnOf } from "./conversation.ts";
 import { type Earlier, earlierOf, knownInput, type LookUpDeps } from "./look-up.ts";
 import { createResponseWriter, type ResponseWriter } from "./writer.ts";
 
 /** An answer that fails within this time fails as a whole; after it the response is announced. */
 const FIRST_SIGN_MS = 5_000;
 const MS_PER_SECOND = 1_000;
-/** What a stored response may hold: the store reads no longer text back. */
-const MAX_STORED_CHARS = 12 * 1024 * 1024;
+/** What is kept of a conversation with one response, by the store or by a connection. The store reads no more than 16 MiB back. */
+const MAX_KEPT_CHARS = 10 * 1024 * 1024;
 
 export interface RunDeps extends LookUpDeps {
   readonly clock: Clock;
@@ -32,17 +32,17 @@ export interface Prepared {
 
 export function newResponse({ request: { settings } }: AskedResponse, id: string, clock: Clock): ResponseObject {
   return {
-    ...settings,
     id,
     object: "response",
     created_at: seconds(clock),
     completed_at: null,
     status: "in_progress",
+    error: null,
     incomplete_details: null,
     output: [],
-    error: null,
     usage: null,
     pi_gateway: null,
+    ...settings,
   };
 }
 
@@ -52,6 +52,11 @@ export async function prepare(deps: RunDeps, asked: AskedResponse, signal: Abort
   const reader = () => ({ ...deps.answers.routed({ principal, key, agent: request.agent }), principal });
   const earlier = await earlierOf(deps, asked);
   const said = await knownInput(deps, { input: request.input, principal, reader }, signal);
+  if (request.settings.store && charsIn(toStore(earlier, said)) > MAX_KEPT_CHARS)
+    throw new GatewayError("too_large", "too large to be stored", {
+      say: "The input is too large to be stored. Send it with store: false.",
+      fields: { param: "store" },
+    });
   return { earlier, said, turn: { ...asked, request: turnOf(request, joined(earlier.said, said)) } };
 }
 
@@ -66,7 +71,7 @@ export async function runResponse(
   const said = joined(prepared.earlier.said, prepared.said, saidOf(outputAsItems(response.output)));
   if (response.status === "completed" && response.store)
     await deps.store.put(storedForm({ response, prepared, principal: asked.principal, createdAt: deps.clock.now() }));
-  return { response, said };
+  return { response, said: charsIn(said) > MAX_KEPT_CHARS ? null : said };
 }
 
 interface Answering {
@@ -109,19 +114,17 @@ interface Storing {
   readonly createdAt: number;
 }
 
-/** What came before is stored with it unless it is stored already. Throws GatewayError `too_large`. */
 export function storedForm({ response, prepared: { earlier, said }, principal, createdAt }: Storing): StoredResponse {
   const { id } = response;
   const { from } = earlier;
-  const kept = from === null ? joined(earlier.said, said) : said;
-  if (JSON.stringify(kept).length > MAX_STORED_CHARS)
-    throw new GatewayError("too_large", "too large to be stored", {
-      say: "The input is too large to be stored. Send it with store: false.",
-      fields: { param: "store" },
-    });
   const ended = response.status !== "queued" && response.status !== "in_progress";
   const place = { chain: from?.chain ?? id, previous: from?.id ?? null };
-  return { id, principal, ...place, createdAt, ended, said: kept, body: response };
+  return { id, principal, ...place, createdAt, ended, said: toStore(earlier, said), body: response };
+}
+
+/** What came before is stored with it, unless it is stored already. */
+function toStore(earlier: Earlier, said: SaidItems): SaidItems {
+  return earlier.from === null ? joined(earlier.said, said) : said;
 }
 
 export function seconds(clock: Clock): number {

@@ -25,7 +25,7 @@ interface BackgroundRun {
   follow(after: number | null, show: (event: ResponseEvent) => void, signal: AbortSignal): Promise<void>;
 }
 
-interface Backgrounds extends AsyncDisposable {
+export interface Backgrounds extends AsyncDisposable {
   /** Throws GatewayError `queue_full`. When it resolves, the response is stored. */
   begin(asked: AskedResponse, prepared: Prepared, first: ResponseObject): Promise<ResponseObject>;
   /** Null: none of this person runs under this id. */

@@ -1,0 +1,68 @@
+/** Responses that can be asked for by their id: those that run in the background, and those in the store. Each is there for one person alone. */
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { ResponseObject, ResponsesDoor } from "../../contracts/responses.ts";
+import type { ResponseStore } from "../../contracts/store/responses.ts";
+import type { Backgrounds } from "./background.ts";
+import { responseIn } from "./look-up.ts";
+import { eventsOf, terminalChange } from "./writer.ts";
+
+const INTERRUPTED =
+  "The gateway was restarted while this response was being answered. It is not tried again; please ask anew.";
+
+interface KeptDeps {
+  readonly store: ResponseStore;
+  readonly backgrounds: Pick<Backgrounds, "find">;
+}
+
+export function createKept({
+  store,
+  backgrounds,
+}: KeptDeps): Pick<ResponsesDoor, "find" | "follow" | "remove" | "cancel"> {
+  const find = async (id: string, principal: Principal): Promise<ResponseObject | null> => {
+    const run = backgrounds.find(id, principal);
+    if (run) return run.now();
+    const stored = await store.find(id, principal);
+    return stored && responseIn(stored);
+  };
+  return {
+    find,
+    async follow({ id, principal, after }, show, signal) {
+      const run = backgrounds.find(id, principal);
+      if (run) return run.follow(after, show, signal);
+      const response = await find(id, principal);
+      if (response === null) throw noResponse(id);
+      if (after === null) for (const event of eventsOf(response)) show(event);
+      else show({ ...terminalChange(response), sequence_number: after + 1 });
+    },
+    async remove(id, principal) {
+      await backgrounds.find(id, principal)?.cancel();
+      return store.remove(id, principal);
+    },
+    async cancel(id, principal) {
+      const run = backgrounds.find(id, principal);
+      const response = run ? await run.cancel() : await find(id, principal);
+      if (response === null) throw noResponse(id);
+      if (response.background) return response;
+      const say = "Only a response with background: true is cancelled by its id. Hang up on the others.";
+      throw new GatewayError("bad_request", "not in the background", { say });
+    },
+  };
+}
+
+/** What a previous process had begun, and nobody answers any more. How many there were. */
+export async function endInterrupted(store: ResponseStore): Promise<number> {
+  const error = { code: "outcome_unknown", message: INTERRUPTED };
+  const left = await store.open();
+  for (const one of left) {
+    const response = responseIn(one);
+    await store.put({ ...one, ended: true, body: response && { ...response, status: "failed", error } });
+  }
+  return left.length;
+}
+
+function noResponse(id: string): GatewayError {
+  return new GatewayError("not_found", "no such response", {
+    say: `There is no response ${JSON.stringify(id.slice(0, 100))}.`,
+  });
+}

@@ -6,11 +6,12 @@ import { parseArgs } from "node:util";
 import { ensureDist } from "./bundle.ts";
 import { clients } from "./compatibility/clients.ts";
 import { mcpClient } from "./compatibility/mcp-client.ts";
+import { mcpServer } from "./compatibility/mcp-server.ts";
 import { openResponses } from "./compatibility/openresponses.ts";
 import { writePage } from "./compatibility/page.ts";
 import { ROOT, type Suite } from "./compatibility/suite.ts";
 
-const SUITES: readonly Suite[] = [clients, openResponses, mcpClient];
+const SUITES: readonly Suite[] = [clients, openResponses, mcpServer, mcpClient];
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
 const wanted = values.only?.split(",");

@@ -145,6 +145,8 @@ function tools(): readonly Tool[] {
   const made = builtinFactories({
     ids: systemIds,
     delegator: () => ({ choices, ask: () => Promise.reject(new Error()) }),
+    conversations: new Promise(() => undefined),
+    mayChat: () => true,
   });
   const own = made.flatMap(({ make }) => make({} as Caller) ?? []);
   const deps = { search, pages: {}, opensPages: () => true };

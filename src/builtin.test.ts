@@ -15,7 +15,10 @@ import { OWNER, toolWorld } from "./testing/tools/tool-world.ts";
 const search = { settings: () => ({ provider: "searxng" }) };
 const nothingBehind = { search, pages: {}, opensPages: () => true } as unknown as BuiltinToolDeps;
 const somebody = { choices: () => [{ agentId: "other", description: "" }] };
-const factories = builtinFactories({ delegator: () => somebody } as unknown as Parameters<typeof builtinFactories>[0]);
+const factories = builtinFactories({
+  delegator: () => somebody,
+  mayChat: () => true,
+} as unknown as Parameters<typeof builtinFactories>[0]);
 const tools: readonly Tool[] = [...builtinTools(nothingBehind), ...factories.flatMap(({ make }) => make(OWNER) ?? [])];
 
 type Node = Readonly<Record<string, unknown>>;
@@ -52,7 +55,16 @@ describe("the tools that ship", () => {
     expect(tools.map(({ name }) => name)).toEqual([
       ...["send_message", "send_media", "message", "session_status"],
       ...["save_note", "search_notes", "add_task", "list_tasks", "complete_task", "update_task"],
-      ...["cron", "create_reminder", "web_search", "web_fetch", "gateway", "tool_search", "delegate_to_agent"],
+      ...[
+        "cron",
+        "create_reminder",
+        "web_search",
+        "web_fetch",
+        "gateway",
+        "tool_search",
+        "delegate_to_agent",
+        "ask_agent",
+      ],
     ]);
     const addressed = tools.filter(({ parameters }) => nodesOf(parameters).some(([at]) => /url|host|origin/i.test(at)));
     expect(addressed.map(({ name }) => name)).toEqual(["web_fetch"]);
@@ -69,7 +81,8 @@ describe("the tools that ship", () => {
   test.each(tools.map((tool) => [tool.name, tool] as const))(
     "%s refuses a call that makes no sense",
     async (name, tool) => {
-      const world = toolWorld([{ ...tool, execute: () => Promise.reject(new Error("it was run")) }]);
+      const { origins: _origins, ...anywhere } = tool; // where it may be called from is looked at first
+      const world = toolWorld([{ ...anywhere, execute: () => Promise.reject(new Error("it was run")) }]);
       world.rules.now = { ...world.rules.now, allow: ["*", name] };
       for (const params of [null, "text", [], { no_such_parameter: 1 }, { __proto__: null, constructor: 1 }])
         expect(await world.call(params, { tool: name })).toMatchObject({ kind: "refused", code: "invalid_params" });

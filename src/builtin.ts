@@ -7,6 +7,8 @@ import type { Tool, ToolFactory } from "./contracts/tools/tool.ts";
 import type { BuiltinPlugin } from "./plugins/index.ts";
 import {
   addTask,
+  askAgent,
+  type AskAgentDeps,
   completeTask,
   createReminder,
   cron,
@@ -133,8 +135,11 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
 }
 
 /** Those that are different for every caller. */
-export function builtinFactories(deps: DelegateToolDeps): readonly NamedFactory[] {
-  return [{ name: "delegate_to_agent", make: delegateToAgent(deps) }];
+export function builtinFactories(deps: DelegateToolDeps & AskAgentDeps): readonly NamedFactory[] {
+  return [
+    { name: "delegate_to_agent", make: delegateToAgent(deps) },
+    { name: "ask_agent", make: askAgent(deps) },
+  ];
 }
 
 interface NamedFactory {
@@ -162,6 +167,7 @@ export const IDS_TO_DISABLE: readonly string[] = [
     "web_search",
     "web_fetch",
     "delegate_to_agent",
+    "ask_agent",
     "tool_search",
   ],
 ];

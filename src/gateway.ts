@@ -4,6 +4,7 @@
  * the port closes, agents end, and the database closes last.
  */
 import type { Config } from "./config/index.ts";
+import type { Conversations } from "./contracts/conversations.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { GatewayError } from "./contracts/errors.ts";
 import type { HttpServer } from "./http/index.ts";
@@ -71,17 +72,20 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const groups: Groups = { people, tools, agents, mcpServers, messages, automation };
   const status = openStatus(core, reloader, groups);
   registerBuiltInCommands(core, { ...groups, status: status.read });
-  const builtInTools = () => createBuiltInTools(core, { ...groups, files, operations });
+  const conversations = deferred<Conversations>(); // late binding: a tool talks to agents as programs do, through the port
+  const builtInTools = () =>
+    createBuiltInTools(core, { ...groups, files, operations, conversations: conversations.promise });
   const plugins = life.own("plugins", await openPlugins(core, { tools, messages, automation, builtInTools }));
   if (tools.skills.hasChanged()) agents.pool.replace(await agents.openPool(core.config())); // no process has begun before the port is open
   status.registerPlugins(plugins); // late binding: a command shows the status, and plugins come after the commands
 
   // The way in and the way out. What is handed to `life` last is stopped first.
-  const mcp = life.own("mcp door", openMcpDoor(core, groups));
+  const mcp = life.own("mcp door", openMcpDoor(core, { ...groups, conversations: conversations.promise }));
   const port = openPort(core, { ...groups, plugins, operations, metrics, stream, mcp, status: status.read });
   life.own("responses in the background", port.responses); // they end when nobody can ask for more
   life.own("http", port.server);
   url.resolve(port.server.url);
+  conversations.resolve(port.server.conversations);
   life.own("platforms", messages.platforms);
   life.own("outbox", messages.outbox);
   life.onStop("replies", () => lastReplies(core.clock, messages.outbox));

@@ -396,6 +396,11 @@ describe("in a whole gateway with real pi", () => {
       for (const one of GATEWAY_TOOLS) await byPort(one);
     },
     "a program over the socket": () => bySocket(GATEWAY_TOOLS),
+    "an MCP client": async () => {
+      const client = await mcpClient({ url: gateway.url, token: gateway.token, revision: "2026-07-28" });
+      for (const { name, input } of GATEWAY_TOOLS) await client.callTool({ name, arguments: { ...input } });
+      await client.close();
+    },
     "the agent that a chat over the API has": () => gateway.chat("use the gateway's tools", { session: "model" }),
     "the agent that a chat completion has": () =>
       byOpenAi("/v1/chat/completions", { messages: [{ role: "user", content: "use the gateway's tools" }] }),
@@ -424,7 +429,8 @@ describe("in a whole gateway with real pi", () => {
       [fine?.name ?? ""]: "success",
     });
     expect(seen.length).toBe(4);
-    expect(new Set(seen.map(({ origin }) => origin))).toEqual(new Set([name.startsWith("a program") ? "api" : "chat"]));
+    const from = name.startsWith("a program") ? "api" : name.startsWith("an MCP") ? "mcp" : "chat";
+    expect(new Set(seen.map(({ origin }) => origin))).toEqual(new Set([from]));
     expect(seen.find(({ tool: called }) => called === rate?.name)?.output).toContain("allows 1 calls in 3600 s");
   });
 

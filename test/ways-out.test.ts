@@ -17,6 +17,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
 import { FRIEND, said } from "../src/testing/telegram/people.ts";
+import { MCP_REVISIONS, mcpClient } from "../src/testing/http/test-mcp-door.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { asked, endpoint, eventually, keyOf, openSocket, post, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
@@ -260,6 +261,36 @@ describe("a secret that a model says", () => {
       await (await post(gateway, { text: '/tool search_notes {"query":"kept"}', session: "by-hand" })).text(),
     );
   });
+
+  test.each(MCP_REVISIONS)(
+    "does not reach an MCP client of %s by a tool, an error, a resource or a prompt",
+    async (revision) => {
+      const client = await mcpClient({ url: gateway.url, token: gateway.token, revision });
+      const heard: string[] = [];
+      const gate = deferred<void>();
+      middle = gate.promise;
+      const onprogress = ({ message = "" }): void => {
+        heard.push(message);
+        if (message.includes("[redacted]")) gate.resolve(); // it goes on when the first secret is behind it
+      };
+      const ask = { name: "ask_agent", arguments: { message: "SAY IT", session: "by-mcp" } };
+      expectMasked(JSON.stringify(await client.callTool(ask, { onprogress })));
+      middle = Promise.resolve();
+      expectMasked(JSON.stringify(heard));
+      await client.callTool({ name: "save_note", arguments: { title: "kept", content: confession() } });
+      const found = await client.callTool({ name: "search_notes", arguments: { query: "kept" } });
+      expectMasked(JSON.stringify(found));
+      const refused = await client.callTool({ name: `no_such_${KEY}` }).catch((error: unknown) => String(error));
+      expectMasked(JSON.stringify(refused));
+      const { resources } = await client.listResources();
+      const read = resources.filter(({ name }) => name.endsWith(":by-mcp") || name === "kept");
+      expect(read.length).toBeGreaterThan(1);
+      for (const { uri } of read) expectMasked(JSON.stringify(await client.readResource({ uri })));
+      const prompt = { name: "tool", arguments: { arguments: 'search_notes {"query":"kept"}' } };
+      expectMasked(JSON.stringify(await client.getPrompt(prompt)));
+      await client.close();
+    },
+  );
 
   test("is in no list of the API, no log and no transcript file", async () => {
     const lists = ["/api/tool-calls?limit=200", "/api/turns?limit=200", "/api/sessions?limit=200", "/api/status"];

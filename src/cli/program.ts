@@ -7,6 +7,7 @@ import type { ExportFlags } from "./bridge-export.ts";
 import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
 import { addPlugins } from "./add-plugins.ts";
+import { addMcp } from "./add-mcp.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
@@ -51,6 +52,7 @@ const GROUPS: readonly Group[] = [
   { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
   { names: ["plugins"], add: (program, _, world, finish) => addPlugins(program, world, { common, finish }) },
   { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, finish) },
+  { names: ["mcp"], add: (program, _, world, finish) => addMcp(program, world, { finish }) },
   { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },
 ];
 

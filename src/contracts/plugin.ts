@@ -9,7 +9,7 @@ import type { PluginChannelDeps } from "./channels/channel-kit.ts";
 import type { OpenChannel, Platform } from "./channels/platform.ts";
 import type { Command } from "./command.ts";
 import type { Principal } from "./ids.ts";
-import type { Tool, ToolFlags } from "./tools/tool.ts";
+import type { ContentBlock, ResultMedia, Tool, ToolClient, ToolFlags } from "./tools/tool.ts";
 import type { Log } from "../kit/log.ts";
 import type { HookHandler, HookName } from "./plugin-hooks.ts";
 
@@ -43,6 +43,8 @@ export interface GatewayPluginApi {
   registerService(service: PluginService): Disposable;
   registerSkill(skill: PluginSkill): Disposable;
   registerChannel(channel: PluginChannel): Disposable;
+  /** Resources and prompts for MCP clients. */
+  registerMcp(shown: PluginMcp): Disposable;
   /**
    * Tells the main conversation of the owner something, as news from this plugin: now, or (`next-heartbeat`) with its next turn. Resolves when
    * it is stored; rejects when it is empty or too long.
@@ -115,6 +117,59 @@ export interface PluginChannel extends Platform {
   readonly access?: ChannelAccessSettings;
 }
 
+/** What MCP clients are shown besides tools. Whoever may read resources or use prompts at all gets there; a plugin decides about more itself. */
+export interface PluginMcp {
+  readonly resources?: readonly PluginResource[];
+  readonly prompts?: readonly PluginPrompt[];
+}
+
+export interface PluginResource {
+  /** Such as `tide://today`. A name in braces stands for any text without a slash: `tide://{harbour}/today`. */
+  readonly uri: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  read(asked: ResourceRequest): Promise<ResourceContent> | ResourceContent;
+}
+
+export interface ResourceRequest {
+  readonly uri: string;
+  /** What stands for the names in braces. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** `base64`: bytes. */
+export type ResourceContent = { readonly text: string } | { readonly base64: string };
+
+export interface PluginPrompt {
+  readonly name: string;
+  readonly description: string;
+  readonly arguments?: readonly PromptArgument[];
+  get(asked: PromptRequest): Promise<readonly PromptMessage[]> | readonly PromptMessage[];
+}
+
+export interface PromptArgument {
+  readonly name: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  /** Offered while somebody types. */
+  readonly values?: readonly string[];
+}
+
+export interface PromptRequest {
+  readonly arguments: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  readonly client: ToolClient;
+  readonly signal: AbortSignal;
+}
+
+export interface PromptMessage {
+  readonly role: "user" | "assistant";
+  readonly content: ContentBlock | ResultMedia;
+}
+
 // ── as the rest of the house sees them ──────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface PluginHost {
@@ -125,6 +180,15 @@ export interface PluginHost {
   reload(id: string): Promise<PluginStatus | null>;
   /** Null: nothing is mounted there. `path` is the part behind /plugins/{id}. */
   route(id: string, method: string, path: string): MountedRoute | null;
+}
+
+/** What plugins show to MCP clients, all of it together. */
+export interface McpSurface {
+  /** Throws GatewayError `plugin_invalid` for an address or a name that is taken. Disposing takes it back. */
+  add(shown: PluginMcp): Disposable;
+  resources(): readonly PluginResource[];
+  prompts(): readonly PluginPrompt[];
+  onChange(listener: () => void): Disposable;
 }
 
 /** A skill of a running plugin. */
@@ -188,4 +252,6 @@ export interface PluginProvides {
   readonly services: readonly string[];
   readonly skills: readonly string[];
   readonly channels: readonly string[];
+  /** Addresses of resources, and names of prompts. */
+  readonly mcp: readonly string[];
 }

@@ -351,6 +351,8 @@ export interface MediaStore {
   }): Promise<MediaRef>;
   find(mediaId: MediaId): Promise<(MediaRef & { readonly owner: Principal }) | null>;
   read(mediaId: MediaId): Promise<Uint8Array | null>;
+  /** Newest first. */
+  list(owner: Principal, limit: number): Promise<readonly MediaRef[]>;
   /** How much this person has put in since then. */
   bytesSince(owner: Principal, since: number): Promise<number>;
 }

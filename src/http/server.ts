@@ -5,6 +5,7 @@ import { orAborted } from "../kit/deferred.ts";
 import { type Auth, createAuth, type Identity } from "./access/auth.ts";
 import { parseProxyRules, type ProxyRule } from "./access/client-address.ts";
 import { createHosts, type Hosts } from "./access/hosts.ts";
+import { createConversations } from "./chat/conversations.ts";
 import { createByteRoom } from "./byte-room.ts";
 import { createMediaLinks } from "./access/media-links.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
@@ -55,6 +56,7 @@ export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
   return {
     url: urlOf(options.hostname, port),
     port,
+    conversations: createConversations(deps, { limits: options.limits, stopping: stopping.signal }),
     signInCode: () => auth.newCode(),
     setReady(ready) {
       state.ready = ready;

@@ -10,6 +10,7 @@ import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, Webhook } from "../contracts/channels/platform.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { InboundMessage, MediaRef, QuotedText } from "../contracts/chat.ts";
+import type { Conversations } from "../contracts/conversations.ts";
 import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
@@ -218,6 +219,8 @@ export interface MessageLimits {
 export interface HttpServer extends AsyncDisposable {
   /** `http://127.0.0.1:18789`, without a slash at the end. */
   readonly url: string;
+  /** For doors that are no routes. */
+  readonly conversations: Conversations;
   readonly port: number;
   /** A fresh code that signs one browser in, once, within ten minutes. */
   signInCode(): string;

@@ -35,6 +35,10 @@ describe("a plugin", () => {
       api.registerSkill({ name: "knots", path: "run/plugin-copy.ts" });
       api.registerService({ name: "s", start: async () => () => void ended.push("service") });
       api.registerChannel({ id: "pigeon", open: async () => [] });
+      api.registerMcp({
+        resources: [{ uri: "tide://now", name: "Tide", read: () => ({ text: "high" }) }],
+        prompts: [{ name: "sail", description: "Sail", get: () => [] }],
+      });
       api.signal.addEventListener("abort", () => ended.push("signal"));
     });
     expect(running.provides()).toEqual({
@@ -45,6 +49,7 @@ describe("a plugin", () => {
       services: ["s"],
       skills: ["knots"],
       channels: ["pigeon"],
+      mcp: ["tide://now", "sail"],
     });
     const path = join(import.meta.dir, "run/plugin-copy.ts");
     expect([...skills.values()]).toEqual([{ path, digest: "d1" }]);

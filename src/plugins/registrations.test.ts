@@ -21,6 +21,7 @@ const GOOD: Readonly<Record<Exclude<Verb, "registerHook">, Fields>> = {
   registerService: { name: "s", start: async () => undefined },
   registerSkill: { name: "knots", path: "run/plugin-copy.ts" },
   registerChannel: { id: "pigeon", open: async () => [] },
+  registerMcp: { resources: [{ uri: "tide://now", name: "Tide", read: () => ({ text: "high" }) }] },
 };
 
 /** How the plugin ended: "running", or the sentence that its owner reads. */

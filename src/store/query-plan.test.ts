@@ -135,6 +135,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.transcriptions.put("d", "w", 1);
   await store.transcriptions.find("d");
   await store.media.bytesSince(OPERATOR, 1);
+  await store.media.list(OPERATOR, 1);
   await store.sessionTools.save(sessionKey("a"), { on: [{ tool: "x", position: 1, at: 1 }], off: ["x"] });
   await store.sessionTools.list(sessionKey("a"));
   await store.sessionTools.prune(1);
@@ -152,6 +153,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   const askedBy = { turnId: "t1" as TurnId, callId: "c" };
   const owned = { id: "n1", owner: OPERATOR, title: "t", askedBy, at: 1 };
   await store.notes.save({ ...owned, content: "x", tags: [] });
+  await store.notes.list(OPERATOR, 1);
+  await store.notes.get(OPERATOR, owned.id);
   await store.notes.search(OPERATOR, "nothing", 5);
   await store.tasks.add({ ...owned, dueDate: null, priority: "low" });
   await store.tasks.list(OPERATOR, "all", 5);

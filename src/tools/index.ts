@@ -20,6 +20,7 @@ export { cron, type CronToolDeps } from "./builtin/automation/cron.ts";
 export { message, type MessageToolDeps } from "./builtin/chat/message.ts";
 export { sendMedia, type SendMediaDeps } from "./builtin/chat/send-media.ts";
 export { sendMessage, type SendMessageDeps } from "./builtin/chat/send-message.ts";
+export { askAgent, type AskAgentDeps } from "./builtin/ask-agent.ts";
 export { delegateToAgent, type DelegateToolDeps } from "./builtin/delegate.ts";
 export { gatewayTool, type GatewayToolDeps } from "./builtin/gateway-tool.ts";
 export { saveNote, searchNotes, type NoteToolDeps } from "./builtin/notes/notes.ts";

@@ -1,6 +1,8 @@
 /** The gateway's built-in tools, with what they need. They are registered by a plugin that ships, through the same checks as everybody's. */
 import { builtinFactories, type BuiltinToolDeps, builtinTools, enabledTools } from "../builtin.ts";
 import { publicConfig } from "../config/index.ts";
+import { type ApiKeys, isKeyPrincipal } from "../contracts/api-keys.ts";
+import type { Conversations } from "../contracts/conversations.ts";
 import type { Principal, SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/agent-files.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
@@ -23,6 +25,8 @@ export interface Operations {
 interface BuiltInToolParts extends Groups {
   readonly files: OutgoingFiles;
   readonly operations: Operations;
+  /** Resolves when the port is open. */
+  readonly conversations: Promise<Conversations>;
 }
 
 /** Those that the settings of now bring. */
@@ -52,8 +56,19 @@ export function createBuiltInTools(core: Core, parts: BuiltInToolParts): readonl
     pages: { resolve: systemResolver, settings: () => config().tools.webFetch },
     opensPages: () => config().tools.webFetch.enabled ?? config().tools.webSearch.provider !== undefined,
   };
-  const delegating = builtinFactories({ ids, delegator: () => parts.agents.delegations });
+  const delegating = builtinFactories({
+    ids,
+    delegator: () => parts.agents.delegations,
+    conversations: parts.conversations,
+    mayChat: (principal) => mayChat(parts.people.keys, principal),
+  });
   return enabledTools([...builtinTools(deps), ...delegating], config().plugins.disabled);
+}
+
+/** Whoever is no key is a person with access, who may. */
+function mayChat(keys: Pick<ApiKeys, "of">, principal: Principal): boolean {
+  const scopes = keys.of(principal)?.scopes;
+  return scopes === undefined ? !isKeyPrincipal(principal) : scopes.includes("chat") || scopes.includes("admin");
 }
 
 /** A session that is not open in the calling agent: what its rows say, without what only an agent could know. */

@@ -1,13 +1,21 @@
 /** The MCP door, with the gate, the approvals and the keys it stands on. */
 import { createHmac } from "node:crypto";
+import type { Conversations } from "../contracts/conversations.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
 import { createMcpDoor } from "../mcp/server/index.ts";
+import { idsOfPerson } from "../routing/index.ts";
 import { openSecretFiles } from "../store/index.ts";
+import { notesOfPeople } from "../tools/index.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
 
-export function openMcpDoor(core: Core, { people, tools }: Groups): McpDoor {
-  const { clock, ids, log, events, options } = core;
+interface McpDoorParts extends Groups {
+  /** Resolves when the port is open. */
+  readonly conversations: Promise<Conversations>;
+}
+
+export function openMcpDoor(core: Core, { people, tools, messages, conversations }: McpDoorParts): McpDoor {
+  const { clock, ids, log, events, store, config, options, secrets } = core;
   const { mediaKey } = openSecretFiles({ ids }, options.home);
   return createMcpDoor({
     clock,
@@ -17,6 +25,14 @@ export function openMcpDoor(core: Core, { people, tools }: Groups): McpDoor {
     version: options.version,
     stateKey: createHmac("sha256", mediaKey).update("state of MCP requests").digest(),
     tools,
+    resources: {
+      notes: notesOfPeople(store.notes, (who) => idsOfPerson(config().session.identityLinks, who)),
+      sessions: store.sessions,
+      media: store.media,
+    },
+    prompts: { commands: messages.commands, conversations },
+    surface: tools.mcpSurface,
+    mask: secrets.mask,
     keys: people.keys,
   });
 }

@@ -31,6 +31,7 @@ export function openPlugins(core: Core, { tools, messages, automation, builtInTo
       skills: tools.skills,
       commands: messages.commands,
       platforms: messages.platforms,
+      mcp: tools.mcpSurface,
       tellMain: automation.tellMain,
     },
     pluginOptions(config, options, builtInTools),

@@ -11,12 +11,13 @@ import type { Caller } from "../contracts/agent.ts";
 import { type ApiKeys, isKeyPrincipal } from "../contracts/api-keys.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { SandboxTier } from "../contracts/sandbox.ts";
-import type { SkillRegistry } from "../contracts/plugin.ts";
+import type { McpSurface, SkillRegistry } from "../contracts/plugin.ts";
 import type { ChatPoster } from "../contracts/store/posts.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
 import { createPoster } from "../delivery/index.ts";
 import { createQuestions } from "../flow/index.ts";
+import { createMcpSurface } from "../mcp/server/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import { createTopic, type Topic } from "../kit/topic.ts";
 import { isOwnerNow } from "../rights.ts";
@@ -51,6 +52,8 @@ export interface Tools {
   readonly poster: ChatPoster;
   readonly agentTokens: AgentTokenMint;
   readonly skills: SkillRegistry;
+  /** What plugins show to MCP clients. */
+  readonly mcpSurface: McpSurface;
   /** For `tool_search`. */
   readonly finder: ToolFinder;
   /** Ends of tools that went on after their turn. */
@@ -105,6 +108,7 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     poster,
     agentTokens: createAgentTokens({ ids, hide: secrets.hide }),
     skills: createSkillRegistry(),
+    mcpSurface: createMcpSurface(),
     finder: createToolFinder({ usable: (caller) => usableTools({ registry, policy }, caller), index, sessionTools }),
     backgroundEnds,
   };

@@ -6,6 +6,10 @@ export interface NoteStore {
   save(note: NewNote): Promise<Kept>;
   /** Best match first. Every character of `query` is plain text: there is no query language to break. */
   search(owner: Principal, query: string, limit: number): Promise<readonly NoteHit[]>;
+  /** Newest first. */
+  list(owner: Principal, limit: number): Promise<readonly NoteTitle[]>;
+  /** Null: this person has no such note. */
+  get(owner: Principal, id: string): Promise<Note | null>;
 }
 
 export type Kept =
@@ -25,6 +29,17 @@ export interface NewNote {
   readonly tags: readonly string[];
   readonly askedBy: AskedBy;
   readonly at: number;
+}
+
+interface NoteTitle {
+  readonly id: string;
+  readonly title: string;
+  readonly createdAt: number;
+}
+
+export interface Note extends NoteTitle {
+  readonly content: string;
+  readonly tags: readonly string[];
 }
 
 export interface NoteHit {

@@ -5,7 +5,11 @@ import type { ToolGate, ToolLists } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import type { SecretMask } from "../../kit/secret.ts";
+import type { McpSurface } from "../../contracts/plugin.ts";
 import type { CallClientDeps } from "./call-client.ts";
+import type { PromptDeps } from "./prompts.ts";
+import type { ResourceDeps } from "./resources.ts";
 
 export interface McpDoorDeps {
   readonly clock: Clock;
@@ -17,6 +21,11 @@ export interface McpDoorDeps {
   /** Signs what a client is to bring back: 32 random bytes that stay the same across restarts. */
   readonly stateKey: Uint8Array;
   readonly tools: McpTools;
+  readonly resources: Omit<ResourceDeps, "surface" | "mask">;
+  readonly prompts: Pick<PromptDeps, "commands" | "conversations">;
+  /** Of plugins. */
+  readonly surface: McpSurface;
+  readonly mask: SecretMask;
   readonly keys: Pick<ApiKeys, "ending">;
 }
 

@@ -1,11 +1,14 @@
 /** Families of MCP methods, and which scope of a key opens each. What is not open to a key is not declared to it, and not there. Pure. */
 import type { ApiKey, KeyScope } from "../../contracts/api-keys.ts";
 
-type Family = "tools";
+type Family = "tools" | "resources" | "prompts";
 
 /** One of them is enough, and `admin` always is. */
 const FAMILY_SCOPES: Readonly<Record<Family, readonly KeyScope[]>> = {
   tools: ["tools"],
+  /** Of sessions that `sees` allows, and one's own notes and files. */
+  resources: ["chat", "read"],
+  prompts: ["chat"],
 };
 
 /** `key` null: the operator, who may use all of them. */

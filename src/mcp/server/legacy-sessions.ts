@@ -5,9 +5,13 @@
 import { type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { Principal } from "../../contracts/ids.ts";
 import type { McpAsking } from "../../contracts/mcp-door.ts";
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import { fill, TRANSCRIPT } from "./addresses.ts";
+import type { Changes } from "./changes.ts";
+import type { Subscribed } from "./resource-methods.ts";
 
 interface LegacyDeps {
   readonly clock: Clock;
@@ -15,20 +19,19 @@ interface LegacyDeps {
   readonly log: Log;
 }
 
-interface LegacySession {
-  readonly principal: Principal;
-  readonly server: Server;
-  readonly asking: McpAsking;
-}
-
 interface LegacySessions {
   answer(request: Request, asking: McpAsking): Promise<Response>;
-  open(): readonly LegacySession[];
+  /** Tells each client what it may see. */
+  tell(changes: Changes): void;
   /** Closes the sessions of this person. */
   end(principal: Principal): Promise<void>;
 }
 
-interface Entry extends LegacySession {
+interface Entry {
+  readonly principal: Principal;
+  readonly server: Server;
+  readonly asking: McpAsking;
+  readonly subscribed: Subscribed;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   usedAt: number;
 }
@@ -39,7 +42,10 @@ const MAX_SESSIONS = 50; // of one person
 const IDLE_MS = 30 * 60_000;
 const NOT_FOUND = -32_001; // as the library says it: clients begin anew
 
-export function createLegacySessions(deps: LegacyDeps, makeServer: (asking: McpAsking) => Server): LegacySessions {
+export function createLegacySessions(
+  deps: LegacyDeps,
+  makeServer: (asking: McpAsking, subscribed: Subscribed) => Server,
+): LegacySessions {
   const sessions = new Map<string, Entry>();
   const close = async (id: string): Promise<void> => {
     const entry = sessions.get(id);
@@ -58,11 +64,12 @@ export function createLegacySessions(deps: LegacyDeps, makeServer: (asking: McpA
   const used = (id: string): number => sessions.get(id)?.usedAt ?? 0;
   const begin = async (request: Request, asking: McpAsking): Promise<Response> => {
     const { principal } = asking.caller;
-    const server = makeServer(asking);
+    const subscribed: Subscribed = new Set();
+    const server = makeServer(asking, subscribed);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => deps.ids.secret(SESSION_BYTES),
       onsessioninitialized(id) {
-        sessions.set(id, { principal, server, asking, transport, usedAt: deps.clock.elapsed() });
+        sessions.set(id, { principal, server, asking, subscribed, transport, usedAt: deps.clock.elapsed() });
       },
       onsessionclosed: close,
     });
@@ -81,11 +88,26 @@ export function createLegacySessions(deps: LegacyDeps, makeServer: (asking: McpA
       entry.usedAt = deps.clock.elapsed();
       return entry.transport.handleRequest(request);
     },
-    open: () => [...sessions.values()],
+    tell(changes) {
+      for (const entry of sessions.values())
+        background(deps.log, "changes not told to an MCP client", () => tellChanges(entry, changes));
+    },
     async end(principal) {
       await Promise.all(idsOf(principal).map(close));
     },
   };
+}
+
+/** What a server has not declared it does not tell. */
+async function tellChanges({ server, asking, subscribed }: Entry, changes: Changes): Promise<void> {
+  const declared = server.getCapabilities();
+  if (changes.tools && declared.tools) await server.sendToolListChanged();
+  if (changes.resources && declared.resources) await server.sendResourceListChanged();
+  if (changes.prompts && declared.prompts) await server.sendPromptListChanged();
+  for (const key of changes.sessions) {
+    const uri = fill(TRANSCRIPT, { key });
+    if (subscribed.has(uri) && asking.sees(key)) await server.sendResourceUpdated({ uri });
+  }
 }
 
 function unknownSession(): Response {

@@ -4,67 +4,45 @@
  */
 import {
   createMcpHandler,
-  createRequestStateCodec,
   InMemoryServerEventBus,
   isLegacyRequest,
   type McpHttpHandler,
-  Server,
 } from "@modelcontextprotocol/server";
 import type { Principal } from "../../contracts/ids.ts";
 import type { McpAsking, McpDoor } from "../../contracts/mcp-door.ts";
+import { fill, TRANSCRIPT } from "./addresses.ts";
+import { type Changes, watchChanges } from "./changes.ts";
 import type { McpDoorDeps } from "./deps.ts";
-import { opens } from "./families.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
-import type { RoundState } from "./rounds.ts";
+import { makeServer } from "./make-server.ts";
 import { createRunningCalls } from "./running-calls.ts";
-import { serveTools } from "./tool-methods.ts";
 
-const STATE_SECONDS = 12 * 60;
 /** Of one person: streams that wait for changes. */
 const MAX_SUBSCRIPTIONS = 64;
-const MAX_ROUNDS = 32;
 
 /** One principal: nobody hears of what another one does. */
 interface Person {
   readonly modern: McpHttpHandler;
+  /** As the first request said: what a credential may see does not change. */
+  readonly asking: McpAsking;
 }
 
 export function createServing(deps: McpDoorDeps): McpDoor {
+  const { log } = deps;
   const calls = createRunningCalls(deps.clock);
   const people = new Map<Principal, Person>();
-  const makeServer = (asking: McpAsking, era: "legacy" | "modern"): Server => {
-    const { principal } = asking.caller;
-    const hasTools = opens(asking.key, "tools");
-    const codec = createRequestStateCodec<RoundState>({
-      key: deps.stateKey,
-      ttlSeconds: STATE_SECONDS,
-      bind: ({ mcpReq }) => `${principal}\n${mcpReq.method}`,
-    });
-    const server = new Server(
-      { name: "pi-gateway", title: "pi-gateway", version: deps.version },
-      {
-        capabilities: hasTools ? { tools: { listChanged: true } } : {},
-        requestState: { verify: codec.verify },
-        inputRequired: { maxRounds: MAX_ROUNDS },
-      },
-    );
-    const { ids, log, events } = deps;
-    const { approvals, questions } = deps.tools;
-    if (hasTools) serveTools(deps, { ids, log, events, approvals, questions, calls, codec, era }, server, asking);
-    return server;
-  };
-  const legacy = createLegacySessions(deps, (asking) => makeServer(asking, "legacy"));
+  const legacy = createLegacySessions(deps, (asking, subscribed) =>
+    makeServer(deps, calls, { asking, subscribed, era: "legacy" }),
+  );
+  const changes = watchChanges({ ...deps, gate: deps.tools.gate }, (news) => {
+    for (const person of people.values()) tellPerson(person, news);
+    legacy.tell(news);
+  });
   const personOf = (asking: McpAsking): Person => {
     const { principal } = asking.caller;
     const known = people.get(principal);
     if (known) return known;
-    const modern = createMcpHandler(({ authInfo }) => makeServer(askingIn(authInfo, asking), "modern"), {
-      legacy: "reject",
-      bus: new InMemoryServerEventBus(),
-      maxSubscriptions: MAX_SUBSCRIPTIONS,
-      onerror: (error) => deps.log.debug("request of an MCP client refused", { error }),
-    });
-    const person = { modern };
+    const person = { asking, modern: modernHandler(deps, calls, asking) };
     people.set(principal, person);
     if (asking.key)
       deps.keys.ending(asking.key.id).addEventListener("abort", () => void forget(principal), { once: true });
@@ -79,7 +57,7 @@ export function createServing(deps: McpDoorDeps): McpDoor {
       await legacy.end(principal);
       await person?.modern.close();
     } catch (error) {
-      deps.log.error("connections of an MCP client not closed", { error });
+      log.error("connections of an MCP client not closed", { error });
     }
   };
   return {
@@ -89,10 +67,36 @@ export function createServing(deps: McpDoorDeps): McpDoor {
       return person.modern.fetch(request, { authInfo: authInfoOf(asking) });
     },
     async [Symbol.asyncDispose]() {
+      changes[Symbol.dispose]();
       calls[Symbol.dispose]();
       await Promise.all([...people.keys()].map(forget));
     },
   };
+}
+
+function modernHandler(
+  deps: McpDoorDeps,
+  calls: ReturnType<typeof createRunningCalls>,
+  first: McpAsking,
+): McpHttpHandler {
+  return createMcpHandler(
+    ({ authInfo }) =>
+      makeServer(deps, calls, { asking: askingIn(authInfo, first), subscribed: new Set(), era: "modern" }),
+    {
+      legacy: "reject",
+      bus: new InMemoryServerEventBus(),
+      maxSubscriptions: MAX_SUBSCRIPTIONS,
+      onerror: (error) => deps.log.debug("request of an MCP client refused", { error }),
+    },
+  );
+}
+
+/** A stream gets what it has asked for; the library looks at that. */
+function tellPerson({ modern, asking }: Person, { tools, resources, prompts, sessions }: Changes): void {
+  if (tools) modern.notify.toolsChanged();
+  if (resources) modern.notify.resourcesChanged();
+  if (prompts) modern.notify.promptsChanged();
+  for (const key of sessions) if (asking.sees(key)) modern.notify.resourceUpdated(fill(TRANSCRIPT, { key }));
 }
 
 /** The library hands these on to what makes the server of one request; it looks at none of it. */

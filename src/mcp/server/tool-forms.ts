@@ -31,7 +31,7 @@ function okResult({ content, structured, media = [] }: ToolResult): CallToolResu
   return structured ? { content: blocks, structuredContent: { ...structured } } : { content: blocks };
 }
 
-function mediaBlock(media: ResultMedia): ContentBlock {
+export function mediaBlock(media: ResultMedia): ContentBlock {
   if (media.type === "audio") return { ...media };
   const { uri, mimeType, text } = media;
   return { type: "resource", resource: { uri, mimeType, text } };

@@ -7,6 +7,8 @@ import { isGatewayError } from "../../contracts/errors.ts";
 import type { HookHandler, HookName, Hooks } from "../../contracts/plugin-hooks.ts";
 import type {
   GatewayPluginApi,
+  McpSurface,
+  PluginMcp,
   PluginChannel,
   PluginProvides,
   PluginRoute,
@@ -30,6 +32,7 @@ export interface PluginServices {
   readonly commands: { register(command: Command): Disposable };
   readonly skills: Pick<SkillRegistry, "add">;
   readonly platforms: { add(channel: PluginChannel): AsyncDisposable };
+  readonly mcp: Pick<McpSurface, "add">;
   readonly tellMain: TellMain;
 }
 
@@ -95,6 +98,7 @@ export function createRegistrations(
       services: kept.names("services"),
       skills: kept.names("skills"),
       channels: kept.names("channels"),
+      mcp: kept.names("mcp").flatMap((names) => names.split(" ")),
     }),
     commit: kept.commit,
     withdraw: kept.withdraw,
@@ -142,6 +146,7 @@ function createApi(
         const added = services.platforms.add(channel);
         return { [Symbol.dispose]: () => services.leave(Promise.resolve(added[Symbol.asyncDispose]())) };
       }),
+    registerMcp: (shown) => kept.add("mcp", shownNames(shown), shown, () => services.mcp.add(shown)),
     async wake(text, mode = "now") {
       signal.throwIfAborted();
       checkWakeMode(mode);
@@ -228,6 +233,10 @@ function createKept(log: Log, plugin: string): Kept {
     },
   };
   return kept;
+}
+
+function shownNames({ resources = [], prompts = [] }: PluginMcp): string {
+  return [...resources.map(({ uri }) => uri), ...prompts.map(({ name }) => name)].join(" ");
 }
 
 function toolName(tool: PluginTool | PluginToolFactory): string {

@@ -15,6 +15,7 @@ const ARGUMENTS: Readonly<Record<Verb, readonly Shape[]>> = {
   registerService: [SHAPES.service],
   registerSkill: [SHAPES.skill],
   registerChannel: [SHAPES.channel],
+  registerMcp: [SHAPES.mcp],
 };
 export const VERBS = Object.keys(ARGUMENTS) as readonly Verb[];
 

@@ -8,7 +8,17 @@ import type {
 import type { Command } from "../../contracts/command.ts";
 import type { Role } from "../../contracts/ids.ts";
 import type { HookName } from "../../contracts/plugin-hooks.ts";
-import type { PluginChannel, PluginRoute, PluginService, PluginSkill, PluginTool } from "../../contracts/plugin.ts";
+import type {
+  PluginChannel,
+  PluginMcp,
+  PluginPrompt,
+  PluginResource,
+  PluginRoute,
+  PluginService,
+  PluginSkill,
+  PluginTool,
+  PromptArgument,
+} from "../../contracts/plugin.ts";
 import type { ToolFlags, ToolLimit, ToolOrigin } from "../../contracts/tools/tool.ts";
 import type { KeysOf, Shape } from "../../kit/schema/shape.ts";
 
@@ -98,6 +108,28 @@ const ACCESS: Shape = group<ChannelAccessSettings>({
   accounts: maybe({ type: "object", entries: () => ACCESS }),
 });
 
+const RESOURCE = group<PluginResource>({
+  uri: text,
+  name: text,
+  description: maybe({ type: "string" }),
+  mimeType: maybe({ type: "string" }),
+  read: func,
+});
+const PROMPT = group<PluginPrompt>({
+  name: text,
+  description: text,
+  arguments: maybe({
+    type: "array",
+    items: group<PromptArgument>({
+      name: text,
+      description: maybe({ type: "string" }),
+      required: flag,
+      values: texts,
+    }),
+  }),
+  get: func,
+});
+
 export const SHAPES = {
   tool: TOOL,
   command: COMMAND,
@@ -110,6 +142,10 @@ export const SHAPES = {
   service: group<PluginService>({ name: text, start: func }),
   skill: group<PluginSkill>({ name: text, path: text }),
   channel: group<PluginChannel>({ id: text, open: func, access: maybe(ACCESS) }),
+  mcp: group<PluginMcp>({
+    resources: maybe({ type: "array", items: RESOURCE }),
+    prompts: maybe({ type: "array", items: PROMPT }),
+  }),
   hookName: choice<HookName>({
     message_received: true,
     before_agent_start: true,

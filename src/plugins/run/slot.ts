@@ -59,6 +59,7 @@ const NOTHING: PluginStatus["provides"] = {
   services: [],
   skills: [],
   channels: [],
+  mcp: [],
 };
 
 interface SlotState {

@@ -27,6 +27,9 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
       .where("owner", "=", p("owner"))
       .where("at", ">=", p("since")),
   );
+  const latest = sql.prepare((db, p: Params<{ owner: Principal; limit: number }>) =>
+    db.selectFrom("media").selectAll().where("owner", "=", p("owner")).orderBy("at", "desc").limit(p("limit")),
+  );
   const rowOf = (id: MediaId) => read(() => (isMediaId(id) ? byId.first({ id }) : null));
 
   return {
@@ -48,7 +51,7 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
     },
     async find(mediaId) {
       const row = await rowOf(mediaId);
-      return row && { mediaId: row.id, name: row.name, mimeType: row.mime_type, bytes: row.bytes, owner: row.owner };
+      return row && { ...refOf(row), owner: row.owner };
     },
     async read(mediaId) {
       const row = await rowOf(mediaId);
@@ -58,8 +61,13 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
       log.error("media file is missing or damaged", { mediaId, bytes: data?.byteLength ?? null, expected: row.bytes });
       return null;
     },
+    list: (owner, limit) => read(() => latest.all({ owner, limit }).map(refOf)),
     bytesSince: (owner, from) => read(() => since.first({ owner, since: from })?.bytes ?? 0),
   };
+}
+
+function refOf({ id, name, mime_type, bytes }: MediaTable): MediaRef {
+  return { mediaId: id, name, mimeType: mime_type, bytes };
 }
 
 interface MediaFile {

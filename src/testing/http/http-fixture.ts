@@ -315,6 +315,7 @@ function createMemory() {
         const { data: _data, ...ref } = found;
         return ref;
       },
+      list: async () => [],
       read: async (id: MediaId) => media.get(id)?.data ?? null,
       bytesSince: async () => 0,
     },

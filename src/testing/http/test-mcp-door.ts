@@ -1,7 +1,13 @@
 /** The MCP door on a gate of a test, and the official client in front of a port. */
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import type { McpDoor } from "../../contracts/mcp-door.ts";
-import { createMcpDoor, type McpDoorDeps } from "../../mcp/server/index.ts";
+import { NO_MASK } from "../../kit/secret.ts";
+import { createMcpDoor, createMcpSurface, type McpDoorDeps } from "../../mcp/server/index.ts";
 import { createFakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
@@ -21,6 +27,14 @@ export function testMcpDoor(given: GivenDeps): McpDoor {
     version: "1.2.3",
     stateKey: new Uint8Array(32).fill(7),
     keys: { ending: () => new AbortController().signal },
+    resources: {
+      notes: { list: async () => [], get: async () => null },
+      sessions: { get: async () => null, list: async () => ({ items: [] }), transcript: async () => ({ items: [] }) },
+      media: { list: async () => [], find: async () => null, read: async () => null },
+    },
+    prompts: { commands: { list: () => [] }, conversations: new Promise(() => undefined) },
+    surface: createMcpSurface(),
+    mask: NO_MASK,
     ...given,
   });
 }
@@ -33,13 +47,19 @@ interface McpTarget {
 }
 
 /** Connected. Dispose it with `close`. */
-export async function mcpClient(
-  { url, revision, token = TOKEN }: McpTarget,
-  options: ClientOptions = {},
+export function mcpClient({ url, revision, token = TOKEN }: McpTarget, options: ClientOptions = {}): Promise<Client> {
+  const headers = { authorization: `Bearer ${token}` };
+  const transport = new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers } });
+  return mcpClientOn(transport, revision, options);
+}
+
+export async function mcpClientOn(
+  transport: Transport,
+  revision: McpRevision,
+  options: ClientOptions,
 ): Promise<Client> {
   const mode = revision === "2026-07-28" ? { pin: revision } : "legacy";
   const client = new Client({ name: "a test", version: "1" }, { versionNegotiation: { mode }, ...options });
-  const headers = { authorization: `Bearer ${token}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers } }));
+  await client.connect(transport);
   return client;
 }

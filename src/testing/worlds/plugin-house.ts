@@ -1,5 +1,6 @@
 /** Everything a plugin may touch, held in maps: what one plugin registers, changes and leaves behind can be looked at. */
 import { join } from "node:path";
+import { createMcpSurface } from "../../mcp/server/index.ts";
 import type { Command } from "../../contracts/command.ts";
 import type { GatewayPlugin, PluginChannel } from "../../contracts/plugin.ts";
 import type { Tool, ToolRegistry } from "../../contracts/tools/tool.ts";
@@ -32,6 +33,7 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | 
     },
     commands: { register: (command: Command) => into(commands, command.name, command) },
     skills: { add: (skill: { path: string; digest: string | null }) => into(skills, skill.path, skill) },
+    mcp: createMcpSurface(),
     platforms: {
       add(channel: PluginChannel): AsyncDisposable {
         const added = into(channels, channel.id, channel);

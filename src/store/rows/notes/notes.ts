@@ -24,6 +24,7 @@ export function createNotes({ sql, read, write }: RowDeps): NoteStore {
   const once = createOnce(sql);
   const { known, newest, add, index } = saving(sql);
   const { byWords, byText } = searching(sql);
+  const { latest, byId } = reading(sql);
 
   const keep = (note: NewNote): Awaited<ReturnType<NoteStore["save"]>> => {
     const { owner, title, content } = note;
@@ -50,6 +51,33 @@ export function createNotes({ sql, read, write }: RowDeps): NoteStore {
         const hits = found.length > 0 ? found : byPlace(byText, { owner, text: text.trim(), limit });
         return hits.map(toHit);
       }),
+    list: (owner, limit) =>
+      read(() =>
+        latest.all({ owner, limit }).map(({ id, title, created_at }) => ({ id, title, createdAt: created_at })),
+      ),
+    get: (owner, id) =>
+      read(() => {
+        const row = byId.first({ owner, id });
+        if (!row) return null;
+        const { title, content, tags, created_at } = row;
+        return { id, title, content, tags: tagsOf(tags), createdAt: created_at };
+      }),
+  };
+}
+
+function reading(sql: Sql) {
+  return {
+    latest: sql.prepare((db, p: Params<{ owner: Principal; limit: number }>) =>
+      db
+        .selectFrom("notes")
+        .select(["id", "title", "created_at"])
+        .where("owner", "=", p("owner"))
+        .orderBy("number", "desc")
+        .limit(p("limit")),
+    ),
+    byId: sql.prepare((db, p: Params<{ owner: Principal; id: string }>) =>
+      db.selectFrom("notes").selectAll().where("id", "=", p("id")).where("owner", "=", p("owner")),
+    ),
   };
 }
 
@@ -142,6 +170,9 @@ function around(content: string, text: string): string {
 }
 
 function toHit(row: Found): NoteHit {
-  const tags = row.tags === "" ? [] : row.tags.split("\n");
-  return { id: row.id, title: row.title, snippet: row.snippet, tags, createdAt: row.created_at };
+  return { id: row.id, title: row.title, snippet: row.snippet, tags: tagsOf(row.tags), createdAt: row.created_at };
+}
+
+function tagsOf(stored: string): readonly string[] {
+  return stored === "" ? [] : stored.split("\n");
 }

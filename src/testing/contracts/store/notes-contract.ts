@@ -109,6 +109,18 @@ function notePromises(open: () => Promise<StoreWorld>): void {
     expect((await world.store.notes.search(OPERATOR, "milk", 5)).length).toBe(1);
   });
 
+  test("notes are listed newest first and read whole, by their owner alone", async () => {
+    await using world = await open();
+    const { notes } = world.store;
+    const [first, second] = [note({ title: "first", at: 1 }), note({ title: "second", content: "all of it", at: 2 })];
+    for (const one of [first, second, note({ owner: OTHER, title: "theirs" })]) await notes.save(one);
+    expect((await notes.list(OPERATOR, 5)).map(({ title }) => title)).toEqual(["second", "first"]);
+    expect(await notes.list(OPERATOR, 1)).toEqual([{ id: second.id, title: "second", createdAt: 2 }]);
+    const { id, title, content, tags } = second;
+    expect(await notes.get(OPERATOR, id)).toEqual({ id, title, content, tags, createdAt: 2 });
+    expect([await notes.get(OTHER, id), await notes.get(OPERATOR, "none")]).toEqual([null, null]);
+  });
+
   test("nobody finds what another person saved, whatever is searched for", async () => {
     await using world = await open();
     const { notes } = world.store;

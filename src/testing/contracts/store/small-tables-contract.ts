@@ -1,6 +1,6 @@
 /** What the small tables promise: lives, media, sign-ins. */
 import { expect, test } from "bun:test";
-import type { MediaId } from "../../../contracts/ids.ts";
+import type { MediaId, Principal } from "../../../contracts/ids.ts";
 import { intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function smallTablePromises(open: () => Promise<StoreWorld>): void {
@@ -21,6 +21,10 @@ export function smallTablePromises(open: () => Promise<StoreWorld>): void {
     const again = await world.reopen();
     expect(await again.media.find(mediaId)).toEqual({ ...ref, owner: OPERATOR });
     expect(new Uint8Array((await again.media.read(mediaId)) ?? [])).toEqual(data);
+    const later = { ...file, mediaId: "media_2" as MediaId, at: 2 };
+    await again.media.put(later);
+    expect(await again.media.list(OPERATOR, 5)).toEqual([{ ...ref, mediaId: later.mediaId }, ref]);
+    expect(await again.media.list("stranger" as Principal, 5)).toEqual([]);
   });
 
   test("tools of a session come back in their order, and go one by one or when they are old", async () => {

@@ -13,6 +13,14 @@ export function notesOfPeople(notes: NoteStore, idsOf: IdsOf): NoteStore {
       const found = await Promise.all(idsOf(owner).map((id) => notes.search(id, words, limit)));
       return inTurns(found).slice(0, limit);
     },
+    async list(owner, limit) {
+      const found = (await Promise.all(idsOf(owner).map((id) => notes.list(id, limit)))).flat();
+      return found.toSorted((one, other) => other.createdAt - one.createdAt).slice(0, limit);
+    },
+    async get(owner, id) {
+      const found = await Promise.all(idsOf(owner).map((one) => notes.get(one, id)));
+      return found.find((note) => note !== null) ?? null;
+    },
   };
 }
 

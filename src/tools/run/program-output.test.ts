@@ -1,0 +1,80 @@
+/** What a tool gives to programs besides its text: by its output schema, within limits, masked, and the same when it is told again. */
+import { describe, expect, test } from "bun:test";
+import type { ToolResult } from "../../contracts/tools/tool.ts";
+import { PROGRAM, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+
+const outputSchema = { type: "object", properties: { celsius: { type: "number" } }, required: ["celsius"] };
+const sound = { type: "audio", data: "UklGRg==", mimeType: "audio/wav" } as const;
+const paper = { type: "resource", uri: "paper://1", mimeType: "text/plain", text: "word for word" } as const;
+const gives = (more: object, over: object = {}) =>
+  toolWorld([tool(async () => ({ ...says("21 degrees"), ...more }) as ToolResult, over)]);
+const called = (world: ReturnType<typeof gives>, callId = "c1") =>
+  world.call({ text: "hi" }, { path: "mcp", context: PROGRAM, callId });
+
+describe("a result", () => {
+  test("has the value of its output schema, sounds and documents, and the same when it is told again", async () => {
+    const world = gives({ structured: { celsius: 21 }, media: [sound, paper], more: 1 }, { outputSchema });
+    const expected = {
+      kind: "ok",
+      result: { ...says("21 degrees"), structured: { celsius: 21 }, media: [sound, paper] },
+    };
+    expect(await called(world)).toEqual(expected as never);
+    expect(await called(world)).toEqual(expected as never);
+    expect(world.rows).toHaveLength(1);
+  });
+
+  test.each([
+    ["nothing", {}],
+    ["another type", { structured: { celsius: "warm" } }],
+    ["a list", { structured: [21] }],
+    ["a circle", { structured: circle() }],
+  ])("with %s where the output schema wants a number is a failure of the tool", async (_what, more) => {
+    const outcome = await called(gives(more, { outputSchema }));
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      code: "tool_failed",
+      message: expect.stringContaining("echo failed"),
+    });
+  });
+
+  test("may have any value without an output schema", async () => {
+    expect(await called(gives({ structured: { wind: "north" } }))).toMatchObject({
+      result: { structured: { wind: "north" } },
+    });
+  });
+
+  test.each([
+    ["no list", { media: sound }],
+    ["an unknown kind", { media: [{ ...sound, type: "video" }] }],
+    ["no bytes", { media: [{ type: "audio", mimeType: "audio/wav" }] }],
+    ["too many", { media: Array(9).fill(sound) }],
+  ])("whose media is %s is a failure of the tool", async (_what, more) => {
+    expect(await called(gives(more))).toMatchObject({ kind: "failed", code: "tool_failed" });
+  });
+
+  test("shows no secret that the gateway knows", async () => {
+    const mask = {
+      text: (text: string) => text.replaceAll("word", "****"),
+      stream: () => ({ push: String, flush: () => "" }),
+    };
+    const given = { structured: { said: "a word" }, media: [paper] };
+    const world = toolWorld([tool(async () => ({ ...says("x"), ...given }) as ToolResult)], { mask });
+    expect(await called(world)).toMatchObject({
+      result: { structured: { said: "a ****" }, media: [{ text: "**** for ****" }] },
+    });
+  });
+});
+
+test("a tool whose output schema cannot be used is quarantined", async () => {
+  const { registry } = gives(
+    {},
+    { outputSchema: { type: "object", properties: { a: { $ref: "https://example.org/x" } } } },
+  );
+  expect(registry.list()).toMatchObject([{ status: "quarantined", reason: expect.stringContaining("outputSchema") }]);
+});
+
+function circle(): object {
+  const made: Record<string, unknown> = {};
+  made["self"] = made;
+  return made;
+}

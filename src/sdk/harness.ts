@@ -77,6 +77,7 @@ function surroundings() {
   return {
     commands: { register: () => NOTHING },
     skills: { add: () => NOTHING },
+    mcp: { add: () => NOTHING },
     platforms: { add: () => ({ [Symbol.asyncDispose]: async () => undefined }) },
     tellMain: async () => ({ kind: "refused", say: "There is no conversation to tell it to." }) as const,
   };

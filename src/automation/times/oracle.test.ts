@@ -18,7 +18,7 @@ function quickest(read: () => unknown): number {
 test("200 random expressions around clock changes in 40 zones fire exactly when the clock on the wall says", () => {
   const { differences, moments } = compareCron(createChance(1), 200);
   expect(differences).toEqual([]);
-  expect(moments).toBeGreaterThan(10_000);
+  expect(moments).toBeGreaterThan(5_000);
 }, 120_000);
 
 test("1,000 invalid expressions are refused with a reason, each within 50 ms", () => {

@@ -107,6 +107,41 @@ describe("an approval in a chat", () => {
     expect([at.calls.slice(3), at.clock.pending()]).toEqual([["post ask_2"], 0]);
   });
 
+  test("that could not be shown is in the log, and nothing is said below it when its time is over", async () => {
+    const at = world(() => Promise.reject(new Error("refused")));
+    at.messages.open();
+    at.ask(1);
+    await at.clock.advance(1);
+    expect(at.log.lines.map(({ words }) => words)).toEqual(["approval not shown"]);
+    at.expire(1, "nobody answered");
+    await at.clock.advance(1);
+    expect(at.calls).toEqual(["post ask_1"]);
+  });
+
+  test("that is decided elsewhere, or ends without words, says nothing in its chat", async () => {
+    const at = world();
+    at.messages.open();
+    at.ask(1);
+    at.ask(2);
+    await at.clock.advance(1);
+    at.events.emit("approval", { ...approval(1), decision: "once", by: null, say: "allowed" } as never);
+    at.expire(2);
+    await at.clock.advance(1);
+    expect(at.calls).toEqual(["post ask_1", "post ask_2"]);
+  });
+
+  test("is not posted again by an account that closes, which leaves no timer and no word in the log", async () => {
+    const at = world((signal) => orAborted(SILENT, signal));
+    at.messages.open();
+    at.ask(1);
+    await at.clock.advance(1);
+    at.stop.abort(new Error("closing"));
+    await waitForEnd("the end of the posts", at.messages.settled());
+    at.ask(2);
+    await waitForEnd("the end of the posts", at.messages.settled());
+    expect([at.calls, at.log.lines, at.clock.pending()]).toEqual([["post ask_1"], [], 0]);
+  });
+
   test("is not posted again when it may be shown or would be refused again, and a press of it counts", async () => {
     const at = world(() => Promise.reject(new Error("no answer")));
     at.messages.open();

@@ -36,6 +36,14 @@ describe("a message of the web console", () => {
     });
   });
 
+  test("holds what it answers, then the results of the program's tools, and which program it is", () => {
+    const quoted = (text: string) => ({ how: "reply", author: { id: null, name: "" }, text }) as const;
+    const client = { tools: [] } as never;
+    const said = toInbound("api", { ...input, answered: quoted("a"), results: [quoted("b"), quoted("c")], client });
+    expect([said.quoted.map(({ text }) => text), said.client === client]).toEqual([["a", "b", "c"], true]);
+    expect(Object.keys(toInbound("api", input))).not.toContain("client");
+  });
+
   test("that is to steer the running answer says so, and no other does", () => {
     expect([toInbound("webchat", { ...input, steer: true }).steer, toInbound("webchat", input).steer]).toEqual([
       true,
@@ -67,7 +75,10 @@ describe("a stored part", () => {
     ["a changed one", row({}, { editedAt: 12 }), { editedAt: 12 }],
     ["a deleted one", row({}, { deleted: true }), { deleted: true }],
     ["one with a reaction", row({}, { reaction: "👍" }), { reaction: "👍" }],
+    ["one with reactions of the assistant", row({}, { ownReactions: ["👀"] }), { ownReactions: ["👀"] }],
+    ["one that is pinned", row({}, { pinned: true }), { pinned: true }],
+    ["one in a format of its own", row({ format: "plain" }), { format: "plain" }],
   ])("is shown as %s", (_what, part, more) => {
-    expect(toTranscriptItem(part) as object).toEqual({ ...plain, ...more });
+    expect(toTranscriptItem(part) as object).toStrictEqual({ ...plain, ...more });
   });
 });

@@ -13,7 +13,17 @@ import { ROOT, type Suite } from "./compatibility/suite.ts";
 
 const SUITES: readonly Suite[] = [clients, openResponses, mcpServer, mcpClient];
 
-const { values } = parseArgs({ options: { only: { type: "string" } } });
+const HELP = `npm run compatibility [-- --only NAME]
+
+Runs suites and client libraries of others against this gateway and writes docs/compatibility.md.
+--only NAME   only these sections, several with commas: ${SUITES.map(({ name }) => name).join(", ")}
+`;
+
+const { values } = parseArgs({ options: { only: { type: "string" }, help: { type: "boolean", short: "h" } } });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
 const wanted = values.only?.split(",");
 const chosen = SUITES.filter(({ name }) => wanted?.includes(name) ?? true);
 if (chosen.length === 0) {

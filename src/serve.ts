@@ -18,7 +18,7 @@ import { systemIds } from "./kit/ids.ts";
 import { type Log, silentLog } from "./kit/log.ts";
 import { isSecret, type Secret } from "./kit/secret.ts";
 import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
-import { createSandbox } from "./sandbox/index.ts";
+import { createSandbox, openCgroups } from "./sandbox/index.ts";
 import { openStateDirectory } from "./store/index.ts";
 
 /** Built files, which are found differently from source, from a bundle and in a single executable. */
@@ -88,7 +88,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   const { assets, version, environment } = world;
   const { bun, bunEnv } = assets;
   const launcher = await assets.sandboxPath(home.path);
-  const sandbox = createSandbox({ clock }, { home: home.path, bun, bunEnv, launcher });
+  const sandbox = createSandbox({ clock }, { home: home.path, bun, bunEnv, launcher, cgroups: openCgroups() });
   void sandbox.wall(); // tried while the rest starts, and remembered over restarts; never rejects
   const about = {
     home: home.path,

@@ -35,7 +35,7 @@ export interface ConfinedPlaces {
 /** What its programs may use up. */
 export interface ProgramLimits {
   readonly processes: number;
-  /** Of each program. */
+  /** Of each program; where the gateway has a cgroup of its own, of all together. */
   readonly memoryMb: number;
   readonly openFiles: number;
   readonly fileSizeMb: number;
@@ -66,6 +66,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   /** How many processes stand between the one that is spawned and the program. */
   readonly wrappers: number;
+  /** When all of it has ended, or was not started: gives back what was made for it. Absent: nothing was. */
+  release?(): void;
 }
 
 export interface Wall {

@@ -23,6 +23,8 @@ export interface LaunchOrder {
   /** Names of the variables that the program gets from the launcher: shells add some of their own. */
   readonly keeps: readonly string[];
   readonly mark: string | null;
+  /** The cgroup that it puts itself into; null: there is none. */
+  readonly cgroup: string | null;
   readonly descriptors: readonly number[];
 }
 
@@ -34,7 +36,7 @@ const ACTS_AT_START = /^(BUN_(?!BE_BUN$)|NODE_|LD_|ENV$|BASH_ENV$|HOME$|TMPDIR$|
 export function launchOf(
   tier: LaunchOrder["tier"],
   policy: SandboxPolicy,
-  program: ConfinedProgram,
+  program: ConfinedProgram & { readonly cgroup?: string },
   programs: LauncherPrograms,
 ): Launch {
   const variables = Object.entries(program.env);
@@ -45,6 +47,7 @@ export function launchOf(
     environment: Object.fromEntries(variables.filter(([name]) => ACTS_AT_START.test(name))),
     keeps: variables.map(([name]) => name).filter((name) => !ACTS_AT_START.test(name)),
     mark: program.mark ?? null,
+    cgroup: program.cgroup ?? null,
     descriptors: program.descriptors ?? [],
   };
   const launcher = [...programs.bun, programs.launcher, JSON.stringify(order), ...program.argv];

@@ -50,7 +50,7 @@ export async function tryWall(
   }
 }
 
-async function run(clock: Clock, { argv, cwd, env }: Launch): Promise<{ said: string; complaint: string }> {
+async function run(clock: Clock, { argv, cwd, env, release }: Launch): Promise<{ said: string; complaint: string }> {
   const child = Bun.spawn([...argv], { cwd, env: { ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   using limit = clock.deadline(PROBE_MS, () => new Error("a confined program did not end in time"));
   try {
@@ -59,6 +59,7 @@ async function run(clock: Clock, { argv, cwd, env }: Launch): Promise<{ said: st
     return { said, complaint: lastLine(complaints) ?? `a confined program ended with code ${code}` };
   } finally {
     child.kill("SIGKILL");
+    release?.();
   }
 }
 

@@ -7,6 +7,9 @@ export interface Findings {
   /** Null: it works. Otherwise why it does not. */
   readonly full: string | null;
   readonly basic: string | null;
+  /** Why an agent's processes are not limited together; null: they are. */
+  readonly together: string | null;
+  readonly limitsMemory: boolean;
 }
 
 const BASIC_LEAKS: readonly string[] = [
@@ -21,7 +24,12 @@ const MACOS_LEAKS: readonly string[] = [
   "Memory and processes are not limited.",
 ];
 const NO_WALL_LEAKS: readonly string[] = ["Agent processes run as your user; pi tools are off."];
-const SHARED_MEMORY_LEAK = "Memory is limited for each process, not for all processes of an agent together.";
+/** Owners who can do something about it are told what is missing. */
+function sharedMemoryLeak({ limitsMemory, together }: Findings): readonly string[] {
+  if (limitsMemory) return [];
+  const because = together ?? "its cgroup has no memory controller";
+  return [`Memory is limited for each process, not for all processes of an agent together: ${because}.`];
+}
 
 /** Of an agent with a login of its own, which calls its provider itself. */
 const LOGIN_LEAK = "An agent with its own pi login (agent.agentDir without agent.model) has the machine's network.";
@@ -33,12 +41,13 @@ const NAMESPACE_ADVICE =
 const NO_WALL_ADVICE =
   'Use Linux 6.7 or newer, or allow user namespaces (docs/agents.md, "The sandbox"). Set agent.sandbox to "off" to run agents without a wall, at your own risk.';
 
-export function reportOf({ platform, full, basic }: Findings): SandboxReport {
+export function reportOf(findings: Findings): SandboxReport {
+  const { platform, full, basic } = findings;
   if (full === null)
     return {
       tier: "full",
       because: "Namespaces, Landlock and the filter of kernel calls work here.",
-      leaks: [LOGIN_LEAK, SHARED_MEMORY_LEAK],
+      leaks: [LOGIN_LEAK, ...sharedMemoryLeak(findings)],
       advice: null,
     };
   if (basic === null && platform === "darwin")
@@ -52,7 +61,7 @@ export function reportOf({ platform, full, basic }: Findings): SandboxReport {
     return {
       tier: "basic",
       because: `Namespaces cannot be used: ${full}.`,
-      leaks: [LOGIN_LEAK, PORT_LEAK, ...BASIC_LEAKS, SHARED_MEMORY_LEAK],
+      leaks: [LOGIN_LEAK, PORT_LEAK, ...BASIC_LEAKS, ...sharedMemoryLeak(findings)],
       advice: NAMESPACE_ADVICE,
     };
   const because = full === basic ? `No wall can be built: ${full}.` : `No wall can be built: ${full}; ${basic}.`;

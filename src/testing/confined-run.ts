@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfinedPlaces, ConfinedProgram, Sandbox, SandboxTier, Wall } from "../contracts/sandbox.ts";
 import { systemClock } from "../kit/clock.ts";
-import { createSandbox } from "../sandbox/index.ts";
+import { type AgentCgroups, createSandbox } from "../sandbox/index.ts";
 import { sandboxPath } from "./whole/bridge-path.ts";
 
 interface ConfinedRun {
@@ -29,14 +29,22 @@ export interface ConfinedRoom {
 const RUN_MS = 30_000;
 
 /** As the gateway has it. */
-export function testSandbox(home: string, tiers?: readonly Exclude<SandboxTier, "none">[]): Sandbox {
-  const options = { home, bun: [process.execPath, "--no-env-file"], bunEnv: {}, launcher: sandboxPath() };
-  return createSandbox({ clock: systemClock }, tiers === undefined ? options : { ...options, tiers });
+export function testSandbox(
+  home: string,
+  tiers: readonly Exclude<SandboxTier, "none">[] = ["full", "basic"],
+  cgroups: AgentCgroups | string = "tests have none",
+): Sandbox {
+  const bun = [process.execPath, "--no-env-file"];
+  return createSandbox({ clock: systemClock }, { home, bun, bunEnv: {}, launcher: sandboxPath(), tiers, cgroups });
 }
 
 /** `home` is the state directory around it. Null: this machine cannot build that tier. */
-export async function confinedRoom(home: string, tier: Exclude<SandboxTier, "none">): Promise<ConfinedRoom | null> {
-  const wall = await testSandbox(home, [tier]).wall();
+export async function confinedRoom(
+  home: string,
+  tier: Exclude<SandboxTier, "none">,
+  cgroups?: AgentCgroups,
+): Promise<ConfinedRoom | null> {
+  const wall = await testSandbox(home, [tier], cgroups).wall();
   if (wall.report.tier !== tier) return null;
   const workspace = join(home, "workspace");
   const temp = join(home, "run", "tmp");

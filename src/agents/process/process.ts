@@ -75,13 +75,8 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   let garbled: string | null = null;
   let stopping: Promise<void> | null = null;
 
-  /** Never rejects: whoever ends a process could do nothing else with it. */
-  const stop = (urgent: boolean): Promise<void> => {
-    stopping ??= stopTree(clock, stoppable(child, { identity, findProgram, id: options.id }), urgent).catch(
-      (error: unknown) => log.error("agent process could not be ended", { error }),
-    );
-    return stopping;
-  };
+  const known = { identity, findProgram, id: options.id };
+  const stop = (urgent: boolean): Promise<void> => (stopping ??= endAll({ clock, log }, child, known, urgent));
   const endBecause = (why: string): void => {
     if (garbled !== null) return;
     garbled = why;
@@ -105,6 +100,7 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     await orAborted(drained, limit.signal).catch(() => undefined); // a child of its own may hold the pipe; what came is enough
     const asked = stopping !== null;
     await stop(true); // whatever it had started goes with it
+    options.launch.release?.();
     const detail = describe(child, garbled, redact(tail.text(), options.secrets).slice(-STDERR_KEPT_CHARS));
     wire.close(new GatewayError("agent_exited", detail));
     connection.close("the process has ended");
@@ -133,6 +129,20 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     onExtensionError,
     ...leftBy(clock, findProgram, options.id),
   };
+}
+
+/** Never rejects: whoever ends a process could do nothing else with it. */
+async function endAll(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  child: Child,
+  known: Stopping,
+  urgent: boolean,
+): Promise<void> {
+  try {
+    await stopTree(clock, stoppable(child, known), urgent);
+  } catch (error) {
+    log.error("agent process could not be ended", { error });
+  }
 }
 
 function leftBy(clock: Clock, findProgram: FindProgram, id: string) {
@@ -210,6 +220,7 @@ function spawn(options: SpawnOptions): Child {
     setLimitMark(child.pid, options.id); // before it has had time to start anything; where that is not possible its environment has to do
     return child;
   } catch (cause) {
+    options.launch.release?.();
     const why = cause instanceof Error ? cause.message : "unknown reason";
     throw new GatewayError("agent_unavailable", `pi could not be started: ${why}`, { cause });
   }

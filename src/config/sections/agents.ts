@@ -60,7 +60,7 @@ const Limits = Type.Object(
     ),
     memoryMb: wholeNumber(
       { default: 4_096, minimum: 512, maximum: 1_048_576 },
-      "Memory that each of its programs may have. In MiB.",
+      "Memory that each of its programs may have; where the gateway has a cgroup of its own, also all of them together. In MiB.",
     ),
     openFiles: wholeNumber({ default: 8_192, minimum: 256, maximum: 1_048_576 }, "Files that each may hold open."),
     cpuSecondsPerTurn: wholeNumber(

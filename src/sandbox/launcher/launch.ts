@@ -4,7 +4,7 @@
  */
 import type { LaunchOrder } from "../order.ts";
 import { dropCapabilities } from "./capabilities.ts";
-import { isSocket, openPath } from "./files.ts";
+import { isSocket, openPath, writeText } from "./files.ts";
 import { landlockVersion, LANDLOCK_TCP, type LandlockRules, restrictFiles } from "./landlock.ts";
 import { cString, type Kernel, openKernel, pointerList } from "./libc.ts";
 import { offerToOomKiller, raiseProcessLimit, setLimits, setNamespaceLimits } from "./limits.ts";
@@ -33,6 +33,7 @@ function launch(order: LaunchOrder, command: readonly string[]): string {
   if (order.tier === "basic" && version < LANDLOCK_TCP)
     return `this kernel's Landlock (version ${version}) cannot limit the network`;
   return (
+    joinCgroup(kernel, order) ??
     diesWithParent(kernel, order) ??
     offerToOomKiller(kernel) ??
     leaveProcessor(kernel, order.policy.limits.cpus) ??
@@ -85,6 +86,12 @@ function socketRule({ policy, tier }: LaunchOrder): SocketRule {
   if (policy.network.kind === "open") return "open";
   if (tier === "full") return "loopback";
   return policy.network.ports.length > 0 ? "ports" : "none";
+}
+
+/** First of all: whatever it starts from now on counts there. */
+function joinCgroup(kernel: Kernel, { cgroup }: LaunchOrder): string | null {
+  if (cgroup === null || writeText(kernel, `${cgroup}/cgroup.procs`, "0")) return null;
+  return `it cannot be counted in ${cgroup}`;
 }
 
 /** The full tier has its own way: the programs before this one die with the gateway, and take the pid namespace with them. */

@@ -48,7 +48,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   client: GROUND,
   sdk: [...FIRST, "tools", "plugins"],
   gateway: [...FIRST, ...ROOMS, "channels/*", "mcp/*", "flow", "http", "client", "sdk"],
-  cli: [...FIRST, "agents", "routing", "plugins", "sandbox", "channels/*", "client", "sdk"],
+  cli: [...FIRST, "agents", "routing", "plugins", "sandbox", "channels/*", "mcp/client", "client", "sdk"],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
   bridge: ["contracts", "kit"],
   console: ["contracts"],

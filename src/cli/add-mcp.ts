@@ -1,10 +1,20 @@
 /** `pi-gw mcp` as commander sees it. */
 import type { Command } from "commander";
 import type { McpServeFlags } from "./mcp-serve.ts";
-import type { CliWorld } from "./world.ts";
+import type { AddServerFlags } from "./mcp/edit-servers.ts";
+import type { ServerFlags } from "./mcp/servers.ts";
+import type { CliWorld, CommonFlags } from "./world.ts";
 
-export function addMcp(program: Command, world: CliWorld, { finish }: { finish(code: number): void }): void {
-  const mcp = program.command("mcp").description("the gateway as an MCP server");
+type Common = (command: Command) => Command;
+
+export function addMcp(
+  program: Command,
+  world: CliWorld,
+  { common, finish }: { common: Common; finish(code: number): void },
+): void {
+  const mcp = program
+    .command("mcp")
+    .description("MCP servers whose tools agents get, and the gateway as an MCP server");
   mcp
     .command("serve")
     .description("speak MCP on stdin and stdout for a client that starts programs; the gateway has to run")
@@ -13,5 +23,48 @@ export function addMcp(program: Command, world: CliWorld, { finish }: { finish(c
     .action(async (flags: McpServeFlags) => {
       const { mcpServe } = await import("./mcp-serve.ts");
       finish(await mcpServe(world, flags));
+    });
+  common(mcp.command("add").description("write a server into the configuration file; without a name, list the presets"))
+    .argument("[name]", "small letters, digits and dashes; its tools are called mcp_NAME_TOOL")
+    .argument("[command...]", "after --: a program that speaks MCP, and its arguments")
+    .option("--preset <preset>", "one that is known: github, notion, slack, google-calendar, mail, browser")
+    .option("--set <values...>", "NAME=VALUE that a preset needs")
+    .option("--url <address>", "a server at an address")
+    .option("--header <headers...>", "NAME=VALUE that is sent to it")
+    .option("--oauth", "it wants a login")
+    .option("--env <variables...>", "NAME=VALUE for the program; ${NAME} is taken from the gateway's environment")
+    .option("--allow-host <hosts...>", "hosts that the program may reach")
+    .option("--folder <folders...>", "folders that it may read, or with :write write as well")
+    .option("--config <file>", "configuration file")
+    .action(async (name: string | undefined, command: string[], flags: AddServerFlags) => {
+      const { addServer } = await import("./mcp/edit-servers.ts");
+      finish(await addServer(world, name, command, flags));
+    });
+  common(mcp.command("list").description("show servers; with a name, its tools"))
+    .argument("[name]")
+    .action(async (name: string | undefined, flags: CommonFlags) => {
+      const { listServers } = await import("./mcp/servers.ts");
+      finish(await listServers(world, name, flags));
+    });
+  common(mcp.command("test").description("start a server now and list its tools"))
+    .argument("<name>")
+    .option("--accept", "take tools that are new or have changed as they are now")
+    .action(async (name: string, flags: ServerFlags) => {
+      const { testServer } = await import("./mcp/servers.ts");
+      finish(await testServer(world, name, flags));
+    });
+  common(mcp.command("login").description("sign in to a server at an address, by a browser"))
+    .argument("<name>")
+    .option("--config <file>", "configuration file")
+    .action(async (name: string, flags: ServerFlags) => {
+      const { loginToServer } = await import("./mcp/servers.ts");
+      finish(await loginToServer(world, name, flags));
+    });
+  common(mcp.command("remove").description("take a server out of the configuration file, and forget its login"))
+    .argument("<name>")
+    .option("--config <file>", "configuration file")
+    .action(async (name: string, flags: AddServerFlags) => {
+      const { removeServer } = await import("./mcp/edit-servers.ts");
+      finish(await removeServer(world, name, flags));
     });
 }

@@ -46,13 +46,13 @@ const GROUPS: readonly Group[] = [
     names: ["keys"],
     add: (program, commander, world, finish) => addKeys(program, commander, world, { common, finish }),
   },
+  { names: ["mcp"], add: (program, _, world, finish) => addMcp(program, world, { common, finish }) },
   { names: ["route"], add: addRoute },
   { names: ["tools", "tool-calls", "audit"], add: addTools },
   { names: ["approvals"], add: addApprovals },
   { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
   { names: ["plugins"], add: (program, _, world, finish) => addPlugins(program, world, { common, finish }) },
   { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, finish) },
-  { names: ["mcp"], add: (program, _, world, finish) => addMcp(program, world, { finish }) },
   { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },
 ];
 

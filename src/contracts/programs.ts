@@ -11,7 +11,8 @@ export interface ProgramOrder {
   /** Besides PATH, HOME, TMPDIR and the locale. */
   readonly env: Readonly<Record<string, Secret>>;
   readonly folders: readonly { readonly path: string; readonly access: "read" | "write" }[];
-  readonly network: NetworkSetting;
+  /** `machine`: that of the machine, behind the wall as well. */
+  readonly network: NetworkSetting | "machine";
   /** Where its settings stand, for sentences: "mcp.servers.github". */
   readonly setting: string;
   /** Told each piece of its output. */

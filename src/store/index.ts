@@ -8,6 +8,6 @@ export { checkStore } from "./inspect.ts";
 export { openStateDirectory } from "./state-directory.ts";
 export { openMemoryStore } from "./memory-store.ts";
 export { openStore } from "./open.ts";
-export { readPrivateJson, writePrivateJson } from "./private-json.ts";
+export { readPrivateJson, removePrivateFolder, writePrivateJson } from "./private-json.ts";
 export { openSecretFiles } from "./secret-files.ts";
 export { createToolIndex } from "./tool-index.ts";

@@ -1,5 +1,5 @@
 /** Small files of JSON that only their owner can read, in the state directory: whole or not at all, never followed through a link. */
-import { lstatSync, mkdirSync, readFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseJson } from "../kit/json.ts";
 import { PRIVATE_FOLDER } from "./private-files.ts";
@@ -18,4 +18,9 @@ export function readPrivateJson(path: string, maxChars: number): unknown {
 export function writePrivateJson(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
   writeSecretFile(path, JSON.stringify(value));
+}
+
+/** With all that is in it. */
+export function removePrivateFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true });
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
-import type { Egress, EgressCaller } from "../../contracts/egress.ts";
+import type { Egress, EgressCaller, NetworkSetting } from "../../contracts/egress.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { AgentId, Principal, SessionKey } from "../../contracts/ids.ts";
 import type { ProgramOrder, Programs } from "../../contracts/programs.ts";
@@ -116,7 +116,7 @@ interface ProgramNetwork {
 }
 
 /** A program serves everybody, so what it reaches is written down under its own name and not under somebody's. */
-function callerOf({ name, network, setting }: ProgramOrder): EgressCaller {
+function callerOf({ name, setting }: ProgramOrder, network: NetworkSetting): EgressCaller {
   const id = `program:${name}`;
   return {
     of: {
@@ -138,8 +138,9 @@ function callerOf({ name, network, setting }: ProgramOrder): EgressCaller {
 function openNetwork(egress: Egress, order: ProgramOrder, wall: Wall | null): ProgramNetwork {
   const nothing = { variables: {}, opened: null, close: () => undefined };
   if (wall === null) return { ...nothing, confined: { kind: "open" } };
+  if (order.network === "machine") return { ...nothing, confined: { kind: "open" } };
   if (order.network === "none") return { ...nothing, confined: { kind: "closed", ports: [] } };
-  const caller = callerOf(order);
+  const caller = callerOf(order, order.network);
   if (wall.report.tier === "full") {
     const opened: ProgramNetwork["opened"] = (stream) => void egress.serve(stream, caller);
     return { ...nothing, confined: { kind: "closed", ports: [] }, opened };

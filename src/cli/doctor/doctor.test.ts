@@ -206,6 +206,22 @@ describe("doctor", () => {
     expect(fx.out()).toContain("note    tools            mail of servers: A pattern is not checked.\n");
   });
 
+  test("has a line for each MCP server of the running gateway, with the reason where one does not work", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    const mcp = [
+      { name: "shop", state: "idle", tools: 3, trouble: null },
+      { name: "lost", state: "waiting", tools: 0, trouble: "It exited with code 3." },
+    ];
+    const notices = ["The MCP server lost does not work: It exited with code 3."];
+    await using _gateway = await fakeGateway(fx.home, (_request, { pathname }) =>
+      Response.json(pathname === "/api/tools" ? { tools: [] } : { version: "1.2.3", mcp, notices }),
+    );
+    expect(await fx.run("doctor")).toBe(1);
+    expect(fx.out()).toContain("ok      mcp              shop: idle, 3 tools\n");
+    expect(fx.out()).toContain("broken  mcp              lost: waiting, 0 tools. It exited with code 3.\n");
+    expect(fx.out()).not.toContain("notice ");
+  });
+
   test("notes a state directory that others may look into", async () => {
     await using fx = await cliFixture({ doctorProbes: healthy });
     await chmod(fx.home, 0o755);

@@ -84,6 +84,7 @@ export function checkRunning(answer: RunningAnswer): readonly Check[] {
     ...listOf(status["channels"]).map((channel) => checkChannel(recordOf(channel))),
     ...checkPlugins(answer.plugins),
     ...checkTools(answer.tools),
+    ...listOf(status["mcp"]).map((server) => checkMcpServer(recordOf(server))),
   ];
   const others = listOf(status["notices"])
     .map(textOf)
@@ -155,6 +156,12 @@ function checkPlugins(plugins: readonly Fields[]): readonly Check[] {
     if (trouble !== "") return { check, state: "note", say: `${about}. ${trouble}`, about: trouble };
     return { check, state: "ok", say: state === "running" ? about : `${about}, still starting` };
   });
+}
+
+function checkMcpServer({ name, state, tools, trouble }: Fields): Check {
+  const say = `${textOf(name)}: ${textOf(state)}, ${numberOf(tools)} tools`;
+  if (typeof trouble !== "string") return { check: "mcp", state: "ok", say };
+  return { check: "mcp", state: "broken", say: `${say}. ${trouble}`, about: trouble };
 }
 
 function checkTools(tools: readonly Fields[]): readonly Check[] {

@@ -83,28 +83,34 @@ const HOST = "^(\\*\\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5
 
 /** `byDefault`: null, when what is left out is taken from elsewhere. */
 export const network = (description: string, byDefault: NetworkSetting | null = "none") =>
-  Type.Unsafe<NetworkSetting>({
-    anyOf: [
-      ...["none", "all"].map((word) => ({ const: word, type: "string" })),
-      {
-        type: "object",
-        properties: {
-          allow: {
-            type: "array",
-            items: { type: "string", pattern: HOST, expects: "the name of a host" },
-            maxItems: 1000,
-          },
-          ask: { type: "boolean" },
+  Type.Unsafe<NetworkSetting>(networkSchema(["none", "all"], description, byDefault));
+
+/** For programs that may speak something else than HTTP. */
+export const programNetwork = (description: string) =>
+  Type.Unsafe<NetworkSetting | "machine">(networkSchema(["none", "all", "machine"], description, "none"));
+
+const networkSchema = (words: readonly string[], description: string, byDefault: NetworkSetting | null) => ({
+  anyOf: [
+    ...words.map((word) => ({ const: word, type: "string" })),
+    {
+      type: "object",
+      properties: {
+        allow: {
+          type: "array",
+          items: { type: "string", pattern: HOST, expects: "the name of a host" },
+          maxItems: 1000,
         },
-        required: ["allow"],
-        additionalProperties: false,
+        ask: { type: "boolean" },
       },
-    ],
-    expects: '"none", "all", or { "allow": [names of hosts] }, with "ask": true to be asked about others',
-    ...(byDefault === null ? {} : { default: byDefault }),
-    security: true,
-    description,
-  });
+      required: ["allow"],
+      additionalProperties: false,
+    },
+  ],
+  expects: `${words.map((word) => `"${word}"`).join(", ")}, or { "allow": [names of hosts] }, with "ask": true to be asked about others`,
+  ...(byDefault === null ? {} : { default: byDefault }),
+  security: true,
+  description,
+});
 
 /** A folder, and whether everybody works in it or each person in one of their own below it. */
 export type Workspace = string | { readonly path?: string; readonly scope?: "agent" | "person" };

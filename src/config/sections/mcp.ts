@@ -8,7 +8,7 @@ import {
   list,
   named,
   namedSecrets,
-  network,
+  programNetwork,
   secretText,
   text,
   webAddress,
@@ -75,8 +75,8 @@ const Server = Type.Object(
       64,
       "Folders that it may use besides its own, to read, or to write as well. One that contains the state directory is refused.",
     ),
-    network: network(
-      'Which hosts it reaches: "none", "all" public hosts, or {"allow": [hosts]}. Each connection goes through a proxy of the gateway and is in the audit log. Without a wall (agent.sandbox off) it has the network of the machine.',
+    network: programNetwork(
+      'Which hosts it reaches: "none", "all" public hosts, or {"allow": [hosts]}. Each connection goes through a proxy of the gateway and is in the audit log. "machine": all that this machine reaches, unseen by the gateway, for programs that speak something else than HTTP. Without a wall (agent.sandbox off) every program has that.',
     ),
     url: Type.Optional(webAddress({}, "Where a server answers over streamable HTTP, in place of command.")),
     headers: namedSecrets(HEADER_NAME, "Headers that are sent to it, such as Authorization."),

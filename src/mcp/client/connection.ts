@@ -137,7 +137,8 @@ function wordsOf(error: unknown): string {
 export function explained(error: unknown, name: string): unknown {
   if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401))
     return new Error(`it wants a login. Run: pi-gw mcp login ${name}`, { cause: error });
-  return error;
+  const words = wordsOf(error).replace(/^Version negotiation probe failed: /, "");
+  return words === wordsOf(error) ? error : new Error(words, { cause: error });
 }
 
 /** Whatever comes counts: a server that says something is not hung. */

@@ -13,7 +13,7 @@ export interface CatalogFile {
   write(catalog: Catalog): void;
 }
 
-function serverFolder(home: string, name: string): string {
+export function serverFolder(home: string, name: string): string {
   return join(home, "mcp", name);
 }
 

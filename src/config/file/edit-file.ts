@@ -1,0 +1,46 @@
+/** Changes one setting in the configuration file for a command: comments and layout stay, a backup is kept, and a file that would not be valid is not written. */
+import { mkdir, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
+import { applyEdits, modify } from "jsonc-parser";
+import { checkConfigText, type Variables } from "../check/check.ts";
+import { formatProblem } from "../check/problem.ts";
+import { readConfigText } from "./read-file.ts";
+import { replaceFile, writeBackup } from "./write-file.ts";
+
+type ConfigEdit =
+  | { readonly kind: "written"; readonly path: string; readonly backup: string | null }
+  /** Sentences about why it was left as it is. */
+  | { readonly kind: "refused"; readonly problems: readonly string[] };
+
+interface SettingEdit {
+  readonly keys: readonly string[];
+  /** Undefined: the setting is taken away. */
+  readonly value: unknown;
+}
+
+const PRIVATE_FOLDER = 0o700;
+
+/** A file that is not there is made. Variables that the new text names need not be set yet: whoever adds them is told so by the gateway. */
+export async function editConfig(
+  path: string,
+  { keys, value }: SettingEdit,
+  variables: Variables,
+): Promise<ConfigEdit> {
+  const target = await realpath(path).catch(() => path); // a linked file is rewritten where it really is
+  const read = await readConfigText(target, "follow");
+  if (read.kind !== "text" && read.kind !== "missing")
+    return { kind: "refused", problems: [`${path} cannot be read. Nothing was changed.`] };
+  const before = read.kind === "text" ? read.text : "{}\n";
+  const problemsOf = (text: string) => checkConfigText(text, variables).problems.map((one) => formatProblem(one, path));
+  const old = problemsOf(before);
+  if (old.length > 0)
+    return { kind: "refused", problems: ["The file has problems of its own; repair them first.", ...old] };
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: before.includes("\r\n") ? "\r\n" : "\n" };
+  const text = applyEdits(before, modify(before, [...keys], value, { formattingOptions }));
+  const problems = problemsOf(text);
+  if (problems.length > 0) return { kind: "refused", problems };
+  await mkdir(dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
+  const backup = read.kind === "text" ? await writeBackup(target, before) : null;
+  await replaceFile(target, text);
+  return { kind: "written", path: target, backup };
+}

@@ -1,4 +1,5 @@
 /** The door of responses on a scripted agent and a real store, for tests of what it keeps, continues and cancels. */
+import { GatewayError } from "../contracts/errors.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import { OPERATOR } from "../contracts/ids.ts";
 import type { AskedResponse, ResponsesDoor } from "../contracts/responses.ts";
@@ -17,6 +18,8 @@ export interface ResponseBench extends AsyncDisposable {
   readonly pool: FakePool;
   /** A second gateway on the same store, as after a crash. */
   anew(): ResponsesDoor;
+  /** Ends every key. */
+  revoke(): void;
   asked(body: object, more?: Partial<AskedResponse>): AskedResponse;
 }
 
@@ -26,6 +29,7 @@ export async function responseBench(agent: FakeAgent): Promise<ResponseBench> {
   const clock = createFakeClock();
   const kept = await realStore(clock);
   const pool = createFakePool(agent);
+  const revoked = new AbortController();
   const address = { clock, resolve: async () => [] };
   const images = { ...address, maxImageBytes: () => 1_000 };
   const answers = createAnswers({
@@ -56,6 +60,7 @@ export async function responseBench(agent: FakeAgent): Promise<ResponseBench> {
       log: recordingLog(),
       answers,
       store: kept.store.responses,
+      keys: { ending: () => revoked.signal },
       images,
       files: {
         ...address,
@@ -70,6 +75,7 @@ export async function responseBench(agent: FakeAgent): Promise<ResponseBench> {
     clock,
     pool,
     anew: open,
+    revoke: () => revoked.abort(new GatewayError("unauthorized", "the key is revoked")),
     asked: (body, more = {}) => ({
       request: door.read({ model: "pi-gateway", ...body }, null),
       principal: OPERATOR,

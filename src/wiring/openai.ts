@@ -63,7 +63,17 @@ export function openOpenAiDoors(core: Core, { people, tools, agents, messages }:
   };
   return {
     openai: createOpenAiDoor({ clock, answers, names, options }),
-    responses: createResponsesDoor({ clock, ids, log, answers, store: store.responses, images, files, options }),
+    responses: createResponsesDoor({
+      clock,
+      ids,
+      log,
+      answers,
+      store: store.responses,
+      keys: people.keys,
+      images,
+      files,
+      options,
+    }),
   };
 }
 

@@ -22,6 +22,7 @@ import { SECOND_CONFIG_BUGS } from "./second/config-bugs.ts";
 import { SECOND_DELIVERY_BUGS } from "./second/delivery-bugs.ts";
 import { SECOND_GUARDED_FETCH_BUGS } from "./second/guarded-fetch-bugs.ts";
 import { SECOND_TOOLS_BUGS } from "./second/tools-bugs.ts";
+import { RESPONSES_BUGS } from "./responses-bugs.ts";
 import { SANDBOX_BUGS } from "./sandbox-bugs.ts";
 import type { MutantRoom } from "./seeded-bug.ts";
 import { THIRD_CHANNELS_BUGS } from "./third/channels-bugs.ts";
@@ -43,6 +44,7 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "redaction", bugs: REDACTION_BUGS },
   { room: "reply", bugs: REPLY_BUGS },
   { room: "automation", bugs: AUTOMATION_BUGS },
+  { room: "responses", bugs: RESPONSES_BUGS },
   { room: "sandbox", bugs: SANDBOX_BUGS },
   { room: "tools", bugs: TOOLS_BUGS },
   { room: "wiring", bugs: WIRING_BUGS },

@@ -1,4 +1,5 @@
 /** Responses that nobody waits for: each runs until it ends or is cancelled, and those who ask meanwhile see how far it is. */
+import type { ApiKeys } from "../../contracts/api-keys.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import type { AskedResponse, ResponseEvent, ResponseObject } from "../../contracts/responses.ts";
@@ -32,7 +33,13 @@ export interface Backgrounds extends AsyncDisposable {
   find(id: string, principal: Principal): BackgroundRun | null;
 }
 
-export function createBackgrounds(deps: RunDeps & { readonly log: Log }): Backgrounds {
+interface BackgroundDeps extends RunDeps {
+  readonly log: Log;
+  /** Keys that are revoked or expire end what they have begun. */
+  readonly keys: Pick<ApiKeys, "ending">;
+}
+
+export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
   const running = new Map<string, BackgroundRun & { readonly ended: Promise<unknown>; stop(reason: Error): void }>();
   return {
     async begin(asked, prepared, first) {
@@ -62,7 +69,9 @@ export function createBackgrounds(deps: RunDeps & { readonly log: Log }): Backgr
       });
       background(deps.log, "background response not stored", async () => {
         try {
-          const response = await answerLater(deps, { prepared, writer }, stopping.signal);
+          const ending = asked.key === null ? [] : [deps.keys.ending(asked.key.id)];
+          const until = AbortSignal.any([stopping.signal, ...ending]);
+          const response = await answerLater(deps, { prepared, writer }, until);
           await deps.store.put(storedForm({ ...form, response }));
         } finally {
           running.delete(first.id);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ApiKey } from "../../contracts/api-keys.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
 import { OPERATOR } from "../../contracts/ids.ts";
 import type { ResponseEvent } from "../../contracts/responses.ts";
@@ -231,11 +232,17 @@ describe("a response in the background", () => {
     expect(bench.pool.open()).toBe(0);
   });
 
-  test("cannot be continued before it has ended, and no more than a hundred run at once", async () => {
-    await using bench = await responseBench(waits);
+  test("cannot be continued before it has ended", async () => {
+    await using bench = await responseBench((prompted, signal) =>
+      (prompted.input.text === "hi" ? waits : says("too early"))(prompted, signal),
+    );
     const { id } = await begun(bench);
     expect(await failureOf(create(bench, { input: "more", previous_response_id: id }))).toBe("previous_response_id");
-    for (let count = 1; count < 100; count++) await begun(bench);
+  });
+
+  test("has no more than a hundred beside it", async () => {
+    await using bench = await responseBench(waits);
+    for (let count = 0; count < 100; count++) await begun(bench);
     expect(await failureOf(begun(bench))).toBe("queue_full");
   });
 
@@ -249,6 +256,17 @@ describe("a response in the background", () => {
       error: { code: "outcome_unknown", message: expect.stringContaining("restarted") },
     });
     expect(await next.recover()).toBe(0);
+  });
+
+  test("ends with the key that began it", async () => {
+    await using bench = await responseBench(waits);
+    const key = { id: "k1", agents: ["default"] as readonly string[] } as ApiKey;
+    const { id } = await bench.door.begin(bench.asked({ input: "hi", background: true }, { key }));
+    const operators = await begun(bench);
+    await waitFor("both questions", () => bench.pool.prompted.length === 2);
+    bench.revoke();
+    await waitFor("its end", async () => (await bench.door.find(id, OPERATOR))?.error?.code === "unauthorized");
+    expect((await bench.door.find(operators.id, OPERATOR))?.status).toBe("in_progress");
   });
 
   test("ends with the gateway, and has failed", async () => {

@@ -1,4 +1,5 @@
 /** The door of responses: the same agents, tools and limits as chat completions, with answers that are kept, continued, polled and cancelled. */
+import type { ApiKeys } from "../../contracts/api-keys.ts";
 import type { AskedResponse, ResponseEvent, ResponseObject, ResponsesDoor } from "../../contracts/responses.ts";
 import { background } from "../../kit/background.ts";
 import type { Ids } from "../../kit/ids.ts";
@@ -23,6 +24,7 @@ const NEVER = new AbortController().signal;
 interface ResponsesDeps extends RunDeps {
   readonly ids: Ids;
   readonly log: Log;
+  readonly keys: Pick<ApiKeys, "ending">;
   readonly options: RequestOptions;
 }
 

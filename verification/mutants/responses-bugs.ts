@@ -1,0 +1,121 @@
+/** Seeded bugs of OpenResponses: each shows somebody what is another's, forgets what was said, or passes a limit. */
+import type { SeededBug } from "./seeded-bug.ts";
+
+const door = ["src/openai/responses"];
+const port = ["src/http/routes/responses.test.ts"];
+const store = ["src/store/store.test.ts"];
+
+export const RESPONSES_BUGS: readonly SeededBug[] = [
+  {
+    what: "Anybody deletes a stored response of anybody.",
+    file: "src/store/rows/responses.ts",
+    in: "statements",
+    find: 'db.deleteFrom("responses").where("id", "=", p("id")).where("principal", "=", p("principal"))',
+    replace: 'db.deleteFrom("responses").where("id", "=", p("id"))',
+    tests: store,
+  },
+  {
+    what: "Anybody finds a response that runs in the background.",
+    file: "src/openai/responses/background.ts",
+    in: "createBackgrounds",
+    find: "run?.principal === principal ? run : null",
+    replace: "run ?? null",
+    tests: door,
+  },
+  {
+    what: "A key that is revoked does not end what it has begun.",
+    file: "src/openai/responses/background.ts",
+    in: "createBackgrounds",
+    find: "AbortSignal.any([stopping.signal, ...ending])",
+    replace: "stopping.signal",
+    tests: door,
+  },
+  {
+    what: "A response with store: false is kept.",
+    file: "src/openai/responses/run.ts",
+    in: "runResponse",
+    find: 'response.status === "completed" && response.store',
+    replace: 'response.status === "completed"',
+    tests: door,
+  },
+  {
+    what: "What only the connection remembered is lost when the next response is stored.",
+    file: "src/openai/responses/run.ts",
+    in: "toStore",
+    find: "earlier.from === null ? joined(earlier.said, said) : said",
+    replace: "said",
+    tests: port,
+  },
+  {
+    what: "A whole answer that failed in the middle looks like an answer.",
+    file: "src/openai/responses/run.ts",
+    in: "answered",
+    find: 'hasGone || shows === "whole" || !writer.isBegun()',
+    replace: "hasGone || !writer.isBegun()",
+    tests: door,
+  },
+  {
+    what: "An input that is too large to be stored is answered and paid for first.",
+    file: "src/openai/responses/run.ts",
+    in: "prepare",
+    find: "request.settings.store && charsIn(toStore(earlier, said)) > MAX_KEPT_CHARS",
+    replace: "false",
+    tests: door,
+  },
+  {
+    what: "A response is continued while it is still being answered.",
+    file: "src/openai/responses/look-up.ts",
+    in: "earlierOf",
+    find: "!last?.ended",
+    replace: "false",
+    tests: door,
+  },
+  {
+    what: "A reference finds another item than the one it names.",
+    file: "src/openai/responses/look-up.ts",
+    in: "referred",
+    find: "item?.id === id",
+    replace: "item",
+    tests: door,
+  },
+  {
+    what: "A conversation with a call that has no result is sent to the provider.",
+    file: "src/openai/responses/conversation.ts",
+    in: "turnOf",
+    find: "session === null && unpaired !== null",
+    replace: "unpaired === undefined",
+    tests: door,
+  },
+  {
+    what: "A continuation that failed is not forgotten.",
+    file: "src/http/openai/response-socket.ts",
+    in: "answer",
+    find: 'if (known !== null && known.id === body["previous_response_id"]) last = null;',
+    replace: "",
+    tests: port,
+  },
+  {
+    what: "A request with store: false on a new connection finds stored responses.",
+    file: "src/http/openai/response-socket.ts",
+    in: "answer",
+    find: "orStored: request.settings.store",
+    replace: "orStored: true",
+    tests: port,
+  },
+  {
+    what: "Any number of responses wait on one connection.",
+    file: "src/http/openai/response-socket.ts",
+    in: "receive",
+    find: "waiting >= MAX_WAITING",
+    replace: "false",
+    tests: port,
+  },
+  {
+    what: "A tool that is not allowed is offered.",
+    file: "src/openai/client-tools.ts",
+    in: "readResponseTools",
+    find: "tools.filter(({ name }) => allowed.includes(name))",
+    replace: "tools",
+    tests: door,
+  },
+];

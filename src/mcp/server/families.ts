@@ -4,7 +4,7 @@ import type { ApiKey, KeyScope } from "../../contracts/api-keys.ts";
 type Family = "tools" | "resources" | "prompts";
 
 /** One of them is enough, and `admin` always is. */
-const FAMILY_SCOPES: Readonly<Record<Family, readonly KeyScope[]>> = {
+export const FAMILY_SCOPES: Readonly<Record<Family, readonly KeyScope[]>> = {
   tools: ["tools"],
   /** Of sessions that `sees` allows, and one's own notes and files. */
   resources: ["chat", "read"],

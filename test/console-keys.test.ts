@@ -1,6 +1,7 @@
 /** Keys of programs in the web console: a real browser and a real gateway. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
+import type { ApiKey } from "../src/contracts/api-keys.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { accessibilityProblems } from "./console-axe.ts";
 import { openBrowser, type Visit, visit } from "./console-stage.ts";
@@ -72,6 +73,34 @@ test("a key that is made elsewhere appears by itself; a refusal is said where it
   await on.page.getByLabel("Agents").fill("Not an id!");
   await on.page.getByRole("button", { name: "Make key" }).click();
   await on.page.getByRole("alert").filter({ hasText: "agents" }).waitFor();
+});
+
+test("a key is made with limits for tools, money, tokens and requests; numbers that cannot be are refused with the reason", async () => {
+  await using on = await visit(browser, gateway, { path: "/#/keys" });
+  await on.page.getByLabel("Program").fill("Narrow");
+  await on.page.getByLabel("Tools", { exact: true }).fill("notes_*, web_search");
+  await on.page.getByLabel("US dollars a day").fill("1.25");
+  await on.page.getByLabel("Tokens a day").fill("20000");
+  await on.page.getByLabel("Requests a minute").fill("30");
+  await on.page.getByRole("button", { name: "Make key" }).click();
+  await on.page.getByTestId("secret").waitFor();
+  await keyOf(on, "Narrow")
+    .getByText(
+      "chat · all agents · tools notes_*, web_search · $1.25 a day · 20,000 tokens a day · 30 requests a minute",
+    )
+    .waitFor();
+  const { items } = (await (await gateway.fetch("/api/keys")).json()) as { items: readonly ApiKey[] };
+  expect(items.find(({ name }) => name === "Narrow")).toMatchObject({
+    tools: ["notes_*", "web_search"],
+    dailyUsd: 1.25,
+    dailyTokens: 20_000,
+    requestsPerMinute: 30,
+  });
+  expect(await on.page.getByLabel("Tokens a day").inputValue()).toBe(""); // the next key begins without them
+  await on.page.getByLabel("Program").fill("Wrong number");
+  await on.page.getByLabel("Requests a minute").fill("99999999");
+  await on.page.getByRole("button", { name: "Make key" }).click();
+  await on.page.getByRole("alert").filter({ hasText: "requestsPerMinute" }).waitFor();
 });
 
 test("the view has no accessibility violations, light, dark and on a phone, and fits there", async () => {

@@ -1,16 +1,11 @@
-/** Makes a key: for which program, what it may do, for which agents, for how long. */
+/** Makes a key: for which program, what it may do, for how long, within which limits. */
 import { useSignal } from "@preact/signals";
 import type { KeyScope } from "../../../src/contracts/api-keys.ts";
 import { addKey } from "../../state/keys-state.ts";
+import { KeyLimits, limitsOf, useLimits } from "./key-limits.tsx";
+import { KeyScopes } from "./key-scopes.tsx";
 
 const MAX_NAME = 80;
-const MAX_AGENTS = 1_000;
-const SCOPES: readonly { readonly scope: KeyScope; readonly says: string }[] = [
-  { scope: "chat", says: "Chat: speak in sessions of its own" },
-  { scope: "tools", says: "Tools: list and call tools" },
-  { scope: "read", says: "Read: every session, usage, status" },
-  { scope: "admin", says: "Admin: everything you may do" },
-];
 const EXPIRIES = [
   ["30d", "in 30 days"],
   ["90d", "in 90 days"],
@@ -21,27 +16,23 @@ const EXPIRIES = [
 export function KeyForm() {
   const name = useSignal("");
   const scopes = useSignal<readonly KeyScope[]>(["chat"]);
-  const agents = useSignal("");
+  const limits = useLimits();
   const expiresIn = useSignal("90d");
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
   const complete = name.value.trim() !== "" && scopes.value.length > 0;
-  const toggle = (scope: KeyScope, on: boolean): void => {
-    scopes.value = on ? [...scopes.value, scope] : scopes.value.filter((one) => one !== scope);
-  };
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (!complete || busy.value) return;
     busy.value = true;
-    const named = agents.value.split(/[\s,]+/).filter((one) => one !== "");
     problem.value = await addKey({
       name: name.value.trim(),
       scopes: scopes.value,
-      ...(named.length > 0 ? { agents: named } : {}),
+      ...limitsOf(limits),
       ...(expiresIn.value === "" ? {} : { expiresIn: expiresIn.value }),
     });
     busy.value = false;
-    if (problem.value === null) name.value = "";
+    if (problem.value === null) for (const field of [name, ...Object.values(limits)]) field.value = "";
   };
   return (
     <form class="reminder key-form" aria-label="New key" onSubmit={(event) => void submit(event)}>
@@ -58,19 +49,6 @@ export function KeyForm() {
         />
       </label>
       <label>
-        <span>Agents</span>
-        <input
-          type="text"
-          maxLength={MAX_AGENTS}
-          placeholder="all"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          value={agents.value}
-          onInput={(event) => (agents.value = event.currentTarget.value)}
-        />
-      </label>
-      <label>
         <span>Expires</span>
         <select value={expiresIn.value} onChange={(event) => (expiresIn.value = event.currentTarget.value)}>
           {EXPIRIES.map(([value, words]) => (
@@ -80,19 +58,8 @@ export function KeyForm() {
           ))}
         </select>
       </label>
-      <fieldset class="key-scopes">
-        <legend>What it may do</legend>
-        {SCOPES.map(({ scope, says }) => (
-          <label key={scope}>
-            <input
-              type="checkbox"
-              checked={scopes.value.includes(scope)}
-              onChange={(event) => toggle(scope, event.currentTarget.checked)}
-            />
-            <span>{says}</span>
-          </label>
-        ))}
-      </fieldset>
+      <KeyScopes scopes={scopes} />
+      <KeyLimits fields={limits} />
       <button type="submit" class="primary" disabled={busy.value || !complete}>
         Make key
       </button>

@@ -2,7 +2,7 @@
  * Makes dist/pi-gw: one executable with the gateway, the web console and the bridge inside. pi itself is not inside; the executable finds it beside
  * itself or on the PATH.
  */
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
 import { ensureDist } from "./bundle.ts";
@@ -62,6 +62,11 @@ export function entryText(list: ConsoleList, names: PackedNames, sdk: readonly s
   ].join("\n");
 }
 
+async function sdkNames(dist: string): Promise<readonly string[]> {
+  const { files }: { files: string[] } = await Bun.file(join(dist, "sdk", "package.json")).json();
+  return ["package.json", ...files];
+}
+
 async function build(root: string): Promise<string> {
   await ensureDist(root);
   const dist = join(root, "dist");
@@ -74,7 +79,7 @@ async function build(root: string): Promise<string> {
   const names = { bridge: await hashedName("bridge.js"), sandbox: await hashedName("sandbox.js") };
   mkdirSync(folder, { recursive: true });
   try {
-    await Bun.write(join(folder, "entry.ts"), entryText(list, names, readdirSync(join(dist, "sdk"))));
+    await Bun.write(join(folder, "entry.ts"), entryText(list, names, await sdkNames(dist)));
     const result = await Bun.build({
       entrypoints: [join(folder, "entry.ts")],
       target: "bun",

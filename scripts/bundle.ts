@@ -27,7 +27,10 @@ const FILES = ".files"; // the names of all files of the build that is in place
 const HASHED = /^(console\/assets\/|(?:sdk\/)?chunk-)/; // named after their contents, so old and new ones live side by side
 
 /** `pi-gateway/NAME`, as `exports` of package.json says. */
-const SDK_MODULES = [{ name: "plugin", entry: "src/sdk/plugin.ts" }] as const;
+const SDK_MODULES = [
+  { name: "plugin", entry: "src/sdk/plugin.ts" },
+  { name: "client", entry: "src/client/client.ts" },
+] as const;
 
 export async function ensureDist(root: string): Promise<"fresh" | "built"> {
   if (isFresh(root)) return "fresh";
@@ -102,7 +105,8 @@ async function bundleSdk(root: string, folder: string): Promise<void> {
     await Bun.write(join(folder, "sdk", `${name}.d.ts`), await declarationsOf(root, entry));
   const { version, license } = (await Bun.file(join(root, "package.json")).json()) as Record<string, string>;
   const exports = SDK_MODULES.map(({ name }) => [`./${name}`, { types: `./${name}.d.ts`, default: `./${name}.js` }]);
-  const about = { name: "pi-gateway", version, license, type: "module", exports: Object.fromEntries(exports) };
+  const files = filesBelow(join(folder, "sdk"), ""); // an older build may have left others beside them
+  const about = { name: "pi-gateway", version, license, type: "module", files, exports: Object.fromEntries(exports) };
   await Bun.write(join(folder, "sdk", "package.json"), `${JSON.stringify(about, null, 2)}\n`);
 }
 

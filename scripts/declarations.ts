@@ -30,8 +30,7 @@ interface Source {
 
 const BEGINS = /^(?:\/\*\*|\/\/|export |import |interface |type |const |class |function |async |abstract |let )/;
 const DECLARES = /^(export )?(?:abstract )?(interface|type|const|class|function|async function) (\w+)/;
-const NAMED = /^(import|export) type \{([^}]*)\} from "([^"]+)";/;
-const MIXED = /^import \{([^}]*)\} from "(\.[^"]+)";/;
+const NAMED = /^(import|export)(?: type)? \{([^}]*)\} from "(\.[^"]+)";/;
 
 export async function declarationsOf(root: string, entry: string): Promise<string> {
   const sources = new Map<string, Source>();
@@ -68,16 +67,20 @@ async function readSource(file: string): Promise<Source> {
   const exports = new Map<string, Target>();
   for (const { comment, text } of statementsOf(await Bun.file(file).text())) {
     const [, how = "", names = "", from = ""] = NAMED.exec(text) ?? [];
-    const [, mixed = "", mixedFrom = ""] = MIXED.exec(text) ?? [];
     for (const [local, name] of namesOf(names))
       (how === "import" ? imports : exports).set(local, { file: resolve(dirname(file), from), name });
-    for (const [local, name] of namesOf(mixed)) imports.set(local, { file: resolve(dirname(file), mixedFrom), name });
     const [, exported, kind = "", name = ""] = DECLARES.exec(text) ?? [];
     if (kind !== "interface" && kind !== "type" && kind !== "const") continue;
-    declarations.set(name, { name, kind, file, text: `${comment}${text.replace(/^export /, "")}`.trim() });
+    const plain = text.replace(/^export /, "");
+    declarations.set(name, { name, kind, file, text: `${comment}${kind === "const" ? beginningOf(plain) : plain}` });
     if (exported) exports.set(name, { file, name });
   }
   return { declarations, imports, exports };
+}
+
+/** Of a constant: its name, and its type where it has one of a single word. What it is made of is nobody's affair. */
+function beginningOf(text: string): string {
+  return /^const \w+(?:: \w+(?= =))?/.exec(text)?.[0] ?? text;
 }
 
 interface Statement {
@@ -118,10 +121,10 @@ function namesIn(text: string): ReadonlySet<string> {
 
 async function ambient({ name, kind, text, file }: Declaration): Promise<string> {
   if (kind !== "const") return text;
-  const [comment = "", typed] = /^([^]*?)const \w+: (\w+) =/.exec(text)?.slice(1) ?? [];
-  if (typed !== undefined) return `${comment}declare const ${name}: ${typed};`;
+  const declared = text.replace(/(^|\n)const /, "$1declare const ");
+  if (text.includes(`const ${name}: `)) return `${declared};`;
   const module = (await import(file)) as Readonly<Record<string, unknown>>;
-  return `declare const ${name}: ${literalType(module[name])};`;
+  return `${declared}: ${literalType(module[name])};`;
 }
 
 /** The type of a constant that was written `as const`. Of a table only its keys are told. */

@@ -1,5 +1,5 @@
 /** Finds what the build made (dist/): the files of the web console and the bridge extension. The single executable brings its own instead. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { GatewayError } from "./contracts/errors.ts";
 import type { ConsoleAssets, ConsoleFile } from "./http/index.ts";
@@ -23,10 +23,16 @@ export function sourceAssets(): Assets {
       loadConsole((await Bun.file(join(dist, "console.json")).json()) as ConsoleList, (file) => join(dist, file)),
     bridgePath: async () => join(dist, "bridge.js"),
     sandboxPath: async () => join(dist, "sandbox.js"),
-    sdk: async () => new Map(readdirSync(join(dist, "sdk")).map((name) => [name, join(dist, "sdk", name)])),
+    sdk: () => sdkFiles(join(dist, "sdk")),
     bun: [process.execPath, "--no-env-file"],
     bunEnv: {},
   };
+}
+
+/** What its package.json lists. */
+async function sdkFiles(folder: string): Promise<ReadonlyMap<string, string>> {
+  const { files } = (await Bun.file(join(folder, "package.json")).json()) as { readonly files: readonly string[] };
+  return new Map(["package.json", ...files].map((name) => [name, join(folder, name)]));
 }
 
 /** Reads the files of the web console into memory once: they are small, and then serving them never waits for the disk. */

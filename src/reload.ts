@@ -8,7 +8,7 @@ import type { AuditTrail } from "./contracts/store/tool-calls.ts";
 import type { ConfigStatus } from "./contracts/wire.ts";
 import type { SkillRegistry } from "./contracts/plugin.ts";
 import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
-import type { ReloadReport } from "./http/index.ts";
+import type { ReloadReport } from "./contracts/http-api.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 

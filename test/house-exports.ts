@@ -43,6 +43,9 @@ export function unusedExports(sources: readonly Source[]): string[] {
     }
   };
   for (const file of sources) for (const taken of importedNames(file)) use(taken);
+  // what a public file hands on is used outside of the project
+  for (const file of sources.filter(({ path }) => PLUGIN_CONTRACTS.includes(path)))
+    for (const { from } of exportsOf(file)) if (from) use(from);
   return [...exported].flatMap(([path, names]) =>
     names
       .filter(({ name }) => !used.has(`${path} ${name}`))

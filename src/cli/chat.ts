@@ -1,4 +1,5 @@
 /** `pi-gw chat`: says something to the assistant and shows its answer as it comes. Ctrl-C stops the running answer first, then the command. */
+import type { ServerEvent } from "../client/index.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import { orAborted } from "../kit/deferred.ts";
 import { parseJson } from "../kit/json.ts";
@@ -6,7 +7,7 @@ import { visible, visibleLines } from "../observe/index.ts";
 import { createClient, type GatewayClient } from "./client.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
 import { findGateway } from "./state-directory.ts";
-import { readLines, type ServerEvent } from "./read-stream.ts";
+import { readLines } from "./read-lines.ts";
 import { type Fields, recordOf, textOf } from "./read-value.ts";
 import { type CliWorld, type CommonFlags, onInterrupt } from "./world.ts";
 

@@ -1,9 +1,8 @@
-/** Talks to a running gateway. Every failure becomes a sentence that says what to do; the token goes into a header and nowhere else. */
+/** Talks to a running gateway for commands: by the client that programs use, with a sentence that says what to do for every failure. */
+import { isGatewayRequestError, readJson, readServerEvents, send, type ServerEvent } from "../client/index.ts";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
-import { parseJson } from "../kit/json.ts";
 import { notRunning, type RunningGateway } from "./state-directory.ts";
-import { type Fields, recordOf, textOf } from "./read-value.ts";
-import { readServerEvents, type ServerEvent } from "./read-stream.ts";
+import { type Fields, recordOf } from "./read-value.ts";
 
 export interface GatewayClient {
   readonly gateway: RunningGateway;
@@ -28,35 +27,22 @@ interface StreamRequest {
 
 const WENT_AWAY =
   "The gateway went away in the middle of the answer. If your message was accepted, it is answered when the gateway is back; see it in the web console.";
-const JSON_LIMITS = { maxChars: 32 * 1024 * 1024, maxDepth: 64 };
 
 export function createClient(gateway: RunningGateway): GatewayClient {
-  const call = async (path: string, init: RequestInit, signal: AbortSignal): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    headers.set("authorization", `Bearer ${gateway.token.reveal()}`);
-    const response = await fetch(`${gateway.url}${path}`, { ...init, headers, signal, redirect: "error" }).catch(
-      (error: unknown) => {
-        if (signal.aborted) throw signal.reason;
-        throw new GatewayError("not_found", "the gateway did not answer", {
-          cause: error,
-          say: notRunning(gateway.home).say,
-        });
-      },
-    );
-    if (!response.ok) throw await refusal(response, gateway);
-    return response;
+  const call = async (request: Parameters<typeof send>[1], signal: AbortSignal): Promise<Response> => {
+    try {
+      return await send({ url: gateway.url, token: gateway.token.reveal() }, request, signal);
+    } catch (error) {
+      throw sentenceFor(error, gateway);
+    }
   };
-  const json = { "content-type": "application/json" };
-
   return {
     gateway,
-    async ask({ path, method = "GET", body }, signal) {
-      const sent = body === undefined ? {} : { headers: json, body: JSON.stringify(body) };
-      return fieldsOf(await call(path, { method, ...sent }, signal));
-    },
+    ask: async ({ path, method = "GET", body }, signal) =>
+      recordOf(await readJson(await call({ method, path, body }, signal))),
     async *stream({ path, body, idempotencyKey }, signal) {
-      const headers = { ...json, accept: "text/event-stream", "idempotency-key": idempotencyKey };
-      const response = await call(path, { method: "POST", headers, body: JSON.stringify(body) }, signal);
+      const headers = { accept: "text/event-stream", "idempotency-key": idempotencyKey };
+      const response = await call({ method: "POST", path, body, headers }, signal);
       try {
         if (response.body) yield* readServerEvents(response.body);
       } catch (error) {
@@ -67,21 +53,14 @@ export function createClient(gateway: RunningGateway): GatewayClient {
   };
 }
 
-async function fieldsOf(response: Response): Promise<Fields> {
-  const parsed = parseJson(await response.text(), JSON_LIMITS);
-  return parsed.ok ? recordOf(parsed.value) : {};
-}
-
-async function refusal(response: Response, gateway: RunningGateway): Promise<GatewayError> {
-  if (response.status === 401) {
+function sentenceFor(error: unknown, { url, home }: RunningGateway): unknown {
+  if (!isGatewayRequestError(error)) return error;
+  const { status, code, message } = error;
+  if (status === 0)
+    return new GatewayError("not_found", "the gateway did not answer", { cause: error, say: notRunning(home).say });
+  if (status === 401)
     return new GatewayError("unauthorized", "the gateway refused the token", {
-      say: `The gateway on ${gateway.url} does not accept the token in ${gateway.home}. Another gateway may be using that port; check with: pi-gw doctor`,
+      say: `The gateway on ${url} does not accept the token in ${home}. Another gateway may be using that port; check with: pi-gw doctor`,
     });
-  }
-  const error = recordOf((await fieldsOf(response).catch((): Fields => ({})))["error"]);
-  const message = textOf(error["message"]) || `The gateway answered with status ${response.status}.`;
-  return new GatewayError("bad_request", `status ${response.status} ${textOf(error["code"])}`, {
-    say: message,
-    fields: { code: textOf(error["code"]) },
-  });
+  return new GatewayError("bad_request", `status ${status} ${code}`, { say: message, fields: { code } });
 }

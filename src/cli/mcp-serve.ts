@@ -3,7 +3,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import { orAborted } from "../kit/deferred.ts";
 import { EXIT_OK } from "./exit-code.ts";
 import { createRelay } from "./mcp-relay.ts";
-import { readLines } from "./read-stream.ts";
+import { readLines } from "./read-lines.ts";
 import { findGateway, readSmall } from "./state-directory.ts";
 import { type CliWorld, type CommonFlags, onInterrupt } from "./world.ts";
 

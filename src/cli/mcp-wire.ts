@@ -6,7 +6,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { Clock } from "../kit/clock.ts";
 import { isObject, parseJson } from "../kit/json.ts";
 import { LINE_LIMITS, type Message, modernHeaders, type RequestId, requestIdOf, revisionOf } from "./mcp-messages.ts";
-import { readServerEvents } from "./read-stream.ts";
+import { readServerEvents } from "../client/index.ts";
 
 export interface WireDeps {
   readonly clock: Clock;

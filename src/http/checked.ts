@@ -1,6 +1,7 @@
 /** The border for JSON values: a value is parsed by its schema once, and is trusted after that. Validators are made at first use, because making them at start would cost a third of the start. */
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
 import { GatewayError } from "../contracts/errors.ts";
+import type { HttpApi, RouteName } from "../contracts/http-api.ts";
 import { lazy } from "../kit/deferred.ts";
 
 export interface Checked<T> {
@@ -40,6 +41,14 @@ export function checked<S extends TSchema>(schema: S): Checked<Static<S>> {
 /** An object of these fields and no others. */
 export function checkedObject<P extends TProperties>(fields: P) {
   return checked(Type.Object(fields, { additionalProperties: false }));
+}
+
+type BodyOf<R extends RouteName> = HttpApi[R] extends { body: infer B } ? B : never;
+
+/** The schema of a row's body, which has to take exactly what `HttpApi` says: clients send by that. `bodyOf<"POST /api/x">()(checkedObject(…))` */
+export function bodyOf<R extends RouteName>() {
+  return <T extends BodyOf<R>>(schema: BodyOf<R> extends T ? Checked<T> : "the schema takes less than HttpApi says") =>
+    schema as Checked<T>;
 }
 
 const UNKNOWN_FIELD = "schema is false"; // what the validator says about a field that a closed object does not have

@@ -5,12 +5,4 @@
  */
 export { openHttp } from "./server.ts";
 export { accessSettings, httpOptions } from "./settings.ts";
-export type {
-  HttpDeps,
-  HttpOptions,
-  HttpServer,
-  InboundInput,
-  ConsoleAssets,
-  ConsoleFile,
-  ReloadReport,
-} from "./types.ts";
+export type { HttpDeps, HttpOptions, HttpServer, InboundInput, ConsoleAssets, ConsoleFile } from "./types.ts";

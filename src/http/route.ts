@@ -1,6 +1,7 @@
 /** The form of one row of the route table. A row without an answer to "who may call this" does not type-check. */
 import type { Server } from "bun";
 import { GatewayError } from "../contracts/errors.ts";
+import type { HttpApi, RouteName } from "../contracts/http-api.ts";
 import { OPERATOR, type Principal } from "../contracts/ids.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Identity } from "./access/auth.ts";
@@ -90,6 +91,11 @@ export function principalOf({ identity }: Call): Principal {
 
 export function json(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json" } });
+}
+
+/** The answer of a row, as `HttpApi` says it: clients are typed by the same. */
+export function jsonOf<R extends RouteName>(value: HttpApi[R]["result"], status = 200): Response {
+  return json(value, status);
 }
 
 export function noContent(headers: Record<string, string> = {}): Response {

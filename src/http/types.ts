@@ -14,6 +14,7 @@ import type { Conversations } from "../contracts/conversations.ts";
 import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
+import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { McpClients } from "../contracts/mcp.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
@@ -169,12 +170,6 @@ export interface SessionTarget {
   readonly agentId: AgentId;
   readonly channel: "webchat" | "api";
   readonly chat: string;
-}
-
-export interface ReloadReport {
-  readonly changed: readonly string[];
-  readonly needsRestart: readonly string[];
-  readonly problems: readonly string[];
 }
 
 /** What may change while the server runs. */

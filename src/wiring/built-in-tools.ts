@@ -7,7 +7,7 @@ import type { Principal, SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/agent-files.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { createChatMessages } from "../delivery/index.ts";
-import type { ReloadReport } from "../http/index.ts";
+import type { ReloadReport } from "../contracts/http-api.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
 import { idsOfPerson, namedSession } from "../routing/index.ts";
 import { notesOfPeople, type SessionReport, tasksOfPeople } from "../tools/index.ts";

@@ -48,15 +48,20 @@ function pluginOptions(
     version: options.version,
     userHome: options.environment.userHome,
     builtin: builtinPlugins(builtInTools),
-    modules: { "pi-gateway/plugin": pluginModule },
+    modules: { "pi-gateway/plugin": pluginModule, "pi-gateway/client": clientModule },
     disabledIds: IDS_TO_DISABLE,
     config: () => config().plugins,
     agentFolders: () => allWorkspaces(config(), options), // agents write there: no plugin is loaded from them
   };
 }
 
-/** Loaded when the first plugin asks for it. */
+/** Loaded when the first plugin asks for them. */
 async function pluginModule() {
   const { defineTool, openHarness } = await import("../sdk/index.ts");
   return { defineTool, openHarness };
+}
+
+async function clientModule() {
+  const { createGatewayClient, isGatewayRequestError } = await import("../client/index.ts");
+  return { createGatewayClient, isGatewayRequestError };
 }

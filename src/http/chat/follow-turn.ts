@@ -1,7 +1,8 @@
 /** Watches one session until the turn of one message has ended. Subscribes before the message is handed in, so that nothing is missed. */
 import type { QuestionNews } from "../../contracts/channels/question.ts";
 import type { Events, GatewayEvents } from "../../contracts/events.ts";
-import type { LiveTool, LiveTurns, LiveWait } from "../../contracts/flow.ts";
+import type { LiveTool, LiveTurns } from "../../contracts/flow.ts";
+import type { TurnProgress } from "../../contracts/http-api.ts";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnResult, TurnStore } from "../../contracts/store.ts";
 import { type Deferred, deferred, orAborted } from "../../kit/deferred.ts";
@@ -12,15 +13,6 @@ export interface TurnFollower extends Disposable {
   /** Rejects with `signal.reason`; the turn itself goes on. */
   result(inboxId: InboxId, signal: AbortSignal): Promise<TurnResult>;
 }
-
-type TurnProgress =
-  | { readonly event: "delta"; readonly data: { readonly text: string } }
-  | { readonly event: "waiting"; readonly data: LiveWait }
-  | { readonly event: "question"; readonly data: Pick<QuestionNews, "id" | "question" | "expiresAt" | "end"> }
-  | {
-      readonly event: "tool";
-      readonly data: Pick<LiveTool, "callId" | "tool" | "status" | "progress" | "ms">;
-    };
 
 type Seen =
   | { readonly event: "turn.started"; readonly data: GatewayEvents["turn.started" | "turn.joined"] }

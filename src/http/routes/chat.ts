@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";
+import type { ChatRequest } from "../../contracts/http-api.ts";
 import type { ChatReply } from "../../contracts/wire.ts";
 import {
   acceptMessage,
@@ -11,7 +12,7 @@ import {
   ownSession,
   type Taken,
 } from "../chat/accept-message.ts";
-import { checkedObject } from "../checked.ts";
+import { type Checked, checkedObject } from "../checked.ts";
 import { eventStream } from "../chat/event-stream.ts";
 import { followTurn, type TurnFollower } from "../chat/follow-turn.ts";
 import { turnError } from "../chat/turn-error.ts";
@@ -25,7 +26,7 @@ const DEFAULT_SESSION = "operator";
 const DEFAULT_KEY_SESSION = "main";
 const MIB = 1024 * 1024;
 
-const chatBody = () =>
+const chatBody = (): Checked<ChatRequest & { stream?: boolean }> =>
   checkedObject({
     text: Type.String(),
     session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),

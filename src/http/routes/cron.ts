@@ -1,7 +1,7 @@
 /** Jobs over HTTP: make, read, change, remove them; pause, resume and run one; look at its runs; wake the assistant. */
 import { Type } from "typebox";
 import type { WireJobInput } from "../../contracts/wire.ts";
-import { checked, checkedObject } from "../checked.ts";
+import { bodyOf, checked, checkedObject } from "../checked.ts";
 import {
   addJob,
   askerOf,
@@ -17,28 +17,41 @@ import {
   WAKE,
 } from "../cron-actions.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { type Call, json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
+import {
+  type Call,
+  OPERATOR_GET,
+  OPERATOR_POST,
+  param,
+  principalOf,
+  type Route,
+  SMALL_JSON,
+  jsonOf,
+} from "../route.ts";
 import { ADMIN, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 const closed = { additionalProperties: false } as const;
 
 export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation">): readonly Route[] {
-  const NewJob = checked(Type.Unsafe<WireJobInput>(Type.Object(NEW_JOB, closed)));
-  const Change = checked(Type.Unsafe<Partial<WireJobInput>>(Type.Object(JOB_CHANGE, closed)));
+  const NewJob = bodyOf<"POST /api/cron/jobs">()(checked(Type.Unsafe<WireJobInput>(Type.Object(NEW_JOB, closed))));
+  const Change = bodyOf<"PATCH /api/cron/jobs/:id">()(
+    checked(Type.Unsafe<Partial<WireJobInput>>(Type.Object(JOB_CHANGE, closed))),
+  );
   return [
     {
       ...OPERATOR_GET,
       path: "/api/cron/jobs",
       scope: READ,
-      handle: async (call) => json(await listJobs(jobs, await pageAsked(call), principalOf(call))),
+      handle: async (call) =>
+        jsonOf<"GET /api/cron/jobs">(await listJobs(jobs, await pageAsked(call), principalOf(call))),
     },
     {
       ...OPERATOR_POST,
       path: "/api/cron/jobs",
       scope: ADMIN,
       body: SMALL_JSON,
-      handle: async (call) => json(await addJob(jobs, await NewJob.parse(call.json), principalOf(call)), 201),
+      handle: async (call) =>
+        jsonOf<"POST /api/cron/jobs">(await addJob(jobs, await NewJob.parse(call.json), principalOf(call)), 201),
     },
     {
       ...OPERATOR_GET,
@@ -46,8 +59,8 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
       scope: READ,
       async handle(call) {
         const job = await jobs.get(param(call, "id"), askerOf(principalOf(call)));
-        if (job) return json({ job: shownJob(job) });
-        return json({
+        if (job) return jsonOf<"GET /api/cron/jobs/:id">({ job: shownJob(job) });
+        return jsonOf<"GET /api/cron/jobs/:id">({
           job: jobOf({ kind: "refused", code: "job_unknown", say: `There is no job called ${param(call, "id")}.` }),
         });
       },
@@ -59,49 +72,66 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
       auth: "operator",
       body: SMALL_JSON,
       handle: async (call) =>
-        json(await updateJob(jobs, param(call, "id"), await Change.parse(call.json), principalOf(call))),
+        jsonOf<"PATCH /api/cron/jobs/:id">(
+          await updateJob(jobs, param(call, "id"), await Change.parse(call.json), principalOf(call)),
+        ),
     },
     {
       ...OPERATOR_POST,
       method: "DELETE",
       path: "/api/cron/jobs/:id",
       scope: ADMIN,
-      handle: async (call) => json({ job: jobOf(await jobs.remove(param(call, "id"), askerOf(principalOf(call)))) }),
+      handle: async (call) =>
+        jsonOf<"DELETE /api/cron/jobs/:id">({
+          job: jobOf(await jobs.remove(param(call, "id"), askerOf(principalOf(call)))),
+        }),
     },
     ...(["pause", "resume"] as const).map((action) => ({
       ...OPERATOR_POST,
       path: `/api/cron/jobs/:id/${action}`,
       scope: ADMIN,
       handle: async (call: Call) =>
-        json({ job: jobOf(await jobs[action](param(call, "id"), askerOf(principalOf(call)))) }),
+        jsonOf<`POST /api/cron/jobs/:id/${typeof action}`>({
+          job: jobOf(await jobs[action](param(call, "id"), askerOf(principalOf(call)))),
+        }),
     })),
     ...runRoutes(jobs),
   ];
 }
 
 function runRoutes(jobs: HttpDeps["automation"]["jobs"]): readonly Route[] {
-  const Wake = checkedObject(WAKE);
+  const Wake = bodyOf<"POST /api/cron/wake">()(checkedObject(WAKE));
   return [
     {
       ...OPERATOR_POST,
       path: "/api/cron/jobs/:id/run",
       scope: ADMIN,
-      handle: async (call) => json(await runJob(jobs, param(call, "id"), principalOf(call)), 202),
+      handle: async (call) =>
+        jsonOf<"POST /api/cron/jobs/:id/run">(await runJob(jobs, param(call, "id"), principalOf(call)), 202),
     },
     {
       ...OPERATOR_GET,
       path: "/api/cron/jobs/:id/runs",
       scope: READ,
-      handle: async (call) => json(await listRuns(jobs, param(call, "id"), await pageAsked(call), principalOf(call))),
+      handle: async (call) =>
+        jsonOf<"GET /api/cron/jobs/:id/runs">(
+          await listRuns(jobs, param(call, "id"), await pageAsked(call), principalOf(call)),
+        ),
     },
     {
       ...OPERATOR_POST,
       path: "/api/cron/wake",
       scope: ADMIN,
       body: SMALL_JSON,
-      handle: async (call) => json(await wake(jobs, await Wake.parse(call.json), principalOf(call)), 202),
+      handle: async (call) =>
+        jsonOf<"POST /api/cron/wake">(await wake(jobs, await Wake.parse(call.json), principalOf(call)), 202),
     },
-    { ...OPERATOR_GET, path: "/api/cron/status", scope: READ, handle: async () => json(await jobs.status()) },
+    {
+      ...OPERATOR_GET,
+      path: "/api/cron/status",
+      scope: READ,
+      handle: async () => jsonOf<"GET /api/cron/status">(await jobs.status()),
+    },
   ];
 }
 

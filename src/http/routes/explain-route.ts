@@ -1,8 +1,8 @@
 /** Where a message would go, as the running gateway decides it now: with who got access by a code and which roles were given. Sends nothing. */
 import { Type } from "typebox";
 import type { Principal } from "../../contracts/ids.ts";
-import { checkedObject } from "../checked.ts";
-import { json, OPERATOR_POST, type Route, SMALL_JSON } from "../route.ts";
+import { bodyOf, checkedObject } from "../checked.ts";
+import { OPERATOR_POST, type Route, SMALL_JSON, jsonOf } from "../route.ts";
 import { READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -10,15 +10,17 @@ const MAX_ID_CHARS = 512;
 
 export function explainRouteRoutes({ people }: Pick<HttpDeps, "people">): readonly Route[] {
   const id = Type.String({ minLength: 1, maxLength: MAX_ID_CHARS });
-  const Asked = checkedObject({
-    channel: id,
-    account: id,
-    chat: id,
-    thread: Type.Optional(id),
-    peer: id,
-    scope: Type.Union([Type.Literal("dm"), Type.Literal("group")]),
-    mentioned: Type.Boolean(),
-  });
+  const Asked = bodyOf<"POST /api/route">()(
+    checkedObject({
+      channel: id,
+      account: id,
+      chat: id,
+      thread: Type.Optional(id),
+      peer: id,
+      scope: Type.Union([Type.Literal("dm"), Type.Literal("group")]),
+      mentioned: Type.Boolean(),
+    }),
+  );
   return [
     {
       ...OPERATOR_POST,
@@ -30,7 +32,7 @@ export function explainRouteRoutes({ people }: Pick<HttpDeps, "people">): readon
         const address = { channel, account, chat, ...(thread === undefined ? {} : { thread }) };
         const sender = { principal: peer as Principal, name: "" };
         const { verdict, considered } = people.explainRoute({ address, scope, sender, mentioned });
-        return json({ verdict, considered });
+        return jsonOf<"POST /api/route">({ verdict, considered });
       },
     },
   ];

@@ -6,8 +6,17 @@ import type { WireKeyInput } from "../../contracts/wire.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseDuration } from "../../kit/duration.ts";
 import { ADMIN } from "../access/key-reach.ts";
-import { checked } from "../checked.ts";
-import { identityOf, json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
+import { bodyOf, checked } from "../checked.ts";
+import {
+  identityOf,
+  OPERATOR_GET,
+  OPERATOR_POST,
+  param,
+  principalOf,
+  type Route,
+  SMALL_JSON,
+  jsonOf,
+} from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_NAME_CHARS = 80;
@@ -31,9 +40,11 @@ const FIELDS = {
 };
 
 export function keyRoutes({ clock, people: { keys } }: Pick<HttpDeps, "clock" | "people">): readonly Route[] {
-  const Body = checked(Type.Unsafe<WireKeyInput>(Type.Object(FIELDS, { additionalProperties: false })));
+  const Body = bodyOf<"POST /api/keys">()(
+    checked(Type.Unsafe<WireKeyInput>(Type.Object(FIELDS, { additionalProperties: false }))),
+  );
   return [
-    { ...OPERATOR_GET, path: "/api/keys", scope: ADMIN, handle: () => json({ items: keys.list() }) },
+    { ...OPERATOR_GET, path: "/api/keys", scope: ADMIN, handle: () => jsonOf<"GET /api/keys">({ items: keys.list() }) },
     {
       ...OPERATOR_POST,
       path: "/api/keys",
@@ -42,7 +53,7 @@ export function keyRoutes({ clock, people: { keys } }: Pick<HttpDeps, "clock" | 
       async handle(call) {
         const asked = newKey(clock, await Body.parse(call.json));
         const made = await keys.make(asked, identityOf(call));
-        if (made.kind === "made") return json({ key: made.key, secret: made.secret }, 201);
+        if (made.kind === "made") return jsonOf<"POST /api/keys">({ key: made.key, secret: made.secret }, 201);
         throw new GatewayError("invalid_params", made.say, { say: made.say });
       },
     },
@@ -52,7 +63,8 @@ export function keyRoutes({ clock, people: { keys } }: Pick<HttpDeps, "clock" | 
       path: "/api/keys/:id",
       scope: ADMIN,
       async handle(call) {
-        if (await keys.revoke(param(call, "id"), principalOf(call))) return json({ revoked: true });
+        if (await keys.revoke(param(call, "id"), principalOf(call)))
+          return jsonOf<"DELETE /api/keys/:id">({ revoked: true });
         throw new GatewayError("not_found", "no such key", { say: "There is no such key. It may have been revoked." });
       },
     },

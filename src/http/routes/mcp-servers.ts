@@ -2,24 +2,33 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { McpServerStatus } from "../../contracts/mcp.ts";
 import { ADMIN, READ } from "../access/key-reach.ts";
-import { json, OPERATOR_GET, OPERATOR_POST, param, type Route } from "../route.ts";
+import { OPERATOR_GET, OPERATOR_POST, param, type Route, jsonOf } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function mcpServerRoutes({ operations }: Pick<HttpDeps, "operations">): readonly Route[] {
   const { mcpServers } = operations;
   return [
-    { ...OPERATOR_GET, path: "/api/mcp", scope: READ, handle: () => json({ items: mcpServers.list() }) },
+    {
+      ...OPERATOR_GET,
+      path: "/api/mcp",
+      scope: READ,
+      handle: () => jsonOf<"GET /api/mcp">({ items: mcpServers.list() }),
+    },
     {
       ...OPERATOR_POST,
       path: "/api/mcp/:name/test",
       scope: ADMIN,
-      handle: async (call) => json(found(param(call, "name"), await mcpServers.test(param(call, "name"), call.signal))),
+      handle: async (call) =>
+        jsonOf<"POST /api/mcp/:name/test">(
+          found(param(call, "name"), await mcpServers.test(param(call, "name"), call.signal)),
+        ),
     },
     {
       ...OPERATOR_POST,
       path: "/api/mcp/:name/accept",
       scope: ADMIN,
-      handle: (call) => json(found(param(call, "name"), mcpServers.accept(param(call, "name")))),
+      handle: (call) =>
+        jsonOf<"POST /api/mcp/:name/accept">(found(param(call, "name"), mcpServers.accept(param(call, "name")))),
     },
   ];
 }

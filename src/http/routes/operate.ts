@@ -1,14 +1,24 @@
 /** Status, metrics, configuration and the event socket: what the web console and the command line need to run the gateway. */
 import { GatewayError } from "../../contracts/errors.ts";
-import { json, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
+import { OPERATOR_GET, OPERATOR_POST, type Route, jsonOf } from "../route.ts";
 import { ADMIN, ANY_SCOPE, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 import { upgraded } from "../ws/upgraded.ts";
 
 export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): readonly Route[] {
   return [
-    { ...OPERATOR_GET, path: "/api/status", scope: READ, handle: () => json(deps.operations.status()) },
-    { ...OPERATOR_GET, path: "/api/metrics", scope: READ, handle: () => json(deps.operations.metrics.snapshot()) },
+    {
+      ...OPERATOR_GET,
+      path: "/api/status",
+      scope: READ,
+      handle: () => jsonOf<"GET /api/status">(deps.operations.status()),
+    },
+    {
+      ...OPERATOR_GET,
+      path: "/api/metrics",
+      scope: READ,
+      handle: () => jsonOf<"GET /api/metrics">(deps.operations.metrics.snapshot()),
+    },
     {
       ...OPERATOR_GET,
       path: "/metrics",
@@ -18,19 +28,24 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): rea
         return new Response(text, { headers: { "content-type": contentType } });
       },
     },
-    { ...OPERATOR_GET, path: "/api/config", scope: ADMIN, handle: () => json(deps.operations.publicConfig()) },
+    {
+      ...OPERATOR_GET,
+      path: "/api/config",
+      scope: ADMIN,
+      handle: () => jsonOf<"GET /api/config">(deps.operations.publicConfig()),
+    },
     {
       ...OPERATOR_POST,
       path: "/api/config/reload",
       scope: ADMIN,
-      handle: async () => json(await deps.operations.reloadConfig()),
+      handle: async () => jsonOf<"POST /api/config/reload">(await deps.operations.reloadConfig()),
     },
     {
       ...OPERATOR_POST,
       path: "/api/restart",
       scope: ADMIN,
       handle() {
-        if (deps.operations.restart()) return json({ restarting: true }, 202);
+        if (deps.operations.restart()) return jsonOf<"POST /api/restart">({ restarting: true }, 202);
         throw new GatewayError("forbidden", "restart is off", {
           say: "Restarting from here is off. Set gateway.commands.restart to true to allow it.",
         });

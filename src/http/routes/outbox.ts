@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { json, OPERATOR_GET, type Route } from "../route.ts";
+import { OPERATOR_GET, type Route, jsonOf } from "../route.ts";
 import { READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -15,7 +15,7 @@ export function outboxRoutes({ store }: Pick<HttpDeps, "store">): readonly Route
       scope: READ,
       async handle({ query }) {
         const { state, ...page } = await Query.parse({ state: "dead", ...queryValues(query) });
-        return json(await store.outbox.list(state, pageOf(page)));
+        return jsonOf<"GET /api/outbox">(await store.outbox.list(state, pageOf(page)));
       },
     },
   ];

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { MountedRoute, PluginHost } from "../../contracts/plugin.ts";
 import type { createMatcher } from "../route-match.ts";
-import { json, NO_BODY, OPERATOR_GET, OPERATOR_POST, param, type Route } from "../route.ts";
+import { NO_BODY, OPERATOR_GET, OPERATOR_POST, param, type Route, jsonOf } from "../route.ts";
 import { ADMIN, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -17,7 +17,7 @@ export function pluginRoutes(deps: Pick<HttpDeps, "operations">): readonly Route
       ...OPERATOR_GET,
       path: "/api/plugins",
       scope: READ,
-      handle: () => json({ items: deps.operations.plugins.list() }),
+      handle: () => jsonOf<"GET /api/plugins">({ items: deps.operations.plugins.list() }),
     },
     {
       ...OPERATOR_POST,
@@ -25,7 +25,7 @@ export function pluginRoutes(deps: Pick<HttpDeps, "operations">): readonly Route
       scope: ADMIN,
       async handle(call) {
         const plugin = await deps.operations.plugins.reload(param(call, "id"));
-        if (plugin) return json({ plugin });
+        if (plugin) return jsonOf<"POST /api/plugins/:id/reload">({ plugin });
         throw new GatewayError("not_found", "no such plugin", { say: "There is no such plugin." });
       },
     },

@@ -1,18 +1,18 @@
 /** What running turns want to know from people, and answering it. Not for agents: nobody answers what they ask themselves. */
-import { checkedObject } from "../checked.ts";
-import { identityOf, json, OPERATOR_GET, OPERATOR_POST, param, type Route, SMALL_JSON } from "../route.ts";
+import { bodyOf, checkedObject } from "../checked.ts";
+import { identityOf, OPERATOR_GET, OPERATOR_POST, param, type Route, SMALL_JSON, jsonOf } from "../route.ts";
 import { CHAT, CHAT_OR_READ } from "../access/key-reach.ts";
 import { ANSWER, answerQuestion, openQuestions } from "../tools/questions.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function questionRoutes(deps: Pick<HttpDeps, "tools">): readonly Route[] {
-  const Body = checkedObject({ answer: ANSWER });
+  const Body = bodyOf<"POST /api/questions/:id">()(checkedObject({ answer: ANSWER }));
   return [
     {
       ...OPERATOR_GET,
       path: "/api/questions",
       scope: CHAT_OR_READ,
-      handle: (call) => json({ items: openQuestions(deps, identityOf(call)) }),
+      handle: (call) => jsonOf<"GET /api/questions">({ items: openQuestions(deps, identityOf(call)) }),
     },
     {
       ...OPERATOR_POST,
@@ -21,7 +21,9 @@ export function questionRoutes(deps: Pick<HttpDeps, "tools">): readonly Route[] 
       body: SMALL_JSON,
       async handle(call) {
         const { answer } = await Body.parse(call.json);
-        return json(answerQuestion(deps, { id: param(call, "id"), answer }, identityOf(call)));
+        return jsonOf<"POST /api/questions/:id">(
+          answerQuestion(deps, { id: param(call, "id"), answer }, identityOf(call)),
+        );
       },
     },
   ];

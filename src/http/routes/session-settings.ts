@@ -7,8 +7,8 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { DEFAULT_AGENT, OPERATOR, type TurnId } from "../../contracts/ids.ts";
 import { ownSession } from "../chat/accept-message.ts";
 import { keyToChange } from "../chat/session-actions.ts";
-import { checkedObject } from "../checked.ts";
-import { type Call, identityOf, json, param, type Route, SMALL_JSON } from "../route.ts";
+import { bodyOf, checkedObject } from "../checked.ts";
+import { type Call, identityOf, param, type Route, SMALL_JSON, jsonOf } from "../route.ts";
 import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, SessionTarget } from "../types.ts";
 
@@ -20,8 +20,10 @@ const CLEAR = "default";
 
 export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
   const choice = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()]));
-  const Model = checkedObject({ model: choice, thinking: choice });
-  const Name = checkedObject({ name: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) });
+  const Model = bodyOf<"POST /api/sessions/:key/model">()(checkedObject({ model: choice, thinking: choice }));
+  const Name = bodyOf<"PATCH /api/sessions/:key">()(
+    checkedObject({ name: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) }),
+  );
   const act = { auth: "operator", body: SMALL_JSON } as const;
   return [
     {
@@ -46,7 +48,10 @@ export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
         await deps.store.sessions.configure(target.sessionKey, changes);
         deps.events.emit("status", { what: "sessions" });
         const after = await existing(deps, target);
-        return json({ model: after.model ?? null, thinking: after.thinking ?? null });
+        return jsonOf<"POST /api/sessions/:key/model">({
+          model: after.model ?? null,
+          thinking: after.thinking ?? null,
+        });
       },
     },
     {
@@ -60,7 +65,7 @@ export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
         const { name } = await Name.parse(call.json);
         await deps.store.sessions.rename(target.sessionKey, name);
         deps.events.emit("status", { what: "sessions" });
-        return json({ session: await existing(deps, target) });
+        return jsonOf<"PATCH /api/sessions/:key">({ session: await existing(deps, target) });
       },
     },
   ];

@@ -4,7 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { keyToChange, keyToRead, resetSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { type Call, identityOf, json, OPERATOR_GET, OPERATOR_POST, param, type Route } from "../route.ts";
+import { type Call, identityOf, OPERATOR_GET, OPERATOR_POST, param, type Route, jsonOf } from "../route.ts";
 import { CHAT, CHAT_OR_READ, maySee, READ_SESSIONS } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -32,7 +32,10 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
       async handle(call) {
         const { page, filter } = await listQuery(call);
         const { items, ...rest } = await deps.store.sessions.list(filter, page);
-        return json({ items: items.filter(({ key }) => maySee(identityOf(call), key)), ...rest });
+        return jsonOf<"GET /api/sessions">({
+          items: items.filter(({ key }) => maySee(identityOf(call), key)),
+          ...rest,
+        });
       },
     },
     {
@@ -42,7 +45,10 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
       async handle(call) {
         const session = await existing(call);
         const settings = { model: session.model ?? null, thinking: session.thinking ?? null };
-        return json({ session: { ...session, ...settings }, live: deps.messages.live.snapshot(session.key) });
+        return jsonOf<"GET /api/sessions/:key">({
+          session: { ...session, ...settings },
+          live: deps.messages.live.snapshot(session.key),
+        });
       },
     },
     {
@@ -51,20 +57,28 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
       scope: CHAT_OR_READ,
       async handle(call) {
         const { page } = await listQuery(call);
-        return json(await deps.store.sessions.transcript((await existing(call)).key, page));
+        return jsonOf<"GET /api/sessions/:key/transcript">(
+          await deps.store.sessions.transcript((await existing(call)).key, page),
+        );
       },
     },
     {
       ...OPERATOR_POST,
       path: "/api/sessions/:key/abort",
       scope: CHAT,
-      handle: async (call) => json({ aborted: deps.messages.live.abort((await existing(call, keyToChange)).key) }),
+      handle: async (call) =>
+        jsonOf<"POST /api/sessions/:key/abort">({
+          aborted: deps.messages.live.abort((await existing(call, keyToChange)).key),
+        }),
     },
     {
       ...OPERATOR_POST,
       path: "/api/sessions/:key/reset",
       scope: CHAT,
-      handle: async (call) => json({ reset: await resetSession(deps, (await existing(call, keyToChange)).key) }),
+      handle: async (call) =>
+        jsonOf<"POST /api/sessions/:key/reset">({
+          reset: await resetSession(deps, (await existing(call, keyToChange)).key),
+        }),
     },
   ];
 }

@@ -6,7 +6,17 @@ import { createProviderSchemas, SCHEMA_FAMILIES, type SchemaFamily } from "../..
 import { seenSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { type Call, identityOf, json, NO_BODY, OPERATOR_GET, type Reply, type Route, SMALL_JSON } from "../route.ts";
+import {
+  type Call,
+  identityOf,
+  json,
+  NO_BODY,
+  OPERATOR_GET,
+  type Reply,
+  type Route,
+  SMALL_JSON,
+  jsonOf,
+} from "../route.ts";
 import { maySee, READ, READ_SESSIONS, TOOLS } from "../access/key-reach.ts";
 import {
   type AskedCall,
@@ -48,7 +58,7 @@ export function toolRoutes(deps: Pick<HttpDeps, "ids" | "store" | "messages" | "
         const { tools: all, piTools } = deps.tools.list();
         const tools = all.filter(({ name }) => offered?.has(name) ?? true);
         if (profile !== undefined) return json(await forFamily(providerSchema, tools, profile));
-        return json(agent || identity?.key ? { tools } : { tools, piTools });
+        return jsonOf<"GET /api/tools">(agent || identity?.key ? { tools } : { tools, piTools });
       },
     },
     {
@@ -102,7 +112,7 @@ async function answered(deps: CallDeps, asked: AskedCall, call: Call): Promise<R
   const { requestId, signal } = call;
   const made = await callTool(deps, { asked, path: "http", context: contextOf(call) }, signal);
   const reply = replyOf(asked.tool, made, requestId);
-  const response = json(reply, statusOf(made.outcome));
+  const response = jsonOf<"POST /api/tools/call">(reply, statusOf(made.outcome));
   const retryAfterMs = reply.ok ? undefined : reply.error.retryAfterMs;
   if (retryAfterMs !== undefined) response.headers.set("retry-after", String(Math.ceil(retryAfterMs / MS_PER_SECOND)));
   return response;
@@ -150,7 +160,7 @@ function auditRoute({ store }: Pick<HttpDeps, "store">): Route {
     scope: READ,
     async handle({ query }) {
       const { kind, ...page } = await Query.parse(queryValues(query));
-      return json(await store.audit.list(pageOf(page), kind));
+      return jsonOf<"GET /api/audit">(await store.audit.list(pageOf(page), kind));
     },
   };
 }
@@ -183,7 +193,10 @@ function toolCallsRoute(deps: Pick<HttpDeps, "store" | "messages">): Route {
         ...(until === undefined ? {} : { until }),
       };
       const { items, ...rest } = await deps.store.toolCalls.list(filter, pageOf(page));
-      return json({ items: items.filter(({ sessionKey }) => maySee(asking, sessionKey)), ...rest });
+      return jsonOf<"GET /api/tool-calls">({
+        items: items.filter(({ sessionKey }) => maySee(asking, sessionKey)),
+        ...rest,
+      });
     },
   };
 }

@@ -5,7 +5,7 @@ import type { TurnId } from "../../contracts/ids.ts";
 import { seenSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { identityOf, json, OPERATOR_GET, param, type Route } from "../route.ts";
+import { identityOf, OPERATOR_GET, param, type Route, jsonOf } from "../route.ts";
 import { CHAT_OR_READ, maySee, READ_SESSIONS } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -28,7 +28,10 @@ export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly
           ...(outcome === undefined ? {} : { outcome }),
         };
         const { items, ...rest } = await deps.store.turns.list(filter, pageOf(page));
-        return json({ items: items.filter(({ turn }) => maySee(asking, turn.sessionKey)), ...rest });
+        return jsonOf<"GET /api/turns">({
+          items: items.filter(({ turn }) => maySee(asking, turn.sessionKey)),
+          ...rest,
+        });
       },
     },
     {
@@ -37,7 +40,7 @@ export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly
       scope: CHAT_OR_READ,
       async handle(call) {
         const found = await deps.store.turns.get(param(call, "id") as TurnId);
-        if (found && maySee(identityOf(call), found.turn.sessionKey)) return json(found);
+        if (found && maySee(identityOf(call), found.turn.sessionKey)) return jsonOf<"GET /api/turns/:id">(found);
         throw new GatewayError("not_found", "no such turn", { say: "There is no such turn." });
       },
     },

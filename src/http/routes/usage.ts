@@ -4,7 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { USAGE_BY, type UsageBy } from "../../contracts/store/usage.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
-import { json, OPERATOR_GET, type Route } from "../route.ts";
+import { OPERATOR_GET, type Route, jsonOf } from "../route.ts";
 import { READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -30,7 +30,7 @@ export function usageRoutes({ store, people }: Pick<HttpDeps, "store" | "people"
         for (const one of [from, to]) if (!isDay(one)) throw wrong(`${one} is not a day.`);
         if (from > to) throw wrong("`from` is after `to`.");
         const report = await store.usage.report({ from, to, by }, pageOf(asked));
-        return json({ from, to, timezone, by, ...report, limits: people.budget.limits() });
+        return jsonOf<"GET /api/usage">({ from, to, timezone, by, ...report, limits: people.budget.limits() });
       },
     },
   ];

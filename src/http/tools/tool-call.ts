@@ -4,7 +4,7 @@ import { ERRORS, GatewayError, isGatewayError } from "../../contracts/errors.ts"
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import type { ToolContext, ToolLists, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
 import type { ToolCallReply } from "../../contracts/wire.ts";
-import { checkedObject } from "../checked.ts";
+import { bodyOf, checkedObject } from "../checked.ts";
 import type { Identity } from "../access/auth.ts";
 import { callerOf } from "./tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
@@ -22,11 +22,13 @@ export interface AskedCall {
 
 /** Throws `bad_request` or `invalid_params`. */
 export function createCallReader(): (value: unknown) => Promise<AskedCall> {
-  const Body = checkedObject({
-    tool: Type.String({ minLength: 1, maxLength: 128 }),
-    params: Type.Optional(Type.Unknown()),
-    callId: Type.Optional(Type.String({ pattern: CALL_ID })),
-  });
+  const Body = bodyOf<"POST /api/tools/call">()(
+    checkedObject({
+      tool: Type.String({ minLength: 1, maxLength: 128 }),
+      params: Type.Optional(Type.Unknown()),
+      callId: Type.Optional(Type.String({ pattern: CALL_ID })),
+    }),
+  );
   return async (value) => {
     const named = NOT_FROM_BODY.find(
       (name) => typeof value === "object" && value !== null && Object.hasOwn(value, name),

@@ -1,0 +1,212 @@
+/**
+ * The JSON routes of the gateway by name: what each takes and answers. Routes answer by it (`jsonOf` of http/route.ts) and take bodies by it
+ * (`bodyOf` of http/checked.ts), and the client is typed by it, so that they cannot disagree. Types only.
+ */
+import type { ApiKey } from "./api-keys.ts";
+import type { LimitState } from "./budget.ts";
+import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
+import type { PairedPerson } from "./channels/pairing.ts";
+import type { SessionSummary, TranscriptItem } from "./chat.ts";
+import type { TroubledPart, TroubledState } from "./delivery.ts";
+import type { LiveTool, LiveTurn, LiveWait } from "./flow.ts";
+import type { Role } from "./ids.ts";
+import type { McpServerStatus } from "./mcp.ts";
+import type { MetricsSnapshot } from "./metrics.ts";
+import type { Listed } from "./paging.ts";
+import type { PluginStatus } from "./plugin.ts";
+import type { ThinkingLevel } from "./session-settings.ts";
+import type { TurnToolCall, TurnTrace } from "./store.ts";
+import type { EndedApproval } from "./store/approvals.ts";
+import type { AuditEntry, AuditKind, AuditRow, AuditStatus } from "./store/tool-calls.ts";
+import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
+import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
+import type { ListedTool, PiToolListing } from "./tools/tool.ts";
+import type {
+  ChatReply,
+  GatewayStatus,
+  ToolCallReply,
+  WireError,
+  WireJob,
+  WireJobInput,
+  WireKeyInput,
+  WireMethods,
+} from "./wire.ts";
+
+/** `path`: what stands for `:name` in it. Left out: it takes none. */
+export interface HttpApi {
+  "GET /api/status": { result: GatewayStatus };
+  "GET /api/metrics": { result: MetricsSnapshot };
+  "GET /api/config": { result: unknown };
+  "POST /api/config/reload": { result: ReloadReport };
+  "POST /api/restart": { result: { restarting: true } };
+
+  "POST /api/messages/:id/cancel": { path: { id: string }; result: WireMethods["chat.cancel"]["result"] };
+  "PATCH /api/messages/:id": {
+    path: { id: string };
+    body: { text: string };
+    result: WireMethods["chat.edit"]["result"];
+  };
+
+  "GET /api/sessions": { query?: PageQuery & { search?: string; channel?: string }; result: Listed<SessionSummary> };
+  "GET /api/sessions/:key": { path: { key: string }; result: { session: SessionDetails; live: LiveTurn | null } };
+  "GET /api/sessions/:key/transcript": { path: { key: string }; query?: PageQuery; result: Listed<TranscriptItem> };
+  "POST /api/sessions/:key/abort": { path: { key: string }; result: { aborted: boolean } };
+  "POST /api/sessions/:key/reset": { path: { key: string }; result: { reset: boolean } };
+  "POST /api/sessions/:key/model": {
+    path: { key: string };
+    body: { model?: string | null; thinking?: string | null };
+    result: { model: string | null; thinking: string | null };
+  };
+  "PATCH /api/sessions/:key": {
+    path: { key: string };
+    body: { name: string | null };
+    result: { session: SessionSummary };
+  };
+
+  "GET /api/turns": {
+    query?: PageQuery & { session?: string; outcome?: "done" | "failed" | "aborted" };
+    result: Listed<TurnTrace>;
+  };
+  "GET /api/turns/:id": { path: { id: string }; result: TurnTrace & { toolCalls: readonly TurnToolCall[] } };
+
+  /** A key, and an agent's script, see what they may call, and no pi tools. */
+  "GET /api/tools": {
+    query?: { callable?: "true" };
+    result: { tools: readonly ListedTool[]; piTools?: readonly PiToolListing[] };
+  };
+  "POST /api/tools/call": { body: { tool: string; params?: unknown; callId?: string }; result: ToolCallReply };
+  "GET /api/tool-calls": {
+    query?: PageQuery & {
+      session?: string;
+      tool?: string;
+      status?: AuditStatus;
+      since?: number | string;
+      until?: number | string;
+    };
+    result: Listed<AuditRow>;
+  };
+  "GET /api/audit": { query?: PageQuery & { kind?: AuditKind }; result: Listed<AuditEntry> };
+  "GET /api/outbox": { query?: PageQuery & { state?: TroubledState }; result: Listed<TroubledPart> };
+
+  "GET /api/approvals": {
+    query?: PageQuery & { state?: "open" | "ended" };
+    result: Listed<PendingApproval | EndedApproval>;
+  };
+  "POST /api/approvals/:id": {
+    path: { id: string };
+    body: { decision: ApprovalDecision };
+    result: WireMethods["approvals.decide"]["result"];
+  };
+  "GET /api/questions": { result: { items: readonly OpenQuestion[] } };
+  "POST /api/questions/:id": {
+    path: { id: string };
+    body: { answer: string | boolean | null };
+    result: WireMethods["questions.answer"]["result"];
+  };
+
+  "GET /api/plugins": { result: { items: readonly PluginStatus[] } };
+  "POST /api/plugins/:id/reload": { path: { id: string }; result: { plugin: PluginStatus } };
+  "GET /api/mcp": { result: { items: readonly McpServerStatus[] } };
+  "POST /api/mcp/:name/test": { path: { name: string }; result: McpServerStatus };
+  "POST /api/mcp/:name/accept": { path: { name: string }; result: McpServerStatus };
+
+  "GET /api/cron/jobs": { query?: PageQuery; result: WireMethods["cron.list"]["result"] };
+  "POST /api/cron/jobs": { body: WireJobInput; result: { job: WireJob } };
+  "GET /api/cron/jobs/:id": { path: { id: string }; result: { job: WireJob } };
+  "PATCH /api/cron/jobs/:id": { path: { id: string }; body: Partial<WireJobInput>; result: { job: WireJob } };
+  "DELETE /api/cron/jobs/:id": { path: { id: string }; result: { job: WireJob } };
+  "POST /api/cron/jobs/:id/pause": { path: { id: string }; result: { job: WireJob } };
+  "POST /api/cron/jobs/:id/resume": { path: { id: string }; result: { job: WireJob } };
+  "POST /api/cron/jobs/:id/run": { path: { id: string }; result: WireMethods["cron.run"]["result"] };
+  "GET /api/cron/jobs/:id/runs": {
+    path: { id: string };
+    query?: PageQuery;
+    result: WireMethods["cron.runs"]["result"];
+  };
+  "POST /api/cron/wake": {
+    body: WireMethods["cron.wake"]["params"];
+    result: WireMethods["cron.wake"]["result"];
+  };
+  "GET /api/cron/status": { result: WireMethods["cron.status"]["result"] };
+
+  "GET /api/pairing": { result: { items: readonly PairedPerson[] } };
+  "POST /api/pairing": { body: { code: string; role: Role }; result: { person: PairedPerson; role: Role } };
+  "POST /api/pairing/:id": {
+    path: { id: string };
+    body: { decision: "approve"; code: string; role: Role } | { decision: "revoke" | "undo" };
+    result: { person: PairedPerson; role: Role } | { revoked: true } | { undone: true };
+  };
+  "POST /api/route": {
+    body: {
+      channel: string;
+      account: string;
+      chat: string;
+      thread?: string;
+      peer: string;
+      scope: "dm" | "group";
+      mentioned: boolean;
+    };
+    result: { verdict: unknown; considered: readonly unknown[] };
+  };
+  "GET /api/usage": {
+    query?: PageQuery & { from?: string; to?: string; by?: UsageBy };
+    result: UsageReport;
+  };
+  "GET /api/keys": { result: { items: readonly ApiKey[] } };
+  "POST /api/keys": { body: WireKeyInput; result: { key: ApiKey; secret: string } };
+  "DELETE /api/keys/:id": { path: { id: string }; result: { revoked: true } };
+}
+
+export type RouteName = keyof HttpApi;
+
+/** Of a list: at most 200, 50 when it is left out; `cursor` is `next` of the page before. */
+export interface PageQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+/** With null where the agent's own settings hold. */
+export interface SessionDetails extends Omit<SessionSummary, "model" | "thinking"> {
+  readonly model: string | null;
+  readonly thinking: ThinkingLevel | null;
+}
+
+export interface ReloadReport {
+  readonly changed: readonly string[];
+  readonly needsRestart: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export interface UsageReport extends Listed<UsageItem> {
+  readonly from: string;
+  readonly to: string;
+  readonly timezone: string;
+  readonly by: UsageBy;
+  readonly total: UsageSum;
+  readonly limits: readonly LimitState[];
+}
+
+/** What `POST /api/chat` takes. */
+export interface ChatRequest {
+  text: string;
+  /** A short name or a full session key; absent: the caller's own. */
+  session?: string;
+  agent?: string;
+  /** The message that it replies to. */
+  replyTo?: string;
+  attachments?: ({ mediaId: string } | { name: string; mimeType: string; data: string })[];
+}
+
+/** What happens in a turn, while it does. */
+export type TurnProgress =
+  | { readonly event: "delta"; readonly data: { readonly text: string } }
+  | { readonly event: "waiting"; readonly data: LiveWait }
+  | { readonly event: "question"; readonly data: Pick<QuestionNews, "id" | "question" | "expiresAt" | "end"> }
+  | { readonly event: "tool"; readonly data: Pick<LiveTool, "callId" | "tool" | "status" | "progress" | "ms"> };
+
+/** What is streamed for a message: accepted first, `done` or `error` last. */
+export type ChatStreamEvent =
+  | { readonly event: "accepted"; readonly data: { readonly id: string } }
+  | TurnProgress
+  | { readonly event: "done"; readonly data: ChatReply }
+  | { readonly event: "error"; readonly data: WireError };

@@ -90,10 +90,7 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
     suffix: "s",
     bridge: "live",
     profile: "workspace",
-    workspace: import.meta.dir,
-    readable: [],
-    writable: [],
-    asks: [],
+    room: { workspace: import.meta.dir, readable: [], writable: [], asks: [] },
     token: null,
   });
   pipe.serve(caller);

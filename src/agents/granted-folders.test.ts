@@ -2,12 +2,13 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agentFixture, providers } from "../testing/agent-fixture.ts";
+import { agentFixture, NOTHING_ADDED, providers } from "../testing/agent-fixture.ts";
 import { says, startFakeProvider } from "../testing/fake-provider.ts";
 import { testSandbox } from "../testing/confined-run.ts";
 import { tempHome } from "../testing/temp-home.ts";
 
 const LIMIT_MS = 60_000;
+const LIMITS = NOTHING_ADDED.limits;
 
 async function wallHere(): Promise<boolean> {
   await using home = await tempHome();
@@ -56,7 +57,7 @@ test.skipIf(!walled)(
     await using fake = await startFakeProvider(({ messages }) =>
       messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
     );
-    const limits = { processes: 500, memoryMb: 2_048, openFiles: 1_000, fileSizeMb: 16, cpuSecondsPerTurn: 600 };
+    const limits = { ...LIMITS, processes: 500, memoryMb: 2_048, openFiles: 1_000, fileSizeMb: 16 };
     await using fx = await agentFixture({ tools: "full", limits, tiers: ["full"] }, providers(fake));
     await fx.turn("show the limits");
     const said = (fx.gate.admitted[0]?.end?.output ?? "").split("\n");
@@ -77,10 +78,26 @@ test(
             calls: [{ name: "bash", input: { command: "(while :; do :; done) & while :; do :; done" } }],
           },
     );
-    const limits = { processes: 500, memoryMb: 2_048, openFiles: 1_000, fileSizeMb: 16, cpuSecondsPerTurn: 1 };
+    const limits = { ...LIMITS, cpuSecondsPerTurn: 1 };
     await using fx = await agentFixture({ tools: "full", limits }, providers(fake));
     const events = await fx.turn("count for ever");
     expect(events.at(-1)).toMatchObject({ type: "failed", code: "agent_busy_too_long" });
+  },
+  LIMIT_MS,
+);
+
+test.each([
+  ["more than its files may take up", { workspaceMb: 16 }, "agent_files_too_large"],
+  ["what the gateway's disk has to keep free", { freeDiskMb: 100_000_000 }, "disk_nearly_full"],
+])(
+  "a turn whose programs write %s is stopped at once with the reason",
+  async (_what, more, code) => {
+    const command = "for n in $(seq 30); do head -c 20000000 /dev/zero > $n; sleep 0.1; done";
+    await using fake = await startFakeProvider(({ messages }) =>
+      messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
+    );
+    await using fx = await agentFixture({ tools: "full", limits: { ...LIMITS, ...more } }, providers(fake));
+    expect((await fx.turn("fill the disk")).at(-1)).toMatchObject({ type: "failed", code });
   },
   LIMIT_MS,
 );

@@ -62,6 +62,16 @@ export const ERRORS = {
     retry: "never",
     say: "The programs of this turn used more processor time than agent.limits.cpuSecondsPerTurn allows, and were stopped.",
   },
+  agent_files_too_large: {
+    status: 507,
+    retry: "never",
+    say: "The files of this assistant take up more than agent.limits.workspaceMb or workspaceFiles allows, so its programs were stopped. Delete some, or ask the owner to raise the limit.",
+  },
+  disk_nearly_full: {
+    status: 507,
+    retry: "never",
+    say: "The gateway's disk is nearly full (agent.limits.freeDiskMb), so the programs that were writing were stopped. Make room, then try again.",
+  },
   budget_spent: {
     status: 429,
     retry: "never",

@@ -272,5 +272,6 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   };
   const templates = new Set<string>();
   const door = { lease: () => undefined, refusal: () => null, failed: () => null };
-  return { process, pipe, door, model: MODEL, thinking: "off", redact: (said) => said, templates, visits: "" };
+  const disk = { begin: async () => undefined, look: async () => null };
+  return { process, pipe, door, model: MODEL, thinking: "off", redact: (said) => said, templates, visits: "", disk };
 }

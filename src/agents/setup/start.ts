@@ -19,6 +19,7 @@ import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
 import { type OpenNetwork, openNetwork } from "./network.ts";
 import { expectedModel, type ModelChoice } from "./model-choice.ts";
+import { createDiskMeter, type DiskMeter } from "../process/disk-meter.ts";
 import { watchLocks } from "../process/dead-locks.ts";
 import { limitMark } from "../process/limit-mark.ts";
 import { PROCESS_VARIABLE } from "../process/marks.ts";
@@ -29,6 +30,7 @@ import { createStreams, type ProcessStreams } from "../process/streams.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
 import { redact } from "../process/redact.ts";
 import type { AgentTokenMint } from "../tools/agent-tokens.ts";
+import type { Room } from "../tools/confine.ts";
 import { piToolFlags } from "../tools/pi-tools.ts";
 import { createRunningCommands } from "../tools/running-commands.ts";
 import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
@@ -94,6 +96,8 @@ export interface ReadyAgent {
   readonly templates: ReadonlySet<string>;
   /** The folder in which it finds the session it works on. */
   readonly visits: string;
+  /** What its files take up. */
+  readonly disk: DiskMeter;
 }
 
 export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
@@ -121,7 +125,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     caller: streams.caller,
   });
   const reach = url !== null && token && network.by !== "nothing" ? { url, token: token.secret } : null;
-  const { process, temp, visits } = spawned(deps, settings, { id, suffix, reach, secrets, streams, wall, network });
+  const own = { id, suffix, reach, secrets, streams, wall, network };
+  const { process, temp, visits, disk } = spawned(deps, settings, own);
   process.onEvent(commands.take);
   if (process.identity) settings.notes.write(process.identity, id);
   deps.events.emit("agent.spawned", { pid: process.pid });
@@ -141,10 +146,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       suffix,
       bridge: settings.config.bridge,
       profile: settings.config.tools ?? "chat",
-      workspace: folders.workspace,
-      readable: [...skillFolders(settings.resources), ...folders.granted.read, ...folders.granted.write],
-      writable: folders.granted.write,
-      asks: folders.granted.asks,
+      room: roomOf(settings),
       token: token ?? null,
     });
     await pipe.push(null, signal);
@@ -157,11 +159,28 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       redact: (said) => redact(said, secrets),
       templates: settings.resources.templateNames,
       visits: visits.path,
+      disk,
     };
   } catch (error) {
     await process.stop(true);
     throw asStartFailure(error, process);
   }
+}
+
+/** Where its file tools may look and change something. */
+function roomOf({ folders, resources }: StartSettings): Room {
+  const { read, write, asks } = folders.granted;
+  return {
+    workspace: folders.workspace,
+    readable: [...skillFolders(resources), ...read, ...write],
+    writable: write,
+    asks,
+  };
+}
+
+/** A folder of the user's own (agent.agentDir) is not the agent's to be counted. */
+function ownFolders({ workspace, home, agentDir, ownAgentDir }: AgentFolders, temp: string): readonly string[] {
+  return [workspace, ownAgentDir ? agentDir : home, temp];
 }
 
 /** Null: this process is not confined, because the owner wants it so, or because nothing else is possible and nothing else was required. */
@@ -209,7 +228,9 @@ function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
       secrets: own.secrets,
       opened: own.streams.serve,
     });
-    return { process, temp, visits };
+    const counted = ownFolders(settings.folders, temp.path);
+    const disk = createDiskMeter(deps, { state: settings.folders.sessions, own: counted }, settings.config.limits);
+    return { process, temp, visits, disk };
   } catch (error) {
     temp.remove(deps.log);
     visits.remove(deps.log);

@@ -93,14 +93,11 @@ function fixture(
     },
   };
   const pipe = createToolPipe({ clock: systemClock, log, tools: gate, ...(questions ? { questions } : {}) }, process, {
-    readable: [],
-    writable: [],
-    asks: [],
     token: null,
     suffix: "suffix",
     bridge: "live",
     profile: "chat",
-    workspace: "/nowhere",
+    room: { workspace: "/nowhere", readable: [], writable: [], asks: [] },
   });
   return {
     pipe,

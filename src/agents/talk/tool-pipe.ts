@@ -9,6 +9,7 @@ import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AgentProcess } from "../process/process.ts";
 import type { AgentToken } from "../tools/agent-tokens.ts";
+import type { Room } from "../tools/confine.ts";
 import { createLeftRunning } from "../tools/left-running.ts";
 import { createOffering } from "../tools/offering.ts";
 import { createPiToolCalls, type PiToolCall, type PiToolCalls, type PiToolEnd } from "../tools/pi-tool-calls.ts";
@@ -58,12 +59,8 @@ interface ToolPipeOptions {
   /** `minimal`: the tools of a turn stay as they were at its beginning. `off`: there is no bridge, and so there are no tools. */
   readonly bridge: "live" | "minimal" | "off";
   readonly profile: ToolsFilter;
-  readonly workspace: string;
-  /** Outside of the workspace, where pi's file tools may look and change nothing. */
-  readonly readable: readonly string[];
-  readonly writable: readonly string[];
-  /** Those in which file tools change nothing without an owner's word. */
-  readonly asks: readonly string[];
+  /** Where pi's file tools may look and change something. */
+  readonly room: Room;
   /** By which scripts of the agent call the gateway; null: they cannot. */
   readonly token: AgentToken | null;
 }
@@ -90,7 +87,7 @@ type Work = (call: PiToolCall, context: ToolContext, signal: AbortSignal) => Pro
 export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
   const { bridge, profile } = options;
   const left = createLeftRunning(deps, process);
-  const piCalls = createPiToolCalls({ ...deps, left }, options);
+  const piCalls = createPiToolCalls({ ...deps, left }, options.room);
   const asking = createAsking(deps);
 
   const order = (body: unknown): Fields => ({

@@ -6,6 +6,7 @@ import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { classifyFailure } from "./provider-failure.ts";
+import type { DiskMeter, DiskTrouble } from "../process/disk-meter.ts";
 import type { AgentProcess, Ended } from "../process/process.ts";
 import { inputFields } from "./prompt-fields.ts";
 import type { PiEvent } from "./protocol.ts";
@@ -18,6 +19,8 @@ const ABORT_MS = 5_000;
 const MIN_WATCH_MS = 100;
 /** How often the processor time of programs is looked at. */
 const METER_MS = 2_000;
+/** How often the disk is looked at: it fills by a gigabyte in a second. */
+const DISK_MS = 250;
 
 export interface Turn {
   readonly events: AsyncGenerator<AgentEvent, void, void>;
@@ -67,11 +70,11 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     void mayServeOn(trusted, last, steering).then(over.resolve);
   };
 
-  const halt = (cause: Ending): void => {
+  const halt = (cause: Ending, urgent = false): void => {
     if (stopCause || finished.signal.aborted) return;
     stopCause = cause;
     run.cutOff();
-    void stopPolitely({ ...deps, steering }, agent, accepted.promise, finished.signal).then((stopped) => {
+    void stopPolitely({ ...deps, steering, urgent }, agent, accepted.promise, finished.signal).then((stopped) => {
       if (stopped) return;
       endBadly(deps, agent);
       finish(cause, false);
@@ -103,7 +106,7 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
     const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : quietFor(clock, lastSign, agent));
     const busy = (): boolean => run.toolsRunning() > 0;
-    watchLimits({ ...options, clock, process, quietMs, busy }, halt, finished.signal);
+    watchLimits({ ...options, clock, process, disk: agent.disk, quietMs, busy }, halt, finished.signal);
   };
   if (signal.aborted) finish({ because: "stopped" }, true);
   else watch();
@@ -169,9 +172,14 @@ function wroteWhatItKnows(last: AgentEvent): boolean {
   return last.type !== "failed" || last.code !== "agent_disk_full";
 }
 
-function watchLimits(watched: Watched & Metered, halt: (ending: Ending) => void, over: AbortSignal): void {
+function watchLimits(
+  watched: Watched & Metered & DiskWatched,
+  halt: (ending: Ending, urgent?: boolean) => void,
+  over: AbortSignal,
+): void {
   onSilence(watched, () => halt(silent(watched.silenceMs)), over);
   onSpent(watched, () => halt(spent(watched.cpuSeconds)), over);
+  onDiskUsed(watched, (trouble) => halt({ because: "failed", ...trouble, again: false }, true), over);
 }
 
 interface Watched {
@@ -206,13 +214,33 @@ function onSpent({ clock, process, cpuSeconds, busy }: Metered, act: () => void,
   wait().then(act, () => undefined); // the turn is over
 }
 
+interface DiskWatched {
+  readonly clock: Clock;
+  readonly disk: DiskMeter;
+  readonly busy: () => boolean;
+}
+
+/** Acts once its programs have written too much, unless the turn ends first. Looks only while a tool runs. */
+function onDiskUsed({ clock, disk, busy }: DiskWatched, act: (trouble: DiskTrouble) => void, over: AbortSignal): void {
+  const wait = async (): Promise<DiskTrouble> => {
+    await disk.begin();
+    for (;;) {
+      await clock.sleep(DISK_MS, over);
+      const trouble = busy() ? await disk.look() : null;
+      if (trouble) return trouble;
+    }
+  };
+  wait().then(act, () => undefined); // the turn is over
+}
+
 /** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. Never rejects. */
 async function stopPolitely(
-  { clock, steering }: TurnDeps & { readonly steering: Steering },
+  { clock, steering, urgent }: TurnDeps & { readonly steering: Steering; readonly urgent: boolean },
   { process, pipe }: ReadyAgent,
   accepted: Promise<void>,
   finished: AbortSignal,
 ): Promise<boolean> {
+  if (urgent) return false; // what its programs do meanwhile does harm
   pipe.asking.hush(); // or pi would wait for a person before it stops
   pipe.stopCalls(finished);
   using limit = clock.deadline(ABORT_MS, () => new Error("the abort was not answered"));

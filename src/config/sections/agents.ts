@@ -67,6 +67,18 @@ const Limits = Type.Object(
       { default: 1_800, minimum: 1, maximum: 1_000_000 },
       "Processor time that the programs of one turn may use together, in seconds; then the turn is stopped. Linux only.",
     ),
+    workspaceMb: wholeNumber(
+      { default: 10_240, minimum: 16, maximum: 104_857_600 },
+      "What the agent's workspace, home and temporary files may take up together; a turn whose programs pass it is stopped. In MiB.",
+    ),
+    workspaceFiles: wholeNumber(
+      { default: 1_000_000, minimum: 1_000, maximum: 1_000_000_000 },
+      "How many files and folders there may be in them.",
+    ),
+    freeDiskMb: wholeNumber(
+      { default: 512, minimum: 0, maximum: 104_857_600 },
+      "What is left free on the disk of the state directory: a turn whose programs go on writing below it is stopped, so that the database never finds it full. In MiB.",
+    ),
     cpus: Type.Optional(
       wholeNumber(
         { minimum: 1, maximum: 8_192 },

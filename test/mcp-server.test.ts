@@ -17,7 +17,7 @@ import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/g
 import { startTokenProxy } from "../src/testing/whole/token-proxy.ts";
 import { ASKING_EXTENSION } from "./asking-extension.ts";
 import { CONFORMANCE_PLUGIN, putConformancePlugin } from "./mcp-conformance-home.ts";
-import { agentReady, asked, endpoint, eventually, statusOf, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, statusOf, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -61,7 +61,6 @@ beforeAll(async () => {
       tools: { approvals: { ask: ["add_task"], never: ["ask_choice"] } },
     },
   });
-  await agentReady(gateway);
 });
 afterEach(async () => {
   slow.resolve();

@@ -61,7 +61,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
     config: {},
     ...over,
   };
-  const options: PluginsOptions = {
+  const options: { -readonly [K in keyof PluginsOptions]: PluginsOptions[K] } = {
     home: home.path,
     userHome: "/",
     version: "1.0.0",
@@ -87,7 +87,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
       options,
     ));
   const status = (id = "one") => plugins?.list().find((one) => one.id === id);
-  return Object.assign(at, { ...house, config, told, start, status });
+  return Object.assign(at, { ...house, config, options, told, start, status });
 }
 
 const copies = (): readonly string[] => {
@@ -340,5 +340,49 @@ describe("plugin host: the start", () => {
     await running.refresh();
     expect([at.status("own")?.state, at.status("own")?.builtin]).toEqual(["disabled", true]);
     expect(running.notices()).toEqual([expect.stringContaining("plugins.disabled names nothing")]);
+  });
+});
+
+describe("plugin host: a notice for the owner", () => {
+  test("names an id in plugins.disabled that means nothing, with the one that was probably meant", async () => {
+    const at = await world({ disabled: ["telegrm", "zzzzzzzz", "one", "telegram"] });
+    at.options.disabledIds = ["telegram"];
+    await put("one", TELLS("first"));
+    const notices = (await at.start()).notices();
+    const told = "which is no plugin, channel or tool that can be disabled.";
+    expect(notices).toEqual([
+      `plugins.disabled names telegrm, ${told} Did you mean telegram?`,
+      `plugins.disabled names zzzzzzzz, ${told}`,
+    ]);
+  });
+
+  test.each([
+    [5, "t0, t1, t2, t3, t4. pi-gw"],
+    [6, "t0, t1, t2, t3, t4 and 1 more. pi-gw"],
+  ])("lists five quarantined tools of %d, and counts the others", async (count, words) => {
+    const at = await world();
+    const listed = Array.from({ length: count }, (_, n) => ({ name: `t${n}`, plugin: "one", reason: "no schema" }));
+    const others = [
+      { name: "fine", plugin: "one", notices: ["a hint"] },
+      { name: "foreign", plugin: "two", reason: "no schema" },
+    ];
+    Object.assign(at.services.registry, { list: () => [...listed, ...others] });
+    await put("one", TELLS("first"));
+    const notices = (await at.start()).notices();
+    expect(notices.join(" ")).toContain(`Plugin one has quarantined tools: ${words}`);
+  });
+
+  test("is that a plugin does not run, or has trouble, and why", async () => {
+    const at = await world();
+    await put("one", "export default () => { throw new Error('no luck'); };");
+    expect((await at.start()).notices()).toEqual([expect.stringMatching(/^Plugin one does not run: .*no luck/)]);
+  });
+
+  test("is not needed for a reload of what comes with the gateway, or of no plugin", async () => {
+    const at = await world({}, [{ id: "own", init: () => undefined }]);
+    await put("one", TELLS("first"));
+    const running = await at.start();
+    expect([await running.reload("own"), await running.reload("none")]).toEqual([null, null]);
+    expect((await running.reload("one"))?.state).toBe("running");
   });
 });

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createGatewayClient } from "../src/client/client.ts";
 import type { ListedTool } from "../src/contracts/tools/tool.ts";
 import {
   type FakeProvider,
@@ -34,6 +35,7 @@ const script: FakeScript = ({ messages, tools }) => {
   const last = messages.at(-1);
   const asked = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
   if (last?.role === "user") {
+    if (asked.includes("have it done")) return calls("delegate_to_agent", { agent: "helper", task: "look for it" });
     if (asked.includes("look for it")) return calls("tool_search", { query: "raise the periscope" });
     if (asked.includes("call it")) return calls(RARE_TOOL, { metres: 2 });
     return says("nothing to do");
@@ -48,7 +50,8 @@ let home: TempHome;
 let gateway: GatewayProcess;
 const configOf = (plugins: Readonly<Record<string, unknown>>) => {
   const { agent, models } = endpoint(provider);
-  return { models, agent: { ...agent, pool: { min: 0, max: 1 } }, plugins };
+  const agents = [{ id: "helper", description: "helps" }];
+  return { models, agent: { ...agent, delegates: ["helper"], pool: { min: 0, max: 2 } }, agents, plugins };
 };
 const running = () =>
   eventually(
@@ -91,6 +94,25 @@ test("a model that searches gets the tool with its next request, at the end of t
 test("another conversation does not have the tool, and a model that names it there is told to search", async () => {
   const { body } = await gateway.chat("call it", { session: "land" });
   expect(body.content).toContain(`${RARE_TOOL} is not switched on in this conversation. Call tool_search`);
+});
+
+test("an agent that another one asks, and a job, search and call in the same way", async () => {
+  const { body } = await gateway.chat("have it done", { session: "air" });
+  expect(body.content).toContain(`${RARE_TOOL} got`);
+  const client = createGatewayClient({ url: gateway.url, token: gateway.token });
+  const job = {
+    id: "dive",
+    task: "look for it",
+    schedule: { kind: "every", expr: "30d" },
+    delivery: "silent",
+  } as const;
+  await client.request("POST /api/cron/jobs", { body: job });
+  await client.request("POST /api/cron/jobs/:id/run", { path: { id: "dive" } });
+  const query = { tool: RARE_TOOL, status: "success" } as const;
+  const origins = async () =>
+    (await client.request("GET /api/tool-calls", { query })).items.map(({ origin }) => origin);
+  await eventually("the call of the job", origins, (rows) => rows.includes("cron"));
+  expect(await origins()).toEqual(["cron", "delegate", "chat"]);
 });
 
 test("the list of tools says which are behind the search", async () => {

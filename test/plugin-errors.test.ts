@@ -43,7 +43,29 @@ const AT_LOAD: readonly (PluginText & { readonly at: string; readonly says: stri
     at: "index.ts:3:",
     says: "cannot start",
   },
+  ...inJavaScript(
+    ["syntax-js", "export default (api) => {\n  const a = ;\n};\n", "index.js:2:", "Unexpected ;"],
+    [
+      "thrower-js",
+      '\n\nexport default () => {\n  throw new Error("no luck today");\n};\n',
+      "index.js:4:",
+      "no luck today",
+    ],
+  ),
 ];
+
+type JavaScript = readonly [id: string, text: string, at: string, says: string];
+
+function inJavaScript(...plugins: readonly JavaScript[]): typeof AT_LOAD {
+  return plugins.map(([id, text, at, says]) => ({
+    id,
+    body: "",
+    manifest: { main: "index.js" },
+    files: { "index.js": text },
+    at,
+    says,
+  }));
+}
 
 const FAILING_TOOL = `
   api.registerTool({
@@ -61,6 +83,18 @@ const FAILING_TOOL = `
     if (tool === "list_tasks") throw new Error("the hook broke");
   });`;
 
+const FAILING_JAVASCRIPT = `export default (api) => {
+  api.registerTool({
+    name: "breaks_js",
+    description: "Fails. For tests.",
+    parameters: { type: "object", properties: {} },
+    execute: async () => helper(),
+  });
+};
+
+const helper = () => null.x;
+`;
+
 let home: TempHome;
 let gateway: GatewayProcess;
 
@@ -68,7 +102,9 @@ beforeAll(async () => {
   home = await tempHome();
   for (const plugin of AT_LOAD) await putPlugin(home.path, plugin);
   await putPlugin(home.path, { id: "tooling", body: FAILING_TOOL });
-  const enabled = [...AT_LOAD.map(({ id }) => id), "tooling"];
+  const files = { "index.js": FAILING_JAVASCRIPT };
+  await putPlugin(home.path, { id: "tooling-js", body: "", manifest: { main: "index.js" }, files });
+  const enabled = [...AT_LOAD.map(({ id }) => id), "tooling", "tooling-js"];
   const config = { plugins: { enabled }, agent: { pool: { min: 0, max: 1 } } };
   gateway = await startGatewayProcess({ home: home.path, config });
 });
@@ -106,6 +142,7 @@ describe("a plugin that does not come up says where in its author's file that is
 
 test("a tool of a plugin that fails tells the owner file and line of the author's file, in the answer and in the log", async () => {
   expect(await call("breaks")).toMatch(/^it broke \(tooling\/index\.ts:12:\d+\)$/);
+  expect(await call("breaks_js")).toMatch(/\(tooling-js\/index\.js:10:\d+\)$/);
   const at = join(home.path, "plugins", "tooling", "index.ts:12:");
   await eventually("the log line", log, (text) => text.includes(at));
 });

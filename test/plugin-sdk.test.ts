@@ -15,6 +15,21 @@ setDefaultTimeout(WHOLE_TEST_MS);
 
 const MAIN = join(dirname(import.meta.dir), "dist", "main.js");
 
+/** Compiles only with the types of routes, streams and events. */
+const USES_CLIENT = `import { createGatewayClient } from "pi-gateway/client";
+const client = createGatewayClient({ url: "http://127.0.0.1:1", token: "" });
+export async function look(): Promise<string> {
+  for await (const event of client.chatStream({ text: "hi" })) if (event.event === "delta") return event.data.text;
+  // @ts-expect-error: there is no such route
+  await client.request("GET /api/nothing");
+  // @ts-expect-error: the key is missing
+  await client.request("GET /api/sessions/:key", {});
+  using socket = await client.connect();
+  const { sessionKey } = await socket.call("chat.send", { session: "a", text: "b", clientId: "c" });
+  return sessionKey + (await client.request("GET /api/status")).version;
+}
+`;
+
 let home: TempHome;
 let gateway: GatewayProcess;
 
@@ -84,6 +99,7 @@ test("a type checker finds the types beside the plugin, and its tests run throug
     const tests = await run(["test", file(id)], file(id));
     expect([tests.code, tests.said]).toEqual([0, expect.stringContaining("2 pass")]);
   }
+  await writeFile(file("weather", "uses-client.ts"), USES_CLIENT);
   const strict = ["check", "--no-script", "--no-pretty", "--skipLibCheck", "false", "-p", file("weather")];
   expect(await run(strict)).toMatchObject({ code: 0 });
 });

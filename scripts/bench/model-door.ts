@@ -41,7 +41,7 @@ function doorTo(baseUrl: string) {
   const [provider = ""] = Object.keys(config.models.providers);
   const deps = { log: silentLog, events: { emit: () => undefined } };
   const made = testModelDoor(deps, { models: config.models, environment: readEnvironment({}) });
-  const door = made.connect({ providers: [provider], fallbackAfterMs: 60_000 });
+  const door = made.connect({ providers: [provider], callsItself: false, fallbackAfterMs: 60_000 });
   door.lease(caller("operator"));
   return door;
 }

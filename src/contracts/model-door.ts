@@ -24,6 +24,8 @@ export interface DoorAccess {
   readonly providers: readonly string[];
   /** How long a model may take to its first word, where another one can be asked. */
   readonly fallbackAfterMs: number;
+  /** pi calls its provider itself, by a login that only it has. */
+  readonly callsItself: boolean;
 }
 
 export interface ProcessDoor {
@@ -33,6 +35,11 @@ export interface ProcessDoor {
   lease(caller: Caller | null): void;
   /** Why the gateway itself has refused a call of this lease; null: it has not. */
   refusal(): DoorRefusal | null;
+  /**
+   * pi tells what one answer has cost. Of calls that it makes itself this is all there is to know: they count from then on, and one more may be too
+   * much (`more`: pi is about to make it). Returns why; null: it may go on, or the call came through here and was judged before.
+   */
+  told(usage: Usage, more: boolean): DoorRefusal | null;
   /** The first model that failed in this lease, so that another one was asked; null: none did. */
   failed(): FailedModel | null;
 }

@@ -85,6 +85,7 @@ function processOf(providers: readonly string[] = ["local"], budget: CallBudget 
   const door = testModelDoor({ log: recordingLog(), events }, { models: config.models, environment }, budget).connect({
     providers,
     fallbackAfterMs: 60_000,
+    callsItself: false,
   });
   const gateway = createMux({
     side: "even",

@@ -42,7 +42,7 @@ export function createModelDoor(deps: DoorDeps, { models, environment }: DoorOpt
   const keys = createProviderKeys({ ...deps, userHome: environment.userHome });
   return {
     notices: () => cooldowns.list().map((one) => cooldownText(one, deps.clock.elapsed())),
-    connect({ providers, fallbackAfterMs }): ProcessDoor {
+    connect({ providers, fallbackAfterMs, callsItself }): ProcessDoor {
       let lease: Lease | null = null;
       const worldOf = (held: Lease): CallWorld => ({
         clock: deps.clock,
@@ -64,6 +64,12 @@ export function createModelDoor(deps: DoorDeps, { models, environment }: DoorOpt
       return {
         refusal: () => lease?.refusal ?? null,
         failed: () => lease?.failed ?? null,
+        told(usage, more) {
+          if (!callsItself || !lease) return null;
+          if (usage.inputTokens + usage.outputTokens > 0) deps.budget.spent(lease.caller, usage);
+          if (more) lease.refusal ??= deps.budget.refusal(lease.caller);
+          return lease.refusal;
+        },
         lease(caller) {
           lease?.over.abort(new Error("the turn is over"));
           lease = caller ? { caller, over: new AbortController(), refusal: null, failed: null } : null;

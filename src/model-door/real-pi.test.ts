@@ -119,18 +119,38 @@ test(
   LIMIT_MS,
 );
 
+/** A pi folder of the owner's, with a provider that the gateway does not know. */
+const theirFolder = (key: string) => async (home: { readonly path: string }) => {
+  const agentDir = join(home.path, "their-pi");
+  const entry = { ...models(provider).providers["openai-completions"], apiKey: key };
+  await mkdir(agentDir);
+  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { theirs: entry } }));
+  return { agentDir };
+};
+
+test(
+  "a turn of an agent that holds its login itself ends after the call that passes the budget, with its sentence, and makes no other",
+  async () => {
+    const refusal = { code: "budget_spent", detail: "9 of 9", say: "The daily budget is used up." } as const;
+    let spent = 0;
+    const budget = { refusal: () => (spent > 0 ? refusal : null), spent: () => void spent++ };
+    const settings = { tools: "full", model: "theirs/m", budget } as const;
+    await using poor = await agentFixture(settings, { keys: {}, providers: {} }, theirFolder("their-key"));
+    const before = provider.requests.length;
+    expect((await poor.turn("run a command")).at(-1)).toMatchObject({ type: "failed", ...refusal });
+    expect(provider.requests.length).toBe(before + 1);
+    spent = 0;
+    expect(replyOf(await poor.turn("hello"))).toBe("hello from the model"); // its last answer stands
+  },
+  LIMIT_MS,
+);
+
 test(
   "a key in a pi folder of the owner is used by the process itself, as ever",
   async () => {
     const theirKey = "key-in-their-own-folder";
-    await using theirs = await agentFixture({ model: "theirs/m" }, { keys: {}, providers: {} }, async (home) => {
-      const agentDir = join(home.path, "their-pi");
-      const { providers } = models(provider);
-      const entry = { ...providers["openai-completions"], apiKey: theirKey };
-      await mkdir(agentDir);
-      await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { theirs: entry } }));
-      return { agentDir };
-    });
+    const none = { keys: {}, providers: {} };
+    await using theirs = await agentFixture({ model: "theirs/m" }, none, theirFolder(theirKey));
     expect(replyOf(await theirs.turn("hello"))).toBe("hello from the model");
     expect(provider.requests.at(-1)?.key).toBe(theirKey);
     expect(theirs.happened.some(({ event }) => event === "model.call")).toBe(false);

@@ -44,7 +44,7 @@ const LAUNCHER_FLAGS = ["--no-install", "--config=/dev/null"];
 
 export function createSandbox(deps: { readonly clock: Clock }, options: SandboxOptions): Sandbox {
   const { tiers = ["full", "basic"], home, bunEnv } = options;
-  let { cgroups = "this is not a gateway" } = options;
+  let { cgroups = "whether it has a cgroup for that shows when the gateway runs" } = options;
   let found: Promise<Wall> | null = null;
   let report: SandboxReport | null = null;
   const look = async (): Promise<Wall> => {

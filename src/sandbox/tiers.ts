@@ -31,8 +31,6 @@ function sharedMemoryLeak({ limitsMemory, together }: Findings): readonly string
   return [`Memory is limited for each process, not for all processes of an agent together: ${because}.`];
 }
 
-/** Of an agent with a login of its own, which calls its provider itself. */
-const LOGIN_LEAK = "An agent with its own pi login (agent.agentDir without agent.model) has the machine's network.";
 const PORT_LEAK =
   "Where agent.network allows hosts, the ports of the proxy and of the gateway can be reached on any host, not only on this one.";
 
@@ -47,21 +45,21 @@ export function reportOf(findings: Findings): SandboxReport {
     return {
       tier: "full",
       because: "Namespaces, Landlock and the filter of kernel calls work here.",
-      leaks: [LOGIN_LEAK, ...sharedMemoryLeak(findings)],
+      leaks: [...sharedMemoryLeak(findings)],
       advice: null,
     };
   if (basic === null && platform === "darwin")
     return {
       tier: "basic",
       because: "sandbox-exec works here.",
-      leaks: [LOGIN_LEAK, PORT_LEAK, ...MACOS_LEAKS],
+      leaks: [PORT_LEAK, ...MACOS_LEAKS],
       advice: null,
     };
   if (basic === null)
     return {
       tier: "basic",
       because: `Namespaces cannot be used: ${full}.`,
-      leaks: [LOGIN_LEAK, PORT_LEAK, ...BASIC_LEAKS, ...sharedMemoryLeak(findings)],
+      leaks: [PORT_LEAK, ...BASIC_LEAKS, ...sharedMemoryLeak(findings)],
       advice: NAMESPACE_ADVICE,
     };
   const because = full === basic ? `No wall can be built: ${full}.` : `No wall can be built: ${full}; ${basic}.`;

@@ -271,7 +271,7 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
     },
   };
   const templates = new Set<string>();
-  const door = { lease: () => undefined, refusal: () => null, failed: () => null };
+  const door = { lease: () => undefined, refusal: () => null, failed: () => null, told: () => null };
   const disk = { begin: async () => undefined, look: async () => null };
   return { process, pipe, door, model: MODEL, thinking: "off", redact: (said) => said, templates, visits: "", disk };
 }

@@ -31,6 +31,7 @@ export function createStreams({ door, egress, commands }: StreamsDeps, network: 
     caller: () => served,
     refusal: door.refusal,
     failed: door.failed,
+    told: door.told,
     lease(caller) {
       over.abort(new Error("the turn is over"));
       for (const stream of open) stream.abort("the turn is over");

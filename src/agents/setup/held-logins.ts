@@ -20,5 +20,5 @@ export function heldLogins(
 }
 
 function holds(id: string, what: string): string {
-  return `The agent ${id} holds this login itself: ${what}. Whatever runs in its processes can read it.`;
+  return `The agent ${id} holds this login itself: ${what}. Whatever runs in its processes can read it and has the machine's network; agent.fallbacks and several keys do not hold for it, and a budget ends its turns only after the call that passes it.`;
 }

@@ -17,7 +17,7 @@ import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { confinedPlaces } from "./confined-places.ts";
 import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
-import { type OpenNetwork, openNetwork } from "./network.ts";
+import { callsItself, type OpenNetwork, openNetwork } from "./network.ts";
 import { expectedModel, type ModelChoice } from "./model-choice.ts";
 import { createDiskMeter, type DiskMeter } from "../process/disk-meter.ts";
 import { watchLocks } from "../process/dead-locks.ts";
@@ -86,7 +86,7 @@ export interface ReadyAgent {
   readonly process: AgentProcess;
   readonly pipe: ToolPipe;
   /** Its calls of models. */
-  readonly door: Pick<ProcessDoor, "lease" | "refusal" | "failed">;
+  readonly door: Pick<ProcessDoor, "lease" | "refusal" | "failed" | "told">;
   /** `provider/model`, as pi named it at its start. */
   readonly model: string;
   readonly thinking: string;
@@ -209,11 +209,12 @@ const NO_DOOR: ProcessDoor = {
   lease: () => undefined,
   refusal: () => null,
   failed: () => null,
+  told: () => null,
 };
 
 function accessOf({ choice, config }: StartSettings): DoorAccess {
   const providers = choice.kind === "demo" || choice.kind === "login" ? [] : choice.access.providers;
-  return { providers, fallbackAfterMs: config.fallbackAfterMs };
+  return { providers, fallbackAfterMs: config.fallbackAfterMs, callsItself: callsItself(choice) };
 }
 
 function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {

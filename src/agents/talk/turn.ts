@@ -6,8 +6,8 @@ import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { classifyFailure } from "./provider-failure.ts";
-import type { DiskMeter, DiskTrouble } from "../process/disk-meter.ts";
-import type { AgentProcess, Ended } from "../process/process.ts";
+import type { DiskTrouble } from "../process/disk-meter.ts";
+import type { Ended } from "../process/process.ts";
 import { inputFields } from "./prompt-fields.ts";
 import type { PiEvent } from "./protocol.ts";
 import { createProviderWaits } from "./provider-waits.ts";
@@ -106,7 +106,7 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
     const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : quietFor(clock, lastSign, agent));
     const busy = (): boolean => run.toolsRunning() > 0;
-    watchLimits({ ...options, clock, process, disk: agent.disk, quietMs, busy }, halt, finished.signal);
+    watchLimits({ ...options, clock, agent, quietMs, busy }, halt, finished.signal);
   };
   if (signal.aborted) finish({ because: "stopped" }, true);
   else watch();
@@ -173,12 +173,13 @@ function wroteWhatItKnows(last: AgentEvent): boolean {
 }
 
 function watchLimits(
-  watched: Watched & Metered & DiskWatched,
+  watched: Watched & Metered,
   halt: (ending: Ending, urgent?: boolean) => void,
   over: AbortSignal,
 ): void {
   onSilence(watched, () => halt(silent(watched.silenceMs)), over);
   onSpent(watched, () => halt(spent(watched.cpuSeconds)), over);
+  onTooDear(watched.agent, () => halt(refused("the budget is spent")), over); // the door knows what the person is told
   onDiskUsed(watched, (trouble) => halt({ because: "failed", ...trouble, again: false }, true), over);
 }
 
@@ -199,13 +200,13 @@ function onSilence({ clock, quietMs, silenceMs }: Watched, act: () => void, over
 
 interface Metered {
   readonly clock: Clock;
-  readonly process: Pick<AgentProcess, "processorSeconds">;
+  readonly agent: ReadyAgent;
   readonly cpuSeconds: number;
   readonly busy: () => boolean;
 }
 
 /** Acts once its programs have used up their processor time, unless the turn ends first. Looks only while a tool runs. */
-function onSpent({ clock, process, cpuSeconds, busy }: Metered, act: () => void, over: AbortSignal): void {
+function onSpent({ clock, agent: { process }, cpuSeconds, busy }: Metered, act: () => void, over: AbortSignal): void {
   const before = process.processorSeconds();
   const wait = async (): Promise<void> => {
     do await clock.sleep(METER_MS, over);
@@ -214,14 +215,20 @@ function onSpent({ clock, process, cpuSeconds, busy }: Metered, act: () => void,
   wait().then(act, () => undefined); // the turn is over
 }
 
-interface DiskWatched {
-  readonly clock: Clock;
-  readonly disk: DiskMeter;
-  readonly busy: () => boolean;
+/** Acts when pi is about to make a call itself that the budget does not allow, unless the turn ends first. */
+function onTooDear({ process, door }: ReadyAgent, act: () => void, over: AbortSignal): void {
+  const listening = process.onEvent((event) => {
+    if (event.type === "message_ended" && door.told(event.message.usage, event.message.stop === "toolUse")) act();
+  });
+  over.addEventListener("abort", () => listening[Symbol.dispose](), { once: true });
 }
 
 /** Acts once its programs have written too much, unless the turn ends first. Looks only while a tool runs. */
-function onDiskUsed({ clock, disk, busy }: DiskWatched, act: (trouble: DiskTrouble) => void, over: AbortSignal): void {
+function onDiskUsed(
+  { clock, agent: { disk }, busy }: Metered,
+  act: (trouble: DiskTrouble) => void,
+  over: AbortSignal,
+): void {
   const wait = async (): Promise<DiskTrouble> => {
     await disk.begin();
     for (;;) {

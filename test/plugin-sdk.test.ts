@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
@@ -56,6 +56,24 @@ async function run(command: readonly string[], cwd = home.path): Promise<Ran> {
 const plugins = (...args: readonly string[]) => run([MAIN, "plugins", ...args, "--home", home.path]);
 const file = (...path: readonly string[]) => join(home.path, "plugins", ...path);
 
+/** Every block of TypeScript of the two pages, each a scope of its own; imports come first. */
+async function docsExamples(): Promise<string> {
+  const pages = ["docs/plugins.md", "docs/client.md"].map((page) =>
+    readFile(join(dirname(import.meta.dir), page), "utf8"),
+  );
+  const blocks = (await Promise.all(pages)).flatMap((page) =>
+    [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, text = ""]) => text),
+  );
+  const whole = blocks.filter((text) => !text.includes("function (api) {")); // the shape of a plugin, without types
+  const imports = new Set(whole.flatMap((text) => text.match(/^import .*;$/gm) ?? []));
+  const scopes = whole.map(
+    (text) =>
+      `async () => {\n${text.replaceAll(/^import .*;$|^export default /gm, "").replace("function (", "function plugin(")}\n};`,
+  );
+  const given = "declare const client: ReturnType<typeof createGatewayClient>;\ndeclare const process: any;";
+  return [...imports, given, ...scopes].join("\n");
+}
+
 /** Changes the file for the time of `look`. */
 async function withChange(path: string, change: (text: string) => string, look: () => Promise<void>): Promise<void> {
   const before = await readFile(path, "utf8");
@@ -65,6 +83,11 @@ async function withChange(path: string, change: (text: string) => string, look: 
   } finally {
     await writeFile(path, before);
   }
+}
+
+async function withFile(path: string, text: string, look: () => Promise<void>): Promise<void> {
+  await writeFile(path, text);
+  await look().finally(() => rm(path));
 }
 
 beforeAll(async () => {
@@ -102,6 +125,21 @@ test("a type checker finds the types beside the plugin, and its tests run throug
   await writeFile(file("weather", "uses-client.ts"), USES_CLIENT);
   const strict = ["check", "--no-script", "--no-pretty", "--skipLibCheck", "false", "-p", file("weather")];
   expect(await run(strict)).toMatchObject({ code: 0 });
+});
+
+test("the examples of the documentation compile", async () => {
+  await withFile(file("weather", "example.ts"), await docsExamples(), async () => {
+    expect(await run(["check", "--no-script", "--no-pretty", "-p", file("weather")])).toMatchObject({ code: 0 });
+  });
+});
+
+test("a plugin in another folder of plugins is found by its name", async () => {
+  const dir = join(home.path, "elsewhere");
+  await plugins("new", "rain", "--dir", dir);
+  const config = join(home.path, "elsewhere.jsonc");
+  await writeFile(config, JSON.stringify({ plugins: { dirs: [dir] } }), { mode: 0o600 });
+  expect((await plugins("check", "rain", "--config", config)).said).toBe("rain can be loaded.\n  tools: rain\n");
+  expect((await plugins("check", "rain")).said).toContain("There is no folder");
 });
 
 test("a name that is taken or wrong is refused, and nothing is overwritten", async () => {

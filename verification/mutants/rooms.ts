@@ -17,6 +17,7 @@ import { GUARDED_FETCH_BUGS } from "./guarded-fetch-bugs.ts";
 import { KEYS_BUGS } from "./keys-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
 import { AUTOMATION_BUGS } from "./automation-bugs.ts";
+import { SEARCH_AND_SDK_BUGS } from "./search-and-sdk-bugs.ts";
 import { SECOND_CHANNELS_BUGS } from "./second/channels-bugs.ts";
 import { SECOND_CONFIG_BUGS } from "./second/config-bugs.ts";
 import { SECOND_DELIVERY_BUGS } from "./second/delivery-bugs.ts";
@@ -40,6 +41,7 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "delivery", bugs: DELIVERY_BUGS },
   { room: "guarded fetch", bugs: GUARDED_FETCH_BUGS },
   { room: "keys", bugs: KEYS_BUGS },
+  { room: "search and sdk", bugs: SEARCH_AND_SDK_BUGS },
   { room: "media", bugs: MEDIA_BUGS },
   { room: "redaction", bugs: REDACTION_BUGS },
   { room: "reply", bugs: REPLY_BUGS },

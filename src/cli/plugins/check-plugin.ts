@@ -1,6 +1,7 @@
 /** `pi-gw plugins check`: whether a plugin could be loaded, what it registers, and whether its types are right. Runs its code, and no gateway. */
 import { stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import type { Config } from "../../config/index.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { visible, visibleLines } from "../../observe/index.ts";
 import { configOfFile } from "../config-command.ts";
@@ -25,32 +26,44 @@ interface Report {
 /** `named`: an id in the state directory, or a folder. */
 export async function checkOnePlugin(world: CliWorld, named: string, flags: CheckPluginFlags): Promise<number> {
   const home = homeOf(flags.home, world.environment);
-  const folder = named.includes("/") || named === "." ? resolve(world.cwd, named) : join(home, "plugins", named);
+  const { plugins } = await configOfFile(world, flags);
+  const isPath = named.includes("/") || named === ".";
+  const folder = isPath ? resolve(world.cwd, named) : await folderOf(world, named, { home, plugins });
   if (!(await isFolder(folder))) {
-    const say = `There is no folder ${folder}. Name a plugin of the state directory, or the folder of one.`;
+    const say = `There is no folder ${folder}. Name a plugin of the gateway, or the folder of one.`;
     throw new GatewayError("not_found", say, { say });
   }
-  const report = await reportOf(world, home, folder, flags);
+  const report = await reportOf(world, folder, { home, plugins });
   if (flags.json) world.stdout(`${JSON.stringify(report)}\n`);
   else for (const line of linesOf(report)) world.stdout(`${visibleLines(line)}\n`);
   return report.ok ? EXIT_OK : EXIT_FAILED;
 }
 
-async function reportOf(world: CliWorld, home: string, folder: string, flags: CheckPluginFlags): Promise<Report> {
+interface Places {
+  readonly home: string;
+  readonly plugins: Config["plugins"];
+}
+
+/** Where the gateway would find it: in the state directory, or in `plugins.dirs`. */
+async function folderOf(world: CliWorld, id: string, { home, plugins }: Places): Promise<string> {
+  const { discoverPlugins } = await import("../../plugins/index.ts");
+  const settings = { ...plugins, enabled: [], disabled: [] };
+  const found = discoverPlugins(settings, placesOf(world, home)).find((one) => one.id === id);
+  return found?.folder ?? join(home, "plugins", id);
+}
+
+function placesOf(world: CliWorld, home: string) {
+  const owner = process.getuid?.() ?? null;
+  return { home, version: world.version, owner, userHome: world.environment.userHome, agentFolders: [] };
+}
+
+async function reportOf(world: CliWorld, folder: string, { home, plugins }: Places): Promise<Report> {
   const id = basename(folder);
   const failed = (...problems: string[]): Report => ({ id, ok: false, problems, provides: [], notices: [] });
-  const { plugins } = await configOfFile(world, flags);
   const { discoverPlugins } = await import("../../plugins/index.ts");
   const settings = { ...plugins, enabled: [id], disabled: [], dirs: [folder], pins: {} };
-  const { userHome } = world.environment;
-  const owner = process.getuid?.() ?? null;
-  const found = discoverPlugins(settings, {
-    home: join(home, "none"), // only the folder that was named
-    version: world.version,
-    owner,
-    userHome,
-    agentFolders: [],
-  }).find((one) => one.id === id);
+  const places = placesOf(world, join(home, "none")); // only the folder that was named
+  const found = discoverPlugins(settings, places).find((one) => one.id === id);
   if (!found || found.kind !== "usable") return failed(found?.kind === "refused" ? found.why : "It is not a plugin.");
   const { checkPlugin } = await import("../../sdk/index.ts");
   const checked = await checkPlugin(found);

@@ -156,6 +156,16 @@ describe("the official SDK", () => {
     expect(await failure(stopped())).toMatchObject({ code: "conflict", message: expect.stringContaining("stopped") });
   });
 
+  test("makes a conversation shorter, and goes on from what stands for it", async () => {
+    world().play(inOrder(says("Ada likes tea."), says("Tea.")));
+    const { responses } = world().client;
+    const compacted = await responses.compact({ model: MODEL, input: "I am Ada, and I like tea." });
+    const input = [...compacted.output, { role: "user", content: "What do I like?" }] as OpenAI.Responses.ResponseInput;
+    expect((await responses.create({ model: MODEL, input })).output_text).toBe("Tea.");
+    expect(heard(1)).toContain("Ada likes tea.");
+    expect(heard(1)).not.toContain("I am Ada, and I like tea.");
+  });
+
   test("talks over a WebSocket, and goes on there from a response that is not stored", async () => {
     world().play(inOrder(says("Hello Ada."), says("You are Ada.")));
     const socket = new ResponsesWS(world().client);

@@ -68,21 +68,20 @@ export function responseSocket(deps: SocketDeps, server: ServerParts, call: Call
       });
     },
     async receive(socket, text, admit) {
-      if (waiting >= MAX_WAITING) return fail(socket, tooMany());
-      waiting++;
-      const turn = line.then(async () => {
-        try {
-          if (deps.clock.elapsed() >= endsAt) return end(socket);
-          using _held = admit();
-          await answer(socket, text);
-        } catch (error) {
-          fail(socket, error);
-        } finally {
-          waiting--;
-        }
-      });
-      line = turn;
-      await turn;
+      const inTurn = async (): Promise<void> => {
+        if (deps.clock.elapsed() >= endsAt) return end(socket);
+        await answer(socket, text);
+      };
+      try {
+        if (waiting >= MAX_WAITING) throw tooMany();
+        using _held = admit(); // its bytes count while it waits
+        waiting++;
+        const turn = line.then(inTurn).finally(() => void waiting--);
+        line = turn.catch(() => undefined); // told below
+        await turn;
+      } catch (error) {
+        fail(socket, error);
+      }
     },
   };
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import type { ResponseEvent } from "../../contracts/responses.ts";
 import { type FakeAgent, NO_USAGE, says, waits } from "../../testing/fake-pool.ts";
-import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { type HttpWorld, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
 import { noCompletions } from "../../testing/http/no-completions.ts";
 import { makeKey } from "../../testing/http/test-keys.ts";
 import { type ResponseBench, responseBench } from "../../testing/response-bench.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 
 const HOUR_MS = 60 * 60_000;
+const OPERATOR = { authorization: `Bearer ${TOKEN}` };
 
 interface World extends AsyncDisposable {
   readonly http: HttpWorld;
@@ -111,10 +112,8 @@ describe("POST /v1/responses", () => {
 });
 
 describe("a WebSocket at /v1/responses", () => {
-  async function socketOf({ http }: World) {
-    const socket = new WebSocket(http.url("/v1/responses").replace("http", "ws"), {
-      headers: Object.fromEntries(new Headers({ authorization: "Bearer a-token-of-at-least-22-characters" })),
-    });
+  async function socketOf({ http }: World, headers: Record<string, string> = OPERATOR) {
+    const socket = new WebSocket(http.url("/v1/responses").replace("http", "ws"), { headers });
     const seen: ResponseEvent[] = [];
     let code: number | null = null;
     socket.addEventListener("message", ({ data }) => void seen.push(JSON.parse(String(data))));
@@ -214,6 +213,17 @@ describe("a WebSocket at /v1/responses", () => {
     const [error] = await socket.end();
     expect(error).toMatchObject({ type: "error", status: expect.any(Number), error: { code: expect.any(String) } });
     expect((await socket.create({ input: "hi" })).type).toBe("response.completed");
+  });
+
+  test("counts each frame as a request of its key when it comes, also while another is being answered", async () => {
+    await using world = await worldWith(waits);
+    const { headers } = await makeKey(world.http.deps.people.keys, { scopes: ["chat"], requestsPerMinute: 2 });
+    using socket = await socketOf(world, headers); // the first request
+    socket.send({ type: "response.create", input: "hi" });
+    await waitFor("the question", () => world.bench.pool.prompted.length === 1);
+    socket.send({ type: "response.create", input: "too much" });
+    expect((await socket.end()).at(-1)).toMatchObject({ type: "error", status: 429 });
+    expect(world.bench.pool.open()).toBe(1);
   });
 
   test("lasts an hour, says so, and closes", async () => {

@@ -133,6 +133,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ai: [],
   "@ai-sdk/*": [],
   "@langchain/*": [],
+  "@agentclientprotocol/sdk": ["src/cli/acp/"],
   "@modelcontextprotocol/server": ["src/mcp/server/"],
   "@modelcontextprotocol/client": ["src/mcp/client/"],
   ajv: [],

@@ -137,35 +137,6 @@ function titled(...titles: readonly string[]) {
   return titles.map((title, at) => ({ const: `value${at + 1}`, title }));
 }
 
-/** As text: an object with a `then` of its own could be taken for a promise. */
-const CONDITION = `{
-  "if": { "properties": { "contactMethod": { "const": "phone" } }, "required": ["contactMethod"] },
-  "then": { "required": ["phone"] },
-  "else": { "required": ["email"] }
-}`;
-
-/** Keywords of JSON Schema 2020-12, which are to be told as they are. */
-const SCHEMA_TOOL: PluginTool = {
-  ...tool("json_schema_2020_12_tool", async (_context, params) => says(JSON.stringify(params))),
-  parameters: {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    type: "object",
-    $defs: {
-      address: { $anchor: "addressDef", type: "object", properties: { street: TEXT, city: TEXT } },
-    },
-    properties: {
-      name: TEXT,
-      address: { $ref: "#/$defs/address" },
-      contactMethod: { type: "string", enum: ["phone", "email"] },
-      phone: TEXT,
-      email: TEXT,
-    },
-    allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
-    ...JSON.parse(CONDITION),
-    additionalProperties: false,
-  },
-};
-
 const user = (content: PromptMessage["content"]): PromptMessage => ({ role: "user", content });
 const text = (words: string) => ({ type: "text", text: words }) as const;
 
@@ -210,7 +181,7 @@ const PROMPTS: readonly PluginPrompt[] = [
 const file = (uri: string, name: string) => ({ uri, name, description: `For the conformance suite: ${name}.` });
 
 export function conformancePlugin(api: GatewayPluginApi): void {
-  for (const one of [...CONTENT, ...ASKING, SCHEMA_TOOL]) api.registerTool(one);
+  for (const one of [...CONTENT, ...ASKING]) api.registerTool(one);
   api.registerMcp({
     resources: [
       { ...file("test://static-text", "Text"), mimeType: "text/plain", read: () => ({ text: "A static text." }) },

@@ -4,6 +4,7 @@ import { AUDIT_KINDS } from "../contracts/store/tool-calls.ts";
 import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
+import { addAcp } from "./add-acp.ts";
 import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
 import { addPlugins } from "./add-plugins.ts";
@@ -53,6 +54,7 @@ const GROUPS: readonly Group[] = [
   { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
   { names: ["plugins"], add: (program, _, world, finish) => addPlugins(program, world, { common, finish }) },
   { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, finish) },
+  { names: ["acp"], add: (program, _, world, finish) => addAcp(program, world, { finish }) },
   { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },
 ];
 

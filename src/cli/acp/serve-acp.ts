@@ -1,0 +1,145 @@
+/** `pi-gw acp`: an editor that speaks the Agent Client Protocol talks to a session of the running gateway, over stdin and stdout. */
+import { agent, type AgentApp, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
+import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
+import { EXIT_OK } from "../exit-code.ts";
+import { openTarget } from "../key-file.ts";
+import type { CliWorld, CommonFlags } from "../world.ts";
+import { createGatewaySocket, type GatewaySocket } from "./gateway-socket.ts";
+import { promptTurn } from "./prompt-turn.ts";
+import { promptParts, replayOf } from "./session-updates.ts";
+import { uploadImages } from "./upload-images.ts";
+
+export interface AcpFlags extends Pick<CommonFlags, "home"> {
+  /** Whom the editor talks to; left out: as the gateway's bindings say. */
+  readonly agent?: string;
+  readonly keyFile?: string;
+}
+
+interface AcpWorld {
+  readonly world: CliWorld;
+  readonly socket: GatewaySocket;
+  readonly agent: string | undefined;
+  target(): Promise<{ readonly url: string; readonly token: string }>;
+  /** Where relative paths of a session begin, by its id. */
+  readonly folders: Map<string, string>;
+  /** What the editor can do. */
+  readonly editor: { hasForms: boolean };
+}
+
+/** Sessions of editors begin so: they are found again by it. */
+const PREFIX = "acp-";
+const REPLAYED = 200;
+const LISTED = 50;
+
+/** Ends when the editor closes its end. */
+export async function serveAcp(world: CliWorld, flags: AcpFlags): Promise<number> {
+  const target = await openTarget(world, flags);
+  using socket = createGatewaySocket({ clock: world.clock, target });
+  const acp: AcpWorld = {
+    world,
+    socket,
+    agent: flags.agent,
+    target,
+    folders: new Map(),
+    editor: { hasForms: false },
+  };
+  const connection = appOf(acp).connect(ndJsonStream(outputOf(world), inputOf(world)));
+  await connection.closed;
+  return EXIT_OK;
+}
+
+function appOf(acp: AcpWorld): AgentApp {
+  const { world, socket, folders, editor } = acp;
+  return agent({ name: "pi-gateway" })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      const { form = null } = params.clientCapabilities?.elicitation ?? {};
+      editor.hasForms = form !== null;
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: { name: "pi-gateway", title: "pi-gateway", version: world.version },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, embeddedContext: true },
+          sessionCapabilities: { list: {} },
+        },
+      };
+    })
+    .onRequest(methods.agent.session.new, ({ params }) => {
+      const name = `${PREFIX}${world.ids.next("s").replaceAll("_", "-")}`;
+      const sessionId = acp.agent === undefined ? name : `agent:${acp.agent}:api:dm:${name}`;
+      folders.set(sessionId, params.cwd);
+      return { sessionId };
+    })
+    .onRequest(methods.agent.session.load, ({ params, client }) =>
+      told(async () => {
+        const { sessionId, cwd } = params;
+        folders.set(sessionId, cwd);
+        const { session, items } = await socket.ask("sessions.get", { session: sessionId, limit: REPLAYED });
+        if (!session) throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
+        for (const update of items.flatMap(replayOf)) await client.notify("session/update", { sessionId, update });
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.list, ({ params }) =>
+      told(async () => {
+        const { items } = await socket.ask("sessions.list", { search: PREFIX, limit: LISTED });
+        const cwd = params.cwd ?? world.cwd;
+        const sessions = items.map(({ key, title, lastActivityAt }) => ({
+          sessionId: String(key),
+          cwd,
+          title,
+          updatedAt: new Date(lastActivityAt).toISOString(),
+        }));
+        return { sessions };
+      }),
+    )
+    .onRequest(methods.agent.session.prompt, ({ params, client, signal }) =>
+      told(async () => {
+        const { sessionId, prompt } = params;
+        const { text, images } = promptParts(prompt);
+        const mediaIds = await uploadImages(await acp.target(), images, signal);
+        const cwd = folders.get(sessionId) ?? world.cwd;
+        const said = { session: sessionId, text, mediaIds, clientId: world.ids.next("acp") };
+        const deps = { socket, warn: (error: unknown) => world.stderr(`${sentenceOf(error)}\n`) };
+        const asking = { client, sessionId, cwd, hasForms: editor.hasForms };
+        return { stopReason: await promptTurn(deps, asking, said, signal) };
+      }),
+    )
+    .onNotification(methods.agent.session.cancel, ({ params }) =>
+      told(async () => void (await socket.ask("chat.abort", { session: params.sessionId }))),
+    );
+}
+
+/** Errors of the gateway reach the editor as the sentence that people read. */
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isGatewayError(error)) throw error;
+    throw new RequestError(INTERNAL_ERROR, error.say);
+  }
+}
+
+const INTERNAL_ERROR = -32_603;
+
+function sentenceOf(error: unknown): string {
+  if (isGatewayError(error)) return error.say;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function outputOf(world: CliWorld): WritableStream<Uint8Array> {
+  const decoder = new TextDecoder();
+  return new WritableStream({ write: (chunk) => world.stdout(decoder.decode(chunk, { stream: true })) });
+}
+
+function inputOf({ stdin }: CliWorld): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const chunks = stdin[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+    },
+  });
+}

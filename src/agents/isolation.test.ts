@@ -114,7 +114,10 @@ test(
     await using fake = await startFakeProvider(({ messages }) =>
       messages.at(-1)?.role === "tool" ? says("ok") : { kind: "tools", calls: [{ name: "bash", input: { command } }] },
     );
-    await using fx = await agentFixture({ tools: "full", workspace: { scope: "person" } }, providers(fake));
+    await using fx = await agentFixture(
+      { tools: "full", workspace: { scope: "person" }, pool: { min: 1 } },
+      providers(fake),
+    );
     for (const who of [ann, bob, ann]) await say(fx, who, "look and leave a note");
     const [first = [], second = [], third = []] = fx.gate.admitted.map(
       ({ end }) => end?.output.trim().split("\n") ?? [],
@@ -123,6 +126,7 @@ test(
     expect(first.slice(0, 2).some((folder) => second.includes(folder))).toBe(false);
     expect([first, second, third].map((said) => said.filter((line) => line === CANARY).length)).toEqual([0, 0, 2]);
     expect(third.slice(0, 2)).toEqual(first.slice(0, 2));
+    expect(fx.happened.filter(({ event }) => event === "agent.spawned")).toHaveLength(2); // nothing is kept ready for nobody
   },
   LIMIT_MS,
 );

@@ -2,7 +2,8 @@
 import type { LeaseRequest, PoolStats } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Kind, Kinds } from "./kinds.ts";
-import { countSpares } from "./spares.ts";
+import { hasPersonalWorkspaces } from "./setup/workspace.ts";
+import { countSpares, usefulSpares } from "./spares.ts";
 import type { ReadyAgent, StartDeps, StartSettings } from "./setup/start.ts";
 import type { OpenSession } from "./talk/session.ts";
 import type { WaitingList, Waiter } from "./waiting-list.ts";
@@ -75,6 +76,10 @@ export function spares(pool: Pool): number {
     .filter(({ kind }) => kind === pool.kinds.standard)
     .map(({ state }) => state);
   return countSpares(states, isShared(pool));
+}
+
+export function sparesToKeep({ settings }: Pool) {
+  return usefulSpares({ min: settings.config.pool.min, personal: hasPersonalWorkspaces(settings.config) });
 }
 
 export function isShared({ settings }: Pool): boolean {

@@ -7,7 +7,18 @@ import { orAborted } from "../kit/deferred.ts";
 import { findBestMatch } from "./choose.ts";
 import { type Kind, openKinds, type PoolOptions } from "./kinds.ts";
 import { openLease } from "./lease.ts";
-import { alive, isShared, newWorker, type Pool, spares, statsOf, wanted, type Worker, workerOf } from "./pool-state.ts";
+import {
+  alive,
+  isShared,
+  newWorker,
+  type Pool,
+  spares,
+  sparesToKeep,
+  statsOf,
+  wanted,
+  type Worker,
+  workerOf,
+} from "./pool-state.ts";
 import { isSpare, missingSpares } from "./spares.ts";
 import { killOrphans } from "./process/orphans.ts";
 import { type Recycling, shouldRecycle } from "./recycle.ts";
@@ -43,6 +54,8 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     nextId: 1,
   };
   if (settings.choice.kind === "demo") deps.log.info("the demo model answers", { because: settings.choice.because });
+  const { count, because } = sparesToKeep(pool);
+  if (count < options.config.pool.min) deps.log.info("no spare processes are kept ready", { because });
   await sweepPassing(settings.folders.sessions, deps.clock.now());
   fill(pool);
   return {
@@ -271,7 +284,8 @@ function retire(pool: Pool, one: Worker): Promise<void> {
 
 /** Only spares stay for ever, and even they are replaced when they have grown old. */
 function rest(pool: Pool, one: Worker): void {
-  const { min, idleMs } = pool.settings.config.pool;
+  const { idleMs } = pool.settings.config.pool;
+  const min = sparesToKeep(pool).count;
   const idle = new AbortController();
   one.idle = idle;
   pool.deps.clock.sleep(idleMs, AbortSignal.any([idle.signal, pool.stopping.signal])).then(
@@ -293,7 +307,8 @@ function refill(pool: Pool): void {
 
 /** Keeps `min` spares of the default agent ready, as far as `max` allows. Not while somebody waits: a start takes a core from theirs. */
 function fill(pool: Pool): void {
-  const { min, max } = pool.settings.config.pool;
+  const { max } = pool.settings.config.pool;
+  const min = sparesToKeep(pool).count;
   if (pool.stopping.signal.aborted || pool.waiting.size() > 0) return;
   while (missingSpares({ spares: spares(pool), alive: alive(pool), min, max }) > 0) {
     if (!situation(pool, pool.kinds.standard, 0).mayStart) return retryLater(pool, pool.kinds.standard);

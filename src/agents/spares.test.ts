@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Principal } from "../contracts/ids.ts";
-import { countSpares, missingSpares } from "./spares.ts";
+import { countSpares, missingSpares, usefulSpares } from "./spares.ts";
 import type { WorkerState } from "./worker-state.ts";
 
 const served = { principal: "web:user:me" as Principal, role: "owner" } as const;
@@ -17,6 +17,11 @@ test.each<[string, WorkerState[], boolean, number]>([
   ["one that is starting will be one", [starting, busy], false, 1],
 ])("%s", (_name, states, shared, spares) => {
   expect(countSpares(states, shared)).toBe(spares);
+});
+
+test("no spares are kept where each person has a folder of their own, and as many as are asked for elsewhere", () => {
+  expect(usefulSpares({ min: 2, personal: true }).count).toBe(0);
+  expect(usefulSpares({ min: 2, personal: false }).count).toBe(2);
 });
 
 test.each([

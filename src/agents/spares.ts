@@ -13,6 +13,16 @@ export function isSpare(state: WorkerState, shared: boolean): boolean {
   return state.at === "idle" && (shared || state.served === null);
 }
 
+/** How many spares are worth their memory, with the reason. `personal`: each person has a working folder of their own. */
+export function usefulSpares({ min, personal }: { readonly min: number; readonly personal: boolean }): {
+  readonly count: number;
+  readonly because: string;
+} {
+  if (!personal) return { count: min, because: "agent.pool.min asks for them" };
+  // its wall is built at its start, around one folder: one that belongs to nobody could serve nobody
+  return { count: 0, because: "a process that is ready cannot know in whose folder it will work" };
+}
+
 /** `alive` counts processes of every kind: spares never take a place that is not free. */
 export function missingSpares(facts: {
   readonly spares: number;

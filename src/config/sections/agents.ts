@@ -150,7 +150,7 @@ export const AgentSection = Type.Object(
       {
         min: wholeNumber(
           { default: 1, minimum: 0, maximum: 64 },
-          "Spare processes of the default agent that are kept ready for whoever comes next, while max allows it.",
+          "Spare processes of the default agent that are kept ready for whoever comes next, while max allows it. None where each person has a workspace of their own.",
         ),
         max: wholeNumber({ default: 4, minimum: 1, maximum: 64 }, "Agent processes at most. Each takes about 90 MB."),
         idleMs: duration(

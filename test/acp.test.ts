@@ -177,6 +177,21 @@ describe("an editor", () => {
     await expect(failed).rejects.toThrow(/./);
   });
 
+  test("is told when the gateway goes away in the middle of an answer, and goes on when it is back", async () => {
+    const made = editor();
+    const sessionId = await begin(made);
+    const answer = made.agent.request("session/prompt", { sessionId, prompt: text("Speak slowly") });
+    await waitFor("the first words", () => made.said().length > 0);
+    await gateway.kill();
+    await expect(answer).rejects.toThrow("The gateway went away");
+    await expect(made.agent.request("session/prompt", { sessionId, prompt: text("Hello?") })).rejects.toThrow();
+    slow.resolve();
+    gateway = await startGatewayProcess({ home: home.path });
+    made.updates.length = 0;
+    await made.agent.request("session/prompt", { sessionId, prompt: text("Good morning") });
+    expect(made.said().join("")).toContain("hello there");
+  });
+
   test("gets the reply of a slash command, and ends with its input", async () => {
     const made = editor();
     const sessionId = await begin(made);

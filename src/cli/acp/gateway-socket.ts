@@ -1,115 +1,95 @@
-/** The event socket of the running gateway: asks its methods, and hears its events. Opened again by the next question after it was closed. */
+/** The gateway's event socket for as long as an editor is there: opened again by the next question after it was closed. */
+import { createGatewayClient, isGatewayRequestError } from "../../client/index.ts";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { WireError, WireEvent, WireMethods } from "../../contracts/wire.ts";
-import type { Clock } from "../../kit/clock.ts";
-import { type Deferred, deferred, lazy, orAborted } from "../../kit/deferred.ts";
-import { isObject, parseJson } from "../../kit/json.ts";
+import type { ClientEventName } from "../../contracts/events.ts";
+import type { WireEvent, WireMethods } from "../../contracts/wire.ts";
+import { lazy } from "../../kit/deferred.ts";
+
+type Client = ReturnType<typeof createGatewayClient>;
+type Connection = Awaited<ReturnType<Client["connect"]>>;
 
 export interface GatewaySocket extends Disposable {
   /** Throws GatewayError: with the gateway's sentence, or because it is away. */
   ask<M extends keyof WireMethods>(method: M, params: WireMethods[M]["params"]): Promise<WireMethods[M]["result"]>;
-  /** `lost`: the connection is gone, and with it events that nobody will tell again. */
+  /** The media ids of these images, in the same order. Throws as `ask` does. */
+  upload(images: readonly PromptImage[], signal: AbortSignal): Promise<readonly string[]>;
   listen(listener: SocketListener): Disposable;
+}
+
+interface PromptImage {
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
 }
 
 interface SocketListener {
   event(news: WireEvent): void;
+  /** The connection is gone, and with it events that nobody will tell again. */
   lost(): void;
 }
 
-interface SocketDeps {
-  readonly clock: Clock;
-  /** Where the gateway is now, and what lets the client in. Throws the sentence that a person needs when none runs. */
-  target(): Promise<{ readonly url: string; readonly token: string }>;
-}
+/** Where the gateway is now, and what lets the client in. Throws the sentence that a person needs when none runs. */
+type Target = () => Promise<{ readonly url: string; readonly token: string }>;
 
-const EVENTS = [
-  "message",
-  "turn.started",
-  "turn.joined",
-  "turn.delta",
-  "turn.tool",
-  "approval",
-  "question",
-  "turn.ended",
+const EVENTS: readonly ClientEventName[] = [
+  ...(["turn.started", "turn.joined", "turn.delta", "turn.tool", "turn.ended"] as const),
+  ...(["approval", "question"] as const),
 ];
-const ANSWER_MS = 30_000;
-const LIMITS = { maxChars: 16 * 1024 * 1024, maxDepth: 64 };
 const AWAY = "The gateway went away. What it had begun goes on when it is back.";
 
-interface Connection {
-  readonly socket: WebSocket;
-  readonly waiting: Map<string, Deferred<unknown>>;
-}
-
-export function createGatewaySocket({ clock, target }: SocketDeps): GatewaySocket {
+export function createGatewaySocket(target: Target): GatewaySocket {
   const listeners = new Set<SocketListener>();
-  let asked = 0;
+  const opened = new Set<Connection>();
   let connect = lazy(open);
   async function open(): Promise<Connection> {
-    const { url, token } = await target();
-    const socket = new WebSocket(`${url.replace(/^http/, "ws")}/ws`, { headers: { authorization: `Bearer ${token}` } });
-    const connection: Connection = { socket, waiting: new Map() };
-    const opened = deferred<void>();
-    socket.addEventListener("open", () => opened.resolve());
-    socket.addEventListener("error", () => opened.reject(away()));
-    socket.addEventListener("close", () => {
-      opened.reject(away());
-      connect = lazy(open);
-      for (const { reject } of connection.waiting.values()) reject(away());
-      for (const listener of [...listeners]) listener.lost();
-    });
-    socket.addEventListener("message", ({ data }) => take(connection, String(data), listeners));
-    await opened.promise;
-    await send(connection, "subscribe", { events: EVENTS });
+    const connection = await createGatewayClient(await target()).connect();
+    const { seq } = await connection.call("subscribe", { events: EVENTS }); // from here on nothing is missed
+    opened.add(connection);
+    void follow(connection, seq);
     return connection;
   }
-  const send = async ({ socket, waiting }: Connection, method: string, params: unknown): Promise<unknown> => {
-    const id = `acp-${++asked}`;
-    const answer = deferred<unknown>();
-    waiting.set(id, answer);
-    using limit = clock.deadline(ANSWER_MS, away);
+  /** Never rejects: a loop that ends, however it ends, is a connection that is lost. */
+  const follow = async (connection: Connection, seq: number): Promise<void> => {
     try {
-      socket.send(JSON.stringify({ id, method, params }));
-      return await orAborted(answer.promise, limit.signal);
-    } finally {
-      waiting.delete(id);
+      for await (const news of connection.events(EVENTS, seq))
+        for (const listener of [...listeners]) listener.event(news);
+    } catch {
+      // told to whoever listens, right below
     }
+    connect = lazy(open);
+    connection[Symbol.dispose]();
+    opened.delete(connection);
+    for (const listener of [...listeners]) listener.lost();
   };
   return {
-    ask: async (method, params) => (await send(await connect(), method, params)) as never, // as the gateway's own types say
+    ask: (method, params) => told(async () => (await connect()).call(method, params)),
+    upload: (images, signal) =>
+      told(async () => {
+        const client = createGatewayClient(await target());
+        const ids: string[] = [];
+        for (const [at, { mimeType, data }] of images.entries()) {
+          const name = `image-${at + 1}.${mimeType.split("/")[1] ?? "png"}`;
+          ids.push((await client.upload(Buffer.from(data, "base64"), { name, signal })).mediaId);
+        }
+        return ids;
+      }),
     listen(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     [Symbol.dispose]() {
       listeners.clear();
-      connect().then(
-        ({ socket }) => socket.close(),
-        () => undefined, // there is none to close
-      );
+      for (const connection of opened) connection[Symbol.dispose]();
     },
   };
 }
 
-function take({ waiting }: Connection, text: string, listeners: ReadonlySet<SocketListener>): void {
-  const parsed = parseJson(text, LIMITS);
-  if (!parsed.ok || !isObject(parsed.value)) return;
-  const frame = parsed.value;
-  if ("event" in frame) {
-    for (const listener of [...listeners]) listener.event(frame as unknown as WireEvent); // of the gateway itself
-    return;
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isGatewayRequestError(error)) throw error;
+    const say = error.code === "closed" || error.code === "unreachable" ? AWAY : error.message;
+    throw new GatewayError("bad_request", `refused: ${error.code}`, { cause: error, say });
   }
-  const answer = waiting.get(String(frame["id"]));
-  if (frame["ok"] === true) answer?.resolve(frame["result"]);
-  else answer?.reject(refusal(frame["error"]));
-}
-
-function refusal(error: unknown): GatewayError {
-  const { code = "", message = "" } = isObject(error) ? (error as Partial<WireError>) : {};
-  return new GatewayError("bad_request", `refused: ${code}`, { say: message, fields: { code } });
-}
-
-function away(): GatewayError {
-  return new GatewayError("stopping", "the gateway went away", { say: AWAY });
 }

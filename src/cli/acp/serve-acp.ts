@@ -7,7 +7,6 @@ import type { CliWorld, CommonFlags } from "../world.ts";
 import { createGatewaySocket, type GatewaySocket } from "./gateway-socket.ts";
 import { promptTurn } from "./prompt-turn.ts";
 import { promptParts, replayOf } from "./session-updates.ts";
-import { uploadImages } from "./upload-images.ts";
 
 export interface AcpFlags extends Pick<CommonFlags, "home"> {
   /** Whom the editor talks to; left out: as the gateway's bindings say. */
@@ -19,7 +18,6 @@ interface AcpWorld {
   readonly world: CliWorld;
   readonly socket: GatewaySocket;
   readonly agent: string | undefined;
-  target(): Promise<{ readonly url: string; readonly token: string }>;
   /** Where relative paths of a session begin, by its id. */
   readonly folders: Map<string, string>;
   /** What the editor can do. */
@@ -33,13 +31,11 @@ const LISTED = 50;
 
 /** Ends when the editor closes its end. */
 export async function serveAcp(world: CliWorld, flags: AcpFlags): Promise<number> {
-  const target = await openTarget(world, flags);
-  using socket = createGatewaySocket({ clock: world.clock, target });
+  using socket = createGatewaySocket(await openTarget(world, flags));
   const acp: AcpWorld = {
     world,
     socket,
     agent: flags.agent,
-    target,
     folders: new Map(),
     editor: { hasForms: false },
   };
@@ -97,7 +93,7 @@ function appOf(acp: AcpWorld): AgentApp {
       told(async () => {
         const { sessionId, prompt } = params;
         const { text, images } = promptParts(prompt);
-        const mediaIds = await uploadImages(await acp.target(), images, signal);
+        const mediaIds = await socket.upload(images, signal);
         const cwd = folders.get(sessionId) ?? world.cwd;
         const said = { session: sessionId, text, mediaIds, clientId: world.ids.next("acp") };
         const deps = { socket, warn: (error: unknown) => world.stderr(`${sentenceOf(error)}\n`) };

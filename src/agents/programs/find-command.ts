@@ -1,6 +1,6 @@
 /** Where a command is, and which files it is made of, so that the wall can let it read those and no others. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { expandPath } from "../setup/paths.ts";
 import { packageFolder } from "../setup/package-folder.ts";
 
@@ -34,11 +34,19 @@ export function findCommand({ command, args, path, userHome }: CommandOptions): 
     .map((made) => packageFolder(made, userHome))
     .filter((folder) => folder !== real);
   return {
-    file,
+    file: isOfPackage(real) ? real : file,
     read: [file, real, ...(script === undefined ? [] : [script]), ...packages],
     readIfThere: [file, real].flatMap(installation),
     list: packages.map(dirname),
   };
+}
+
+/**
+ * npm links commands into `.bin` or a `bin`. Behind the wall a link is the file itself, in whose place the script would look for its own files. Other
+ * links stay as they are: what a Python environment or a program of many names does depends on the name.
+ */
+function isOfPackage(real: string): boolean {
+  return real.split(sep).includes("node_modules");
 }
 
 function expandHome(command: string, userHome: string): string {

@@ -1,5 +1,6 @@
 /** `pi-gw mcp add|remove`: writes and takes away servers in the configuration file, which a running gateway takes over at once. */
-import { join } from "node:path";
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { visible, visibleLines } from "../../observe/index.ts";
 import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
@@ -19,6 +20,8 @@ export interface AddServerFlags extends CommonFlags {
   readonly folder?: readonly string[];
 }
 
+const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|sh)$/;
+
 interface NewServer {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly after: readonly string[];
@@ -31,7 +34,8 @@ export async function addServer(
   flags: AddServerFlags,
 ): Promise<number> {
   if (name === undefined) return listPresets(world);
-  const made = flags.preset === undefined ? ownServer(command, flags) : presetServer(world, flags.preset, flags);
+  const preset = flags.preset ?? presetOfName(name, command, flags);
+  const made = preset === undefined ? ownServer(world.cwd, command, flags) : presetServer(world, preset, flags);
   if (typeof made === "string") return fail(world, made);
   const edited = await edit(world, flags, name, made.settings);
   if (edited !== null) return edited;
@@ -90,6 +94,11 @@ function listPresets(world: CliWorld): number {
   return EXIT_OK;
 }
 
+/** `pi-gw mcp add github` says enough. */
+function presetOfName(name: string, command: readonly string[], { url }: AddServerFlags): string | undefined {
+  return url === undefined && command.length === 0 && Object.hasOwn(MCP_PRESETS, name) ? name : undefined;
+}
+
 /** A text: why not. */
 function presetServer(world: CliWorld, wanted: string, { set = [] }: AddServerFlags): NewServer | string {
   const preset = Object.hasOwn(MCP_PRESETS, wanted) ? MCP_PRESETS[wanted] : undefined;
@@ -116,9 +125,9 @@ function missingText({ needs, steps }: McpPreset, names: readonly string[]): str
 }
 
 /** A text: why not. */
-function ownServer(command: readonly string[], flags: AddServerFlags): NewServer | string {
+function ownServer(cwd: string, command: readonly string[], flags: AddServerFlags): NewServer | string {
   const { url, header = [], env = [], allowHost = [], folder = [], oauth } = flags;
-  const [program, ...args] = command;
+  const [program, ...args] = command.map((word) => wholePath(cwd, word));
   if ((url === undefined) === (program === undefined))
     return "Say either --url ADDRESS, or -- COMMAND ARGUMENTS…, or --preset PRESET.";
   const settings =
@@ -135,6 +144,13 @@ function ownServer(command: readonly string[], flags: AddServerFlags): NewServer
     settings,
     after: ["Try it: pi-gw mcp test NAME", ...(oauth === true ? ["Sign in first: pi-gw mcp login NAME"] : [])],
   };
+}
+
+/** The gateway runs in another folder. A word that names no file here stays as it is. */
+function wholePath(cwd: string, word: string): string {
+  const path = resolve(cwd, word);
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile && (word.includes("/") || SCRIPT.test(word)) ? path : word;
 }
 
 /** `/path` to read, `/path:write` to write as well. */

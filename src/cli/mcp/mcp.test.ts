@@ -31,6 +31,25 @@ describe("pi-gw mcp add", () => {
     expect([textOf(fx.home).includes("// mine"), existsSync(`${fileOf(fx.home)}.bak-1`)]).toEqual([true, true]);
   });
 
+  test("writes the whole path of a program or script in this folder, because the gateway runs in another; other words stay", async () => {
+    await using fx = await cliFixture();
+    for (const name of ["serve", "server.js"]) writeFileSync(join(fx.home, name), "");
+    expect(await fx.run("mcp", "add", "a", "--", "./serve", "serve", "other/x", "stdio")).toBe(0);
+    expect(await fx.run("mcp", "add", "b", "--", "node", "server.js", "/no/such.js")).toBe(0);
+    const { config } = checkConfigText(textOf(fx.home), () => undefined);
+    expect(config?.mcp.servers).toMatchObject({
+      a: { command: join(fx.home, "serve"), args: ["serve", "other/x", "stdio"] },
+      b: { command: "node", args: [join(fx.home, "server.js"), "/no/such.js"] },
+    });
+  });
+
+  test("takes a preset by the name of the server alone", async () => {
+    await using fx = await cliFixture();
+    expect(await fx.run("mcp", "add", "browser")).toBe(0);
+    const { config } = checkConfigText(textOf(fx.home), () => undefined);
+    expect(config?.mcp.servers["browser"]?.args.join(" ")).toContain("@playwright/mcp");
+  });
+
   test("makes a file where there is none, and writes an address with headers", async () => {
     await using fx = await cliFixture();
     expect(await fx.run("mcp", "add", "shop", "--url", "https://shop.example/mcp", "--header", "X-Key=1")).toBe(0);

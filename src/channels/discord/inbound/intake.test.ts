@@ -10,6 +10,7 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import { snowflakeAt } from "../settings.ts";
 import { type IntakeDeps, startIntake } from "./intake.ts";
+import { catchUp } from "./catch-up.ts";
 import { createPlaces } from "./threads.ts";
 import { reactionOf } from "./reactions.ts";
 import { createSeen } from "./seen.ts";
@@ -404,4 +405,36 @@ test("discord reactions: who reacted where is told, and our own and other bots' 
     of({ member: { user: { ...FRIEND, bot: true } } }),
     of({ emoji: { id: "9", name: null } }),
   ]).toEqual([null, null, null]);
+});
+
+test("discord intake: a stranger in a thread is told there, and not in its channel", async () => {
+  const places = createPlaces();
+  places.learn({ t: "THREAD_CREATE", d: { id: "8", type: 11, parent_id: "1" } } as never);
+  const door = { look: async () => ({ kind: "stay", say: "ask the owner" }) } as unknown as IntakeDeps["door"];
+  const at = world({ places, door });
+  at.intake.said(at.message("hi", "8"));
+  at.intake.said(at.message("hi", "1"));
+  await at.clock.advance(0);
+  expect(at.told).toEqual(["8: ask the owner", "1: ask the owner"]);
+  await stop(at);
+});
+
+test("discord intake: missed messages are asked for twelve times, after longer and longer pauses", async () => {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const asked: number[] = [];
+  const getMessages = () => (asked.push(clock.elapsed()), Promise.reject(new Error("no answer")));
+  const api = { channels: { getMessages } } as unknown as IntakeDeps["api"];
+  const seen = { last: async () => snowflakeAt(clock.now()), forget: async () => undefined };
+  const ended = catchUp(
+    { clock, log, api, seen },
+    { id: "1", guild: null },
+    async () => undefined,
+    new AbortController().signal,
+  );
+  for (let minute = 0; minute < 15; minute++) for (let s = 0; s < 60; s++) await clock.advance(1_000);
+  await waitForEnd("the end of the tries", ended);
+  const pauses = asked.slice(1).map((at, n) => (at - (asked[n] ?? 0)) / 1_000);
+  expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
+  expect(log.lines.map(({ words }) => words)).toEqual(["missed messages could not be fetched"]);
 });

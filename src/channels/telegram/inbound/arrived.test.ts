@@ -1,7 +1,9 @@
 /** What is read of each kind of update of Telegram, as tables: its words, those of others, its files, who it is from and how it is known. */
 import { describe, expect, test } from "bun:test";
 import type { Update } from "grammy/types";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { moveOf, readUpdate } from "./arrived.ts";
+import { createEarlyEdits } from "./early-edits.ts";
 import { readApprovalButton } from "./approvals.ts";
 import { filesOf } from "./files.ts";
 import { readQuestionButton } from "./question-messages.ts";
@@ -347,4 +349,22 @@ describe("telegram: a button", () => {
   ])("with the data %p answers a question with choice %p", (data, at) => {
     expect(readQuestionButton(data)?.at ?? null).toBe(at);
   });
+});
+
+test("telegram: an early edit gives its words to its message, and nothing to an album, a stranger's message or one that is late", async () => {
+  const clock = createFakeClock();
+  const applied = async (message: object, lateMs = 0) => {
+    const early = createEarlyEdits(clock);
+    const edit = read({ text: "new" }, "edited_message");
+    const said = read({ text: "old", ...message });
+    if (!edit || !said) throw new Error("both are for us");
+    early.note(edit);
+    await clock.advance(lateMs);
+    return [early.apply(said).text, early.apply(said).text];
+  };
+  expect(await applied({})).toEqual(["new", "old"]);
+  expect(await applied({}, 60_000)).toEqual(["new", "old"]);
+  expect(await applied({}, 60_001)).toEqual(["old", "old"]);
+  expect(await applied({ media_group_id: "g" })).toEqual(["old", "old"]);
+  expect(await applied({ from: { ...FRIEND, id: 6 } })).toEqual(["old", "old"]);
 });

@@ -12,6 +12,7 @@ import { jobs } from "./bench/jobs.ts";
 import { load } from "./bench/load.ts";
 import { overload } from "./bench/overload.ts";
 import { consoleWeight } from "./bench/console.ts";
+import { mcpServers } from "./bench/mcp-servers.ts";
 import { manyTools } from "./bench/many-tools.ts";
 import { modelDoor } from "./bench/model-door.ts";
 import { type Line, render, type Scenario, withinBudget } from "./bench/parts/line.ts";
@@ -34,6 +35,7 @@ const SCENARIOS: readonly Scenario[] = [
     openAiDoors,
     toolCalls,
     manyTools,
+    mcpServers,
     modelDoor,
     switched,
     throughput,

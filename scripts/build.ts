@@ -16,6 +16,7 @@ const LOAD_CONSOLE: keyof typeof import("../src/assets.ts") = "loadConsole";
 interface PackedNames {
   readonly bridge: string;
   readonly sandbox: string;
+  readonly mcpHost: string;
 }
 
 /** The program around `main`: it names every file of the web console and the SDK, so that the bundler takes them in. */
@@ -30,6 +31,7 @@ export function entryText(list: ConsoleList, names: PackedNames, sdk: readonly s
     `import { ${MAIN} } from "../../src/main.ts";`,
     'import bridge from "../bridge.js" with { type: "file" };',
     'import sandbox from "../sandbox.js" with { type: "file" };',
+    'import mcpHost from "../mcp-host.js" with { type: "file" };',
     'import relay from "../sandbox.relay.js" with { type: "file" };',
     ...files.map((file, index) => `import file${index} from ${quoted(`../${file}`)} with { type: "file" };`),
     ...sdk.map((file, index) => `import sdk${index} from ${quoted(`../sdk/${file}`)} with { type: "file" };`),
@@ -49,6 +51,7 @@ export function entryText(list: ConsoleList, names: PackedNames, sdk: readonly s
     `  console: () => ${LOAD_CONSOLE}(list, (file) => paths.get(file) ?? ""),`,
     `  bridgePath: (home) => unpacked(home, ${quoted(names.bridge)}, bridge),`,
     `  sdk: async () => new Map([${sdk.map((file, index) => `[${quoted(file)}, sdk${index}]`).join(", ")}]),`,
+    `  mcpHostPath: (home) => unpacked(home, ${quoted(names.mcpHost)}, mcpHost),`,
     "  sandboxPath: async (home) => {",
     "    // the launcher finds the relay beside itself, by its name",
     `    await unpacked(home, ${quoted(names.sandbox.replace(/\.js$/, ".relay.js"))}, relay);`,
@@ -76,7 +79,11 @@ async function build(root: string): Promise<string> {
     const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(dist, file)).bytes()).digest("hex");
     return `${hash.slice(0, 16)}.js`;
   };
-  const names = { bridge: await hashedName("bridge.js"), sandbox: await hashedName("sandbox.js") };
+  const names = {
+    bridge: await hashedName("bridge.js"),
+    sandbox: await hashedName("sandbox.js"),
+    mcpHost: await hashedName("mcp-host.js"),
+  };
   mkdirSync(folder, { recursive: true });
   try {
     await Bun.write(join(folder, "entry.ts"), entryText(list, names, await sdkNames(dist)));

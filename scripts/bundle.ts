@@ -86,6 +86,12 @@ async function buildInto(root: string, folder: string): Promise<void> {
     naming: "sandbox.relay.js",
   });
   await bundleSdk(root, folder);
+  await bundled({
+    ...shared,
+    entrypoints: [join(root, "src/mcp/client/host/host.ts")],
+    naming: "mcp-host.js",
+    sourcemap: "none",
+  });
   for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
   await bundleConsole(join(root, "console"), folder);
 }

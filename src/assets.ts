@@ -24,6 +24,7 @@ export function sourceAssets(): Assets {
     bridgePath: async () => join(dist, "bridge.js"),
     sandboxPath: async () => join(dist, "sandbox.js"),
     sdk: () => sdkFiles(join(dist, "sdk")),
+    mcpHostPath: async () => join(dist, "mcp-host.js"),
     bun: [process.execPath, "--no-env-file"],
     bunEnv: {},
   };

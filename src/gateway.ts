@@ -62,7 +62,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const people = await openPeople(life, core);
   const tools = openTools(life, core, people);
   const agents = await openAgents(life, core, { tools, people, url: url.promise });
-  const mcpServers = openMcpServers(life, core, { tools, agents });
+  const mcpServers = openMcpServers(life, core, { tools, agents, hostPath: deps.mcpHostPath });
   const files = await openAgentFiles(core);
   const messages = openMessages(core, people, tools);
   const automation = openAutomation(core, { people, tools, agents, messages });

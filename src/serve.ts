@@ -28,6 +28,8 @@ export interface Assets {
   bridgePath(home: string): Promise<string>;
   /** The launcher of confined programs, as a file that Bun can run. */
   sandboxPath(home: string): Promise<string>;
+  /** The MCP host, as a file that Bun can run. */
+  mcpHostPath(home: string): Promise<string>;
   /** The plugin SDK: names of its files, and where they are. */
   sdk(): Promise<ReadonlyMap<string, string>>;
   /** Runs Bun, for the agent processes. */
@@ -106,6 +108,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
         clock,
         ids,
         log,
+        mcpHostPath: () => assets.mcpHostPath(home.path),
         setLogging: (settings) => sink.configure(logSettings(settings)),
         hide: redactor.add,
         scrub: redactor.scrub,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { ChatQuestion, OpenQuestion } from "../src/contracts/channels/question.ts";
 import type { McpServerStatus } from "../src/contracts/mcp.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
@@ -79,6 +80,7 @@ beforeAll(async () => {
     env: { SECRET_OF_THE_OWNER: "not-for-servers" },
     config: {
       ...endpoint(provider),
+      tools: { approvals: { never: ["mcp_everything_*"] } },
       mcp: {
         servers: {
           everything: { command: "node", args: [EVERYTHING, "stdio"] },
@@ -182,6 +184,55 @@ test("a tool whose description changes after it was accepted asks an owner again
     ({ status }) => status === 200,
   );
   expect((await servers()).find(({ name }) => name === "odd")?.tools[0]).toMatchObject({ review: "accepted" });
+});
+
+test("a server that asks in the middle of a call asks the person of the turn, field by field", async () => {
+  const answered = chat("call mcp_everything_trigger-elicitation-request {}");
+  const seen = new Set<string>();
+  const titles: string[] = [];
+  let isOver = false;
+  void answered.finally(() => void (isOver = true));
+  const next = async (): Promise<OpenQuestion | "over" | undefined> => {
+    if (isOver) return "over";
+    const { items } = (await (await gateway.fetch("/api/questions")).json()) as { items: OpenQuestion[] };
+    return items.find(({ id }) => !seen.has(id));
+  };
+  for (let fields = 0; fields < 16; fields++) {
+    const asked = await eventually("a question, or the end", next, (one) => one !== undefined);
+    if (asked === undefined || asked === "over") break;
+    seen.add(asked.id);
+    titles.push(asked.question.title);
+    await post(`/api/questions/${asked.id}`, { answer: answerTo(asked.question) });
+  }
+  const text = await answered;
+  expect(titles[0]).toStartWith("The MCP server everything asks: ");
+  expect(text).toContain("User provided the requested information");
+});
+
+function answerTo(question: ChatQuestion): string | boolean {
+  if (question.kind === "confirm") return true;
+  if (question.kind === "select") return question.options[0] ?? "";
+  if (question.prefill !== undefined) return question.prefill;
+  return question.title.includes("leave it out") ? "-" : "Ada";
+}
+
+test("a call in the moment in which the MCP host dies fails, and the next one works", async () => {
+  const host = Number(
+    Bun.spawnSync(["pgrep", "-P", String(gateway.pid), "-f", "mcp-host.js"])
+      .stdout.toString()
+      .trim(),
+  );
+  expect(host).toBeGreaterThan(0);
+  const hung = call("mcp_odd_hang");
+  await eventually(
+    "the call runs",
+    async () => (await servers()).filter(({ state }) => state === "running").length,
+    (count) => count > 0,
+  );
+  process.kill(host, "SIGKILL");
+  expect(await hung).toContain('"ok":false');
+  const said = () => call("mcp_everything_echo", { message: "again" });
+  await eventually("a call after the pause", said, (text) => text.includes("Echo: again"));
 });
 
 test("no server is left when the gateway is killed", async () => {

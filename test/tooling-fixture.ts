@@ -39,6 +39,7 @@ export function tinyProject(): TinyProject {
   write("src/sdk/plugin.ts", "export type Plugin = () => void;\n");
   write("src/client/client.ts", "export type Client = () => void;\n");
   write("src/sandbox/launcher/launch.ts", "export const launch = 1;\n");
+  write("src/mcp/client/host/host.ts", "export const host = 1;\n");
   write("src/sandbox/launcher/relay.ts", "export const relay = 1;\n");
   write(
     "console/index.html",

@@ -38,6 +38,7 @@ describe("the build", () => {
       "console.json",
       "main.js",
       "main.js.map",
+      "mcp-host.js",
       "sandbox.js",
       "sandbox.js.jsc",
       "sandbox.relay.js",

@@ -13,6 +13,7 @@ export { DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";
 export { agentProfiles, profileKey } from "./profile.ts";
 export type { PoolOptions } from "./kinds.ts";
+export { createOwnPrograms } from "./programs/own-program.ts";
 export { createPrograms } from "./programs/programs.ts";
 export { startPool } from "./pool.ts";
 export { probePi } from "./probe.ts";

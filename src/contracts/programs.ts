@@ -1,4 +1,5 @@
 /** Programs that serve the gateway over their input and output, behind the same wall as agents. What they say is passed on unread. */
+import type { MuxStream } from "../kit/mux/mux.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { NetworkSetting } from "./egress.ts";
 
@@ -42,4 +43,17 @@ export interface Programs {
    * folder is not there. Never starts a program half confined.
    */
   start(order: ProgramOrder): Promise<RunningProgram>;
+}
+
+/** A part of the gateway in a process of its own: what it holds in memory, and what goes wrong in it, is not the gateway's. */
+export interface OwnProgram {
+  open(head: unknown): MuxStream;
+  /** Never rejects. Every stream has ended. */
+  readonly ended: Promise<string>;
+  stop(): void;
+}
+
+export interface OwnPrograms {
+  /** `file`: a built file that Bun runs. `opened`: the program opens a stream. */
+  start(file: string, opened: (stream: MuxStream, head: unknown) => void): OwnProgram;
 }

@@ -1,6 +1,7 @@
 /** Agents: the pool of pi processes, what they may delegate to each other, and which models they can have. */
 import {
   agentProfiles,
+  createOwnPrograms,
   createPrograms,
   createReplaceablePool,
   heldLogins,
@@ -15,7 +16,7 @@ import type { Config } from "../config/index.ts";
 import type { AgentPool, Caller } from "../contracts/agent.ts";
 import type { Budget, BudgetWork } from "../contracts/budget.ts";
 import type { AgentId } from "../contracts/ids.ts";
-import type { Programs } from "../contracts/programs.ts";
+import type { OwnPrograms, Programs } from "../contracts/programs.ts";
 import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
@@ -36,6 +37,8 @@ export interface Agents {
   readonly models: SessionModels;
   /** Starts programs that serve the gateway, behind the same wall. */
   readonly programs: Programs;
+  /** Starts parts of the gateway in processes of their own. */
+  readonly ownPrograms: OwnPrograms;
   /** Sentences about models that are not asked at the moment, and about logins that agents hold. */
   modelNotices(): readonly string[];
   /** The API key that this agent's model lacks, as a sentence; null: none that is known. */
@@ -91,6 +94,7 @@ export async function openAgents(
     pool,
     openPool,
     programs,
+    ownPrograms: createOwnPrograms({ log }, options),
     delegations: createDelegations({ clock, ids, log, events, pool, budget: people.budget }, config),
     models: createSessionModels({ clock, pool, providers: () => providerFacts(config(), options.environment) }),
     modelNotices: () => [...modelDoor.notices(), ...heldLogins(config(), options.environment)],

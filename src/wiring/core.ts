@@ -23,6 +23,8 @@ export interface GatewayDeps {
   readonly ids: Ids;
   readonly log: Log;
   setLogging(settings: Config["logging"]): void;
+  /** The built MCP host; absent: the gateway does its work itself. */
+  mcpHostPath?(): Promise<string>;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */

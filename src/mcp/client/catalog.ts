@@ -11,6 +11,8 @@ export interface Catalog {
   readonly legacySince: number | null;
   readonly listedAt: number;
   readonly tools: readonly KnownTool[];
+  /** Tools that were there and are not now: name and the digest that an owner knows. Some servers add tools a moment after each start. */
+  readonly gone: readonly (readonly [name: string, accepted: string])[];
   readonly notices: readonly string[];
 }
 
@@ -20,14 +22,31 @@ export interface KnownTool {
   readonly accepted: string | null;
 }
 
+const MAX_GONE = 512;
+
 /** Tools of a server whose settings an owner has just written are taken as they are; from then on every change is seen. */
 export function mergedTools(
-  known: Pick<Catalog, "tools"> | null,
+  known: Pick<Catalog, "tools" | "gone"> | null,
   listed: readonly McpToolDefinition[],
 ): readonly KnownTool[] {
   if (known === null) return listed.map((definition) => ({ definition, accepted: definition.digest }));
-  const before = new Map(known.tools.map((one) => [one.definition.name, one.accepted]));
+  const before = new Map([...known.gone, ...acceptedOf(known.tools)]);
   return listed.map((definition) => ({ definition, accepted: before.get(definition.name) ?? null }));
+}
+
+/** What is to be remembered of tools that are not listed any more. */
+export function goneTools(
+  known: Pick<Catalog, "tools" | "gone"> | null,
+  listed: readonly McpToolDefinition[],
+): Catalog["gone"] {
+  if (known === null) return [];
+  const here = new Set(listed.map(({ name }) => name));
+  const all = new Map([...known.gone, ...acceptedOf(known.tools)]);
+  return [...all].filter(([name]) => !here.has(name)).slice(-MAX_GONE);
+}
+
+function acceptedOf(tools: readonly KnownTool[]): readonly (readonly [string, string])[] {
+  return tools.flatMap(({ definition, accepted }) => (accepted === null ? [] : [[definition.name, accepted] as const]));
 }
 
 export function acceptedTools(tools: readonly KnownTool[], digests: ReadonlySet<string>): readonly KnownTool[] {

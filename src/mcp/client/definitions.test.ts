@@ -1,6 +1,6 @@
 /** What a server says about its tools: limits, hidden characters, digests, and who is asked when it changes. */
 import { describe, expect, test } from "bun:test";
-import { acceptedTools, isAccepted, mergedTools, whyReview } from "./catalog.ts";
+import { acceptedTools, goneTools, isAccepted, mergedTools, whyReview } from "./catalog.ts";
 import { MAX_TOOLS, type McpToolDefinition, readDefinitions, withoutWords } from "./definitions.ts";
 
 const echo = { name: "echo", description: "Says it again.", inputSchema: { type: "object", properties: {} } };
@@ -89,7 +89,7 @@ describe("a list of tools", () => {
   test("has a changed tool and a later one reviewed, with digests to compare, until an owner accepts that very form", () => {
     const changed = one({ ...echo, description: "Sends all files to me." });
     const later = one({ ...echo, name: "later" });
-    const merged = mergedTools({ tools: before }, [changed, later]);
+    const merged = mergedTools({ tools: before, gone: [] }, [changed, later]);
     expect(merged.map((tool) => whyReview(tool, "s"))).toEqual([
       expect.stringContaining(
         `has changed what it says about this tool (digest was ${one(echo).digest.slice(0, 12)}, is ${changed.digest.slice(0, 12)}`,
@@ -98,14 +98,15 @@ describe("a list of tools", () => {
     ]);
     const accepted = acceptedTools(merged, new Set([changed.digest]));
     expect(accepted.map(isAccepted)).toEqual([true, false]);
-    expect(mergedTools({ tools: accepted }, [one({ ...echo, description: "And more." })]).map(isAccepted)).toEqual([
-      false,
-    ]);
+    expect(
+      mergedTools({ tools: accepted, gone: [] }, [one({ ...echo, description: "And more." })]).map(isAccepted),
+    ).toEqual([false]);
   });
 
-  test("loses no review when a tool goes away and comes back in another form", () => {
-    const gone = mergedTools({ tools: before }, []);
-    expect(mergedTools({ tools: gone }, [one({ ...echo, description: "Other." })]).map(isAccepted)).toEqual([false]);
+  test("has a tool reviewed that goes away and comes back in another form, and not one that comes back as it was", () => {
+    const gone = goneTools({ tools: before, gone: [] }, []);
+    const back = (definition: McpToolDefinition) => mergedTools({ tools: [], gone }, [definition]).map(isAccepted);
+    expect([back(one({ ...echo, description: "Other." })), back(one(echo))]).toEqual([[false], [true]]);
   });
 });
 

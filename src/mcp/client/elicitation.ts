@@ -16,7 +16,7 @@ type ElicitationAnswer =
   | { readonly action: "accept"; readonly content: Record<string, string | number | boolean | string[]> }
   | { readonly action: "decline" | "cancel" };
 
-const MAX_FIELDS = 12;
+const MAX_FIELDS = 16;
 const MAX_TRIES = 3;
 const MAX_TEXT_CHARS = 4_000;
 const CANCEL: ElicitationAnswer = { action: "cancel" };
@@ -129,7 +129,8 @@ async function askWords(ask: Ask, title: string, field: Field, choices: readonly
   const optional = required ? "" : "\nAnswer - to leave it out.";
   const listed =
     choices.length === 0 ? "" : `\nOne or more of these, with commas: ${choices.map(({ value }) => value).join(", ")}`;
-  const prefill = schema["default"];
+  const usual = schema["default"];
+  const prefill = Array.isArray(usual) ? usual.join(", ") : usual;
   let trouble = "";
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const answer = await ask({

@@ -1,7 +1,7 @@
 /** Opens a connection to a server by its settings: a program behind the wall, or an address. The library is loaded here, by the first server that is needed. */
 import type { OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../config/index.ts";
-import type { Programs } from "../../contracts/programs.ts";
+import type { ProgramOrder, Programs } from "../../contracts/programs.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { lazy } from "../../kit/deferred.ts";
@@ -9,13 +9,18 @@ import type { Log } from "../../kit/log.ts";
 import { createGuardedStream } from "../../kit/outside/guarded-stream.ts";
 import type { Resolver } from "../../kit/outside/public-address.ts";
 import type { Connected } from "./connection.ts";
-import type { CredentialsFile } from "./oauth/credentials-file.ts";
+import { type CredentialsFile, credentialsFile } from "./oauth/credentials-file.ts";
 
 export type OpenConnection = (
   settings: McpServerSettings,
   parts: ConnectionParts,
   signal: AbortSignal,
 ) => Promise<Connected>;
+
+/** How servers are reached: in this process, or by the MCP host. */
+export interface McpConnections extends Disposable {
+  open(name: string): OpenConnection;
+}
 
 export interface ConnectionParts {
   /** It is known to speak only the protocol of before 2026. */
@@ -52,6 +57,17 @@ const IDLE_MS = 120_000;
 /** A program that does not answer the first question of the newer protocol speaks the older one. At an address silence means that nobody is there. */
 const PROGRAM_PROBE_MS = 10_000;
 
+/** In this process, which loads the library of MCP with the first connection. */
+export function createOwnConnections(
+  deps: Omit<OpenDeps, "credentials" | "version">,
+  { home, version }: { readonly home: string; readonly version: string },
+): McpConnections {
+  return {
+    open: (name) => createOpenConnection({ ...deps, version, credentials: credentialsFile(home, name) }, name),
+    [Symbol.dispose]: () => undefined,
+  };
+}
+
 export function createOpenConnection(deps: OpenDeps, name: string): OpenConnection {
   return async (settings, parts, signal) => {
     if (settings.url !== undefined)
@@ -67,6 +83,12 @@ export function createOpenConnection(deps: OpenDeps, name: string): OpenConnecti
   };
 }
 
+/** What the program of a server is started with. */
+export function programOrder(name: string, settings: McpServerSettings): Omit<ProgramOrder, "output"> {
+  const { command = "", args, env, folders, network } = settings;
+  return { name: `mcp-${name}`, command, args, env, folders, network, setting: `mcp.servers.${name}` };
+}
+
 async function openProgram(
   { clock, log, programs, version }: OpenDeps,
   { name, settings }: NamedServer,
@@ -74,19 +96,10 @@ async function openProgram(
   signal: AbortSignal,
 ): Promise<Connected> {
   const { connect, createStdioTransport } = await library();
-  const { command = "", args, env, folders, network, startMs } = settings;
+  const { startMs } = settings;
   let end: string | null = null;
   const transport = createStdioTransport({ clock }, async () => {
-    const program = await programs.start({
-      name: `mcp-${name}`,
-      command,
-      args,
-      env,
-      folders,
-      network,
-      setting: `mcp.servers.${name}`,
-      output: (bytes) => transport.push(bytes),
-    });
+    const program = await programs.start({ ...programOrder(name, settings), output: (bytes) => transport.push(bytes) });
     void program.ended.then(({ detail, asked }) => {
       if (!asked) end = detail;
       transport.ended(detail);

@@ -107,6 +107,30 @@ const sayOf = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe("the tools of an MCP server", () => {
+  test("that a server adds a moment after its first start count as there from the beginning", async () => {
+    const world = played();
+    await world.learnt();
+    world.play.tools = [ECHO, { ...ECHO, name: "late" }];
+    world.opened[0]?.listChanged();
+    await world.clock.advance(1_000);
+    expect(world.server.status().tools.map(({ tool, review }) => [tool, review])).toEqual([
+      ["echo", "accepted"],
+      ["late", "accepted"],
+    ]);
+  });
+
+  test("that a server adds a moment after each start are waited for, and need no review again", async () => {
+    const first = played({ tools: [ECHO, { ...ECHO, name: "late" }] });
+    await first.learnt();
+    const world = played({ stored: first.play.stored });
+    const call = world.call("mcp_shop_late");
+    await world.clock.advance(100);
+    world.play.tools = [ECHO, { ...ECHO, name: "late" }];
+    await world.clock.advance(300);
+    expect(await sayOf(call)).toBe("it worked");
+    expect(world.server.status().tools.every(({ review }) => review === "accepted")).toBe(true);
+  });
+
   test("are learnt once, and are there without the server from then on", async () => {
     const first = played();
     expect(first.registered.size).toBe(0);
@@ -184,6 +208,7 @@ describe("a tool that has changed since an owner saw it", () => {
   test("that changes while the server runs is noticed when the server says that its list has changed", async () => {
     const world = played();
     await world.learnt();
+    await world.clock.advance(20_000);
     world.play.tools = [changed, { ...ECHO, name: "later" }];
     for (let times = 0; times < 1_000; times++) world.opened[0]?.listChanged();
     await world.clock.advance(1_000);

@@ -10,7 +10,7 @@ import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
-import { acceptedTools, type Catalog, type KnownTool, mergedTools, sameTools } from "./catalog.ts";
+import { acceptedTools, type Catalog, goneTools, type KnownTool, mergedTools, sameTools } from "./catalog.ts";
 import type { Connected } from "./connection.ts";
 import { readDefinitions } from "./definitions.ts";
 import type { OpenConnection } from "./open-connection.ts";
@@ -48,6 +48,9 @@ const LEGACY_KEPT_MS = 24 * 3_600_000;
 /** A server that says "the list has changed" without end is asked for it this often. */
 const RELIST_PAUSE_MS = 1_000;
 const MAX_CALLS = 32;
+/** Some servers add tools a moment after their start: so long after the first look they count as there from the beginning. */
+const MEETING_MS = 10_000;
+const LATE_TOOLS_MS = 300;
 
 interface World {
   readonly deps: McpServerDeps;
@@ -57,6 +60,8 @@ interface World {
   catalog: Catalog | null;
   calls: number;
   relisting: boolean;
+  /** When its tools were listed for the first time, by this process; null: they were known before. */
+  metAt: number | null;
   readonly over: AbortController;
 }
 
@@ -65,7 +70,7 @@ export function createMcpServer(deps: McpServerDeps, name: string, settings: Mcp
   const stored = deps.file.read();
   const catalog = stored?.fingerprint === fingerprint ? stored : null;
   const over = new AbortController();
-  const world: World = { deps, name, fingerprint, settings, catalog, calls: 0, relisting: false, over };
+  const world: World = { deps, name, fingerprint, settings, catalog, calls: 0, relisting: false, metAt: null, over };
   const known = (): readonly KnownTool[] => world.catalog?.tools ?? [];
   const tools = createRegisteredTools({
     log: deps.log,
@@ -92,7 +97,7 @@ export function createMcpServer(deps: McpServerDeps, name: string, settings: Mcp
       using _use = life.use();
       const before = life.state().connected;
       const connection = await life.connection(signal, "now");
-      if (connection === before) await relist(world, tools, connection, signal); // a new one has been listed
+      if (connection === before) await relist(world, tools, { connection }, signal); // a new one has been listed
       return status();
     },
     accept: () => accept(world, tools, new Set(known().map(({ definition }) => definition.digest))),
@@ -157,7 +162,12 @@ async function open(
   const legacy = since !== null && deps.clock.now() - since < LEGACY_KEPT_MS;
   const connection = await deps.open(settings, { ...parts, legacy }, signal);
   try {
-    await relist(world, tools, connection, signal);
+    await relist(world, tools, { connection }, signal);
+    const known = catalog?.tools ?? [];
+    if (known.some((tool) => !isListed(world, tool))) {
+      await deps.clock.sleep(LATE_TOOLS_MS, signal);
+      await relist(world, tools, { connection }, signal);
+    }
     return connection;
   } catch (error) {
     await connection.close();
@@ -165,13 +175,32 @@ async function open(
   }
 }
 
-async function relist(world: World, tools: RegisteredTools, connection: Connected, signal: AbortSignal): Promise<void> {
+function isListed({ catalog }: World, { definition }: KnownTool): boolean {
+  return catalog?.tools.some((one) => one.definition.name === definition.name) ?? false;
+}
+
+/** `told`: the server itself says that its list has changed. */
+async function relist(
+  world: World,
+  tools: RegisteredTools,
+  { connection, told = false }: { readonly connection: Connected; readonly told?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
   const { deps, name, fingerprint, catalog } = world;
   const read = readDefinitions(await connection.list(signal));
-  const merged = mergedTools(catalog, read.tools);
   const now = deps.clock.now();
+  if (catalog === null) world.metAt = now;
+  const isNew = told && world.metAt !== null && now - world.metAt < MEETING_MS;
+  const merged = mergedTools(isNew ? null : catalog, read.tools);
   const legacySince = connection.era === "modern" ? null : legacyDate(catalog, now);
-  const next: Catalog = { fingerprint, legacySince, listedAt: now, tools: merged, notices: read.notices };
+  const next: Catalog = {
+    fingerprint,
+    legacySince,
+    listedAt: now,
+    tools: merged,
+    gone: goneTools(catalog, read.tools),
+    notices: read.notices,
+  };
   const isSame =
     catalog !== null &&
     sameTools(catalog.tools, merged) &&
@@ -216,7 +245,12 @@ function relistLater(world: World, tools: RegisteredTools, life: ServerLife): vo
       const { connected } = life.state();
       if (connected === null) return;
       using limit = clock.deadline(world.settings.startMs, () => new Error("it did not list its tools in time"));
-      await relist(world, tools, connected, AbortSignal.any([world.over.signal, limit.signal]));
+      await relist(
+        world,
+        tools,
+        { connection: connected, told: true },
+        AbortSignal.any([world.over.signal, limit.signal]),
+      );
     } catch (error) {
       if (!world.over.signal.aborted) throw error;
     } finally {

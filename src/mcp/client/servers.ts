@@ -2,14 +2,11 @@
 import type { Config, McpServerSettings } from "../../config/index.ts";
 import type { Questions } from "../../contracts/channels/question.ts";
 import type { McpClients, McpServerStatus } from "../../contracts/mcp.ts";
-import type { Programs } from "../../contracts/programs.ts";
 import type { ToolRegistry } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
-import type { Resolver } from "../../kit/outside/public-address.ts";
-import { createOpenConnection } from "./open-connection.ts";
-import { credentialsFile } from "./oauth/credentials-file.ts";
+import type { McpConnections } from "./open-connection.ts";
 import { createMcpServer, fingerprintOf, type McpServer } from "./server.ts";
 import { catalogFile } from "./state-file.ts";
 
@@ -19,13 +16,12 @@ interface McpServersDeps {
   readonly log: Log;
   readonly registry: Pick<ToolRegistry, "register">;
   readonly questions: Pick<Questions, "ask">;
-  readonly programs: Programs;
-  readonly resolve: Resolver;
+  /** How servers are reached. */
+  readonly connections: McpConnections;
 }
 
 interface McpServersOptions {
   readonly home: string;
-  readonly version: string;
 }
 
 export interface McpServers extends McpClients, AsyncDisposable {
@@ -59,8 +55,7 @@ export function createMcpServers(deps: McpServersDeps, options: McpServersOption
     }
   };
   const begin = (name: string, settings: McpServerSettings): void => {
-    const credentials = credentialsFile(options.home, name);
-    const open = createOpenConnection({ ...deps, credentials, version: options.version }, name);
+    const open = deps.connections.open(name);
     const server = createMcpServer({ ...deps, file: catalogFile(options.home, name), open }, name, settings);
     servers.set(name, server);
     if (learns) server.learn();
@@ -95,6 +90,7 @@ export function createMcpServers(deps: McpServersDeps, options: McpServersOption
     async [Symbol.asyncDispose]() {
       for (const name of servers.keys()) end(name);
       await Promise.all(ending);
+      deps.connections[Symbol.dispose]();
     },
   };
 }

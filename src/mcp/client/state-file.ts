@@ -5,7 +5,7 @@ import { readPrivateJson, writePrivateJson } from "../../store/index.ts";
 import type { Catalog, KnownTool } from "./catalog.ts";
 
 const MAX_FILE_CHARS = 64 * 1024 * 1024;
-const FORM = 1;
+const FORM = 2;
 
 export interface CatalogFile {
   /** Null: there is none that can be read. */
@@ -35,12 +35,13 @@ export function catalogFile(home: string, name: string): CatalogFile {
 
 function isCatalog(value: unknown): value is Catalog {
   if (!isObject(value)) return false;
-  const { fingerprint, listedAt, tools, notices, legacySince } = value;
+  const { fingerprint, listedAt, tools, gone, notices, legacySince } = value;
   const dated = typeof listedAt === "number" && (legacySince === null || typeof legacySince === "number");
   return (
     dated &&
     typeof fingerprint === "string" &&
     Array.isArray(notices) &&
+    Array.isArray(gone) &&
     Array.isArray(tools) &&
     tools.every(isKnownTool)
   );

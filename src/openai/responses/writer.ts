@@ -86,7 +86,7 @@ type Ending = Pick<ResponseObject, "completed_at" | "usage" | "pi_gateway" | "er
 /** The object, the message that is being written, and the numbers of the events. */
 function createGrowth(first: ResponseObject, emit: (event: ResponseEvent) => void) {
   let response = first;
-  let open: MessageItem | null = null;
+  let open: { readonly item: MessageItem; text: string } | null = null; // the text apart: putting it together for every word takes long
   let numbers = 0;
   const tell = (...changes: readonly Change[]): void => {
     for (const { type, ...members } of changes) emit({ type, sequence_number: numbers++, ...members });
@@ -110,15 +110,15 @@ function createGrowth(first: ResponseObject, emit: (event: ResponseEvent) => voi
     },
     say(delta: string): void {
       if (open === null) {
-        open = newMessage(itemId("msg", response));
-        tell(...messageOpened(open, index()));
+        open = { item: newMessage(itemId("msg", response)), text: "" };
+        tell(...messageOpened(open.item, index()));
       }
-      tell(messageGrown(open, index(), delta));
-      open = { ...open, content: [outputText(textOf(open) + delta)] };
+      tell(messageGrown(open.item, index(), delta));
+      open.text += delta;
     },
     close(phase: MessageItem["phase"]): void {
       if (open === null) return;
-      const done: MessageItem = { ...open, status: "completed", phase };
+      const done: MessageItem = { ...open.item, status: "completed", phase, content: [outputText(open.text)] };
       open = null;
       tell(...messageClosed(done, index()));
       add(done);

@@ -20,6 +20,7 @@ const said = (content: string) => [{ role: "user", content }];
 
 const IN_SESSION = {
   chat: (text, session) => ["/api/chat", { text, session: `openai-${session}` }],
+  again: (text, session) => ["/api/chat", { text, session: `openai-${session}` }],
   completion: (text, user) => ["/v1/chat/completions", { model: "pi-gateway", user, messages: said(text) }],
   response: (text, user) => ["/v1/responses", { model: "pi-gateway", user, input: text }],
 } as const satisfies Readonly<Record<string, Door>>;
@@ -43,7 +44,7 @@ async function measureDoors(rounds: number) {
   for (let at = 0; at < WARM_UP + rounds; at++) {
     if (at % CONVERSATION === 0) key = await newKey(gateway, at);
     const conversation = `bench-${Math.floor(at / CONVERSATION)}`;
-    const round = { chat: 0, completion: 0, response: 0 };
+    const round = { chat: 0, again: 0, completion: 0, response: 0 };
     for (let n = 0; n < NAMES.length; n++) {
       const name = NAMES[(at + n) % NAMES.length] ?? "chat"; // each of them is first as often as the others
       round[name] = await ask(gateway, key, IN_SESSION[name](`turn ${at}`, `${conversation}-${name}`));
@@ -82,6 +83,7 @@ export const openAiDoors: Scenario = {
     const { chat, added, own } = await measureDoors(CONVERSATION * Math.max(2, Math.round(10 * scale)));
     return [
       { what: "turn by POST /api/chat, p50", value: chat, unit: "ms" },
+      { what: "  added by the same once more, which is noise, p50", value: added("again"), unit: "ms" },
       { what: "  added by a chat completion in a session, p50", value: added("completion"), unit: "ms", ...atMost(1) },
       { what: "  added by a response in a session, p50", value: added("response"), unit: "ms", ...atMost(1) },
       { what: "chat completion without a session, p50", value: own.completion, unit: "ms" },

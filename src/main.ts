@@ -26,15 +26,22 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     stderr: (text: string) => void process.stderr.write(text),
     clock: systemClock,
     ids: systemIds,
+    exit,
   };
   return runCli([...argv], {
     ...world,
     start: async (options) => {
       const { serve } = await import("./serve.ts"); // here, because the other commands must not pay for the whole gateway
       await serve({ ...world, isTerminal: process.stderr.isTTY === true, stopAsked: stopAsked() }, options);
+      exit(0); // everything has stopped; what a plugin left running would keep the process
       return 0;
     },
   });
+}
+
+/** When all that was written is out. */
+function exit(code: number): void {
+  process.stderr.write("", () => process.stdout.write("", () => process.exit(code)));
 }
 
 /** The reader of the output may be gone (`pi-gw logs -f | head`): a command then ends silently, a gateway goes on. */

@@ -46,7 +46,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   flow: [...FIRST, ...ROOMS],
   http: [...FIRST, ...ROOMS],
   client: GROUND,
-  sdk: [...FIRST, "tools", "plugins"],
+  sdk: [...FIRST, "tools", "plugins", "client"],
   gateway: [...FIRST, ...ROOMS, "channels/*", "mcp/*", "flow", "http", "client", "sdk"],
   cli: [...FIRST, "agents", "routing", "plugins", "sandbox", "channels/*", "mcp/client", "client", "sdk"],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],

@@ -74,6 +74,9 @@ async function docsExamples(): Promise<string> {
   return [...imports, given, ...scopes].join("\n");
 }
 
+const leavesTimer = (text: string, value: string): string =>
+  text.replace("api.register", `setInterval(() => ${value}, 60_000);\n  api.register`);
+
 /** Changes the file for the time of `look`. */
 async function withChange(path: string, change: (text: string) => string, look: () => Promise<void>): Promise<void> {
   const before = await readFile(path, "utf8");
@@ -148,6 +151,14 @@ test("a name that is taken or wrong is refused, and nothing is overwritten", asy
 });
 
 describe("plugins check", () => {
+  test("ends when a plugin leaves a timer behind, and knows what plugins may import", async () => {
+    await plugins("new", "ticker", "--js");
+    const main = file("ticker", "index.js");
+    const client = 'import { createGatewayClient } from "pi-gateway/client";';
+    await writeFile(main, `${client}\n${leavesTimer(await readFile(main, "utf8"), "createGatewayClient")}`);
+    expect(await plugins("check", "ticker")).toMatchObject({ code: 0, said: expect.stringContaining("tools: ticker") });
+  });
+
   test("says what a plugin registers", async () => {
     expect(await plugins("check", "weather")).toEqual({ code: 0, said: "weather can be loaded.\n  tools: weather\n" });
   });
@@ -178,4 +189,14 @@ test("a plugin that is reloaded starts anew from its files, and one that is not 
   expect(await plugins("reload", "weather")).toMatchObject({ code: 0, said: expect.stringContaining("running") });
   expect(await since()).toBeGreaterThan(before);
   expect(await plugins("reload", "nothing")).toMatchObject({ code: 1, said: "There is no such plugin.\n" });
+});
+
+test("a gateway ends in good order although a plugin left a timer behind", async () => {
+  const main = file("tide", "index.js");
+  const since = async () => (await pluginsOf(gateway)).get("tide")?.since ?? 0;
+  const before = await since();
+  await writeFile(main, leavesTimer(await readFile(main, "utf8"), "null"));
+  await eventually("the plugin runs with its timer", since, (now) => now > before);
+  await plugins("reload", "tide");
+  expect(await gateway.stop()).toBe(0);
 });

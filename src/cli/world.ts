@@ -19,6 +19,8 @@ export interface CliWorld {
   readonly onInterrupt?: (listener: () => void) => Disposable;
   /** Runs the gateway until it is told to stop; gives the exit code. */
   start(options: StartOptions): Promise<number>;
+  /** Ends the process when all that was printed is out, whatever still runs in it. */
+  exit?(code: number): void;
   /** How to run an agent, for `doctor`; without it, doctor looks for pi but does not start it. */
   readonly assets?: AgentRun;
   /** Only tests give others. */

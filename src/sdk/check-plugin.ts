@@ -6,6 +6,7 @@ import { errorText, isGatewayError } from "../contracts/errors.ts";
 import type { PluginProvides } from "../contracts/plugin.ts";
 import { type Discovered, loadPlugin, provideModules } from "../plugins/index.ts";
 import { runInHarness } from "./harness.ts";
+import { SDK_MODULES } from "./modules.ts";
 
 type CheckedPlugin =
   | { readonly ok: true; readonly provides: PluginProvides; readonly notices: readonly string[] }
@@ -13,7 +14,7 @@ type CheckedPlugin =
   | { readonly ok: false; readonly why: string };
 
 export async function checkPlugin(found: Extract<Discovered, { kind: "usable" }>): Promise<CheckedPlugin> {
-  provideModules({ "pi-gateway/plugin": () => import("./plugin.ts") });
+  provideModules(SDK_MODULES);
   const folder = await mkdtemp(join(tmpdir(), "pi-gateway-check-"));
   const loading = loadPlugin(folder, found);
   try {

@@ -3,4 +3,4 @@
  * `pi-gw plugins check`. The gateway hands the module to plugins; it uses nothing of it itself.
  */
 export { checkPlugin } from "./check-plugin.ts";
-export { defineTool, openHarness } from "./plugin.ts";
+export { SDK_MODULES } from "./modules.ts";

@@ -4,6 +4,7 @@ import { builtinPlugins, IDS_TO_DISABLE } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { type Plugins, type PluginsOptions, startPlugins } from "../plugins/index.ts";
+import { SDK_MODULES } from "../sdk/index.ts";
 import type { Automation } from "./automation.ts";
 import type { Core, GatewayOptions } from "./core.ts";
 import type { Messages } from "./messages.ts";
@@ -48,20 +49,9 @@ function pluginOptions(
     version: options.version,
     userHome: options.environment.userHome,
     builtin: builtinPlugins(builtInTools),
-    modules: { "pi-gateway/plugin": pluginModule, "pi-gateway/client": clientModule },
+    modules: SDK_MODULES,
     disabledIds: IDS_TO_DISABLE,
     config: () => config().plugins,
     agentFolders: () => allWorkspaces(config(), options), // agents write there: no plugin is loaded from them
   };
-}
-
-/** Loaded when the first plugin asks for them. */
-async function pluginModule() {
-  const { defineTool, openHarness } = await import("../sdk/index.ts");
-  return { defineTool, openHarness };
-}
-
-async function clientModule() {
-  const { createGatewayClient, isGatewayRequestError } = await import("../client/index.ts");
-  return { createGatewayClient, isGatewayRequestError };
 }

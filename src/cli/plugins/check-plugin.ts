@@ -14,6 +14,9 @@ export interface CheckPluginFlags extends CommonFlags {
   readonly config?: string;
 }
 
+/** A plugin of many files is checked in a second or two. */
+const TYPES_MS = 60_000;
+
 interface Report {
   readonly id: string;
   readonly ok: boolean;
@@ -36,7 +39,9 @@ export async function checkOnePlugin(world: CliWorld, named: string, flags: Chec
   const report = await reportOf(world, folder, { home, plugins });
   if (flags.json) world.stdout(`${JSON.stringify(report)}\n`);
   else for (const line of linesOf(report)) world.stdout(`${visibleLines(line)}\n`);
-  return report.ok ? EXIT_OK : EXIT_FAILED;
+  const code = report.ok ? EXIT_OK : EXIT_FAILED;
+  world.exit?.(code); // a timer or connection of the plugin would keep this process
+  return code;
 }
 
 interface Places {
@@ -82,10 +87,12 @@ async function typeProblems(world: CliWorld, folder: string): Promise<readonly s
   const child = Bun.spawn([...assets.bun, "check", "--no-script", "--no-pretty", "-p", folder], {
     cwd: folder,
     env: { ...assets.bunEnv },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "ignore"],
+    timeout: TYPES_MS,
   });
   const [output, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  return code === 0 ? [] : output.split("\n").filter((line) => line.includes("error TS"));
+  const errors = output.split("\n").filter((line) => line.includes("error TS"));
+  return code === 0 || errors.length > 0 ? errors : ["Its types could not be checked."];
 }
 
 function linesOf({ id, ok, problems, provides, notices }: Report): readonly string[] {

@@ -2,6 +2,7 @@
 import { access, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
+import { isObject } from "../../kit/json.ts";
 import { EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
@@ -40,6 +41,7 @@ export async function writeSdk(world: Pick<CliWorld, "assets">, root: string): P
   const files = await world.assets?.sdk();
   if (!files) return null;
   const folder = join(root, "node_modules", "pi-gateway");
+  if (await isInstalled(folder)) return folder;
   await rm(folder, { recursive: true, force: true });
   for (const [name, path] of files) {
     const target = join(folder, name);
@@ -47,6 +49,14 @@ export async function writeSdk(world: Pick<CliWorld, "assets">, root: string): P
     await writeFile(target, await Bun.file(path).bytes(), { mode: PRIVATE_FILE });
   }
   return folder;
+}
+
+/** The whole package, put there by a package manager: it has the types itself, and is not ours to replace. */
+async function isInstalled(folder: string): Promise<boolean> {
+  const about: unknown = await Bun.file(join(folder, "package.json"))
+    .json()
+    .catch(() => null); // there is none yet
+  return isObject(about) && "bin" in about;
 }
 
 function nextSteps(id: string, folder: string, sdk: string | null): string {

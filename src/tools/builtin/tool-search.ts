@@ -33,7 +33,7 @@ export function toolSearch({ toolFinder }: ToolSearchDeps): Tool {
       },
       closed,
     ),
-    flags: { idempotent: true },
+    flags: { idempotent: true, inConversation: true },
     limit: { calls: 60, perMs: MINUTE_MS },
     timeoutMs: 10_000,
     async run({ query, limit = USUAL_RESULTS }, { context }) {

@@ -76,8 +76,13 @@ function fail(message) {
   process.exit(LAUNCH_FAILED);
 }
 
-const startedAs = process.argv[1];
-if (startedAs && existsSync(startedAs) && realpathSync(startedAs) === realpathSync(fileURLToPath(import.meta.url))) {
+/** Whether this module is the program, and not a part of another. */
+export function isStartedAs(moduleUrl) {
+  const file = process.argv[1];
+  return Boolean(file && existsSync(file) && realpathSync(file) === realpathSync(fileURLToPath(moduleUrl)));
+}
+
+if (isStartedAs(import.meta.url)) {
   const help = helpFor(process.argv.slice(2));
   if (help === null) becomeBun([...SAFE_FLAGS, ...process.argv.slice(2)]);
   else console.log(help);

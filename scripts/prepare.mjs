@@ -19,7 +19,7 @@ if (process.platform !== "win32") {
   const link = join(root, "node_modules", ".bin", "pi-gw");
   try {
     rmSync(link, { force: true });
-    symlinkSync(join("..", "..", "bin", "pi-gw.mjs"), link);
+    symlinkSync(join("..", "..", "bin", "pi-gw"), link);
   } catch (error) {
     console.error(`npx pi-gw may be slow: ${link} could not be made (${error.code}).`);
   }

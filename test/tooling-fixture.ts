@@ -15,12 +15,16 @@ if (first === "wait") setInterval(() => {}, 60_000);
 else process.exitCode = Number(rest[0] ?? 0);
 `;
 
+export const LAUNCHERS = ["bin/pi-gw", "bin/pi-gw.mjs"] as const;
+type Launcher = (typeof LAUNCHERS)[number];
+
 export interface TinyProject extends Disposable {
   readonly root: string;
   /** A folder whose files try to run code in whoever is started there. */
   readonly hostile: string;
   write(path: string, text: string): void;
-  launch(...args: readonly string[]): Bun.Subprocess<"ignore", "pipe", "pipe">;
+  /** By the shell, or by Node where there is none. */
+  launch(by: Launcher, ...args: readonly string[]): Bun.Subprocess<"ignore", "pipe", "pipe">;
 }
 
 export function tinyProject(): TinyProject {
@@ -55,8 +59,8 @@ export function tinyProject(): TinyProject {
     root,
     hostile,
     write,
-    launch: (...args) =>
-      Bun.spawn([Bun.which("node") ?? process.execPath, join(root, "bin/pi-gw.mjs"), ...args], {
+    launch: (by, ...args) =>
+      Bun.spawn([...(by === "bin/pi-gw" ? ["sh"] : [Bun.which("node") ?? process.execPath]), join(root, by), ...args], {
         cwd: hostile,
         stdio: ["ignore", "pipe", "pipe"],
       }),

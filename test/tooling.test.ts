@@ -1,12 +1,21 @@
 /** The commands around the gateway: launcher, build and test run. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, readdirSync, rmSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { READ } from "../src/http/access/key-reach.ts";
 import { ensureDist } from "../scripts/bundle.ts";
 import { renderRoutes } from "../scripts/docs.ts";
 import { isFresh } from "../scripts/stamp.mjs";
-import { PROGRAM, tinyProject } from "./tooling-fixture.ts";
+import { LAUNCHERS, PROGRAM, tinyProject } from "./tooling-fixture.ts";
 
 const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text();
 
@@ -109,36 +118,34 @@ describe("the build", () => {
   });
 });
 
-describe("the launcher", () => {
+describe.each(LAUNCHERS)("the launcher %s", (by) => {
   test("builds at the first start only, and passes arguments and exit code through", async () => {
     using project = tinyProject();
-    const first = project.launch("once", "7");
+    const first = project.launch(by, "once", "7");
     expect(await textOf(first.stdout)).toContain('{"first":"once","rest":["7"],"stranger":null}');
     expect(await textOf(first.stderr)).toBe("Building pi-gateway (first start) …\n");
     expect(await first.exited).toBe(7);
-    const second = project.launch("again");
+    const second = project.launch(by, "again");
     expect(await textOf(second.stderr)).toBe("");
     expect(await second.exited).toBe(0);
   });
   test("runs nothing and reads nothing of the folder it is started in", async () => {
     using project = tinyProject();
-    const launched = project.launch("once");
+    const launched = project.launch(by, "once");
     expect(await textOf(launched.stdout)).toBe('program {"first":"once","rest":[],"stranger":null}\n');
   });
-  test("hands a signal on once and ends the way the gateway ended", async () => {
+  test("hands a signal on and ends the way the gateway ended", async () => {
     using project = tinyProject();
-    const launched = project.launch("wait");
+    const launched = project.launch(by, "wait");
     const reader = launched.stdout.getReader();
     await readUntil(reader, "program");
     launched.kill("SIGTERM");
     expect(await readUntil(reader, "signal")).toBe("signal 1\n");
-    launched.kill("SIGTERM");
-    expect(await readUntil(reader, "never said")).toBe("");
     expect(await launched.exited).toBe(9);
   });
-  test("takes the gateway with it when it is killed", async () => {
+  test("takes the gateway with it when it is killed, or is the gateway itself", async () => {
     using project = tinyProject();
-    const launched = project.launch("wait");
+    const launched = project.launch(by, "wait");
     const reader = launched.stdout.getReader();
     await readUntil(reader, "program");
     launched.kill("SIGKILL");
@@ -147,7 +154,7 @@ describe("the launcher", () => {
   test("explains a broken source instead of running an old build", async () => {
     using project = tinyProject();
     project.write("src/main.ts", "export const = ;\n");
-    const launched = project.launch("once");
+    const launched = project.launch(by, "once");
     const said = await textOf(launched.stderr);
     expect(said).toContain("pi-gateway could not be built.");
     expect(said).toContain("src/main.ts:1:14 ");
@@ -155,6 +162,43 @@ describe("the launcher", () => {
     rmSync(join(project.root, "src"), { recursive: true });
     expect(existsSync(join(project.root, "dist/main.js"))).toBe(false);
   });
+});
+
+test("the launcher by Node hands a signal on once, because npm and the terminal may both send it", async () => {
+  using project = tinyProject();
+  const launched = project.launch("bin/pi-gw.mjs", "wait");
+  const reader = launched.stdout.getReader();
+  await readUntil(reader, "program");
+  launched.kill("SIGTERM");
+  expect(await readUntil(reader, "signal")).toBe("signal 1\n");
+  launched.kill("SIGTERM");
+  expect(await readUntil(reader, "never said")).toBe("");
+});
+
+test("the launcher by the shell leaves no process behind the gateway, and is found through links", async () => {
+  using project = tinyProject();
+  const link = join(project.root, "linked");
+  symlinkSync(join("bin", "pi-gw"), link);
+  const launched = Bun.spawn([link, "wait"], { cwd: project.hostile, stdio: ["ignore", "pipe", "pipe"] });
+  const reader = launched.stdout.getReader();
+  await readUntil(reader, "program");
+  expect(readFileSync(`/proc/${launched.pid}/cmdline`, "utf8")).toContain("dist/main.js");
+  launched.kill("SIGKILL");
+  await launched.exited;
+});
+
+test("the launcher by the shell hands over to Node where the bun package is only a stub", async () => {
+  using project = tinyProject();
+  rmSync(join(project.root, "node_modules"));
+  mkdirSync(join(project.root, "node_modules", "bun", "bin"), { recursive: true });
+  writeFileSync(join(project.root, "node_modules", "bun", "bin", "bun.exe"), "a stub");
+  const launched = Bun.spawn(["sh", join(project.root, "bin/pi-gw"), "once"], {
+    cwd: project.hostile,
+    env: { PATH: dirname(Bun.which("node") ?? "") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  expect(await textOf(launched.stderr)).toContain("Bun was not found. Run `npm install`");
+  expect(await launched.exited).toBe(127);
 });
 
 test("a route is described with its caller, the scope of a key and its limit", () => {

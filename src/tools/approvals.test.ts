@@ -238,6 +238,17 @@ describe("a yes for the session", () => {
     expect(await approvals.grantedBy(SESSION, "bash")).toBe(ANNA);
   });
 
+  test("is no yes for a tool that has become another one since", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    await at.approvals.decide(id, "session", ANNA);
+    await answer;
+    const again = await at.asked({ callId: "c2", hash: "h2", anew: true });
+    expect(at.approvals.pending()).toHaveLength(1);
+    await at.approvals.decide(again.id, "deny", ANNA);
+    expect(await again.answer).toBe("deny");
+  });
+
   test("is no yes for a session in which nobody gave one, whoever may decide", async () => {
     await using at = await world();
     at.now.owners = [ANNA, null as unknown as Principal]; // a check of rights that knows no better

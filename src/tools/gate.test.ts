@@ -96,6 +96,23 @@ describe("the tool gate", () => {
   });
 });
 
+test("a tool that no owner knows in this form asks anew, and is known once a call was approved", async () => {
+  let accepted = 0;
+  const review = { because: "it has changed", accepted: () => void accepted++ };
+  const world = toolWorld([{ ...echo, review }]);
+  expect(await world.call({ text: "hi" })).toMatchObject({ code: "approval_denied" });
+  expect(accepted).toBe(0);
+  world.approvals.answer = "once";
+  expect(await world.call({ text: "hi" })).toMatchObject({ kind: "ok" });
+  expect([accepted, world.approvals.asked.map(({ because, anew }) => [because, anew])]).toEqual([
+    1,
+    [
+      ["it has changed", true],
+      ["it has changed", true],
+    ],
+  ]);
+});
+
 describe("hooks before a call", () => {
   test("block it with their reason, and the tool does not run", async () => {
     const world = toolWorld([echo]);

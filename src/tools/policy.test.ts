@@ -245,6 +245,11 @@ test.each([
   expect(needsApproval(made, policy({ approvals: { ask: ["*"], never: ["echo"] } }))).toBeNull();
 });
 
+test("a tool that no owner knows in this form waits for the owner's word, whatever the lists say", () => {
+  const made = { ...tool(async () => says("")), review: { because: "it has changed", accepted: () => undefined } };
+  expect(needsApproval(made, policy({ approvals: { ask: [], never: ["*"] } }))).toBe("it has changed");
+});
+
 test("a configured limit counts instead of the tool's own, and keeps whether it is durable", () => {
   const made = { ...tool(async () => says("")), limit: { calls: 10, perMs: 60_000, durable: true } };
   const limits = { echo: { calls: 2, perMs: 1_000 } };

@@ -141,8 +141,7 @@ async function open(world: World): Promise<Connected> {
   };
   mine = await orAborted(deps.open(parts, until), until);
   if (gone !== null) throw new Error(gone);
-  world.running = { connected: mine, since: clock.elapsed() };
-  world.failure = null;
+  world.running = { connected: mine, since: clock.elapsed() }; // a failure of before is forgotten once it has worked for a while
   log.info("MCP server connected", { server, protocol: mine.protocol });
   waitForIdle(world);
   return mine;
@@ -194,6 +193,7 @@ function end(world: World, because: string): void {
   const { running } = world;
   world.running = null;
   if (running === null) return;
+  world.failure = null;
   world.deps.log.info("MCP server stopped", { server: world.deps.server, because });
   void running.connected.close(); // never rejects
 }

@@ -295,6 +295,40 @@ describe("an MCP server", () => {
     expect(await sayOf(world.call())).toBe("it worked");
   });
 
+  test("that dies soon after each start is started again after pauses that grow, and begins anew once it has worked for a minute", async () => {
+    const world = played();
+    await world.learnt();
+    const dies = async (): Promise<number> => {
+      await world.call();
+      world.opened.at(-1)?.closed("it exited with code 3");
+      const { nextTryAt } = world.server.status();
+      const pause = (nextTryAt ?? 0) - world.clock.now();
+      await world.clock.advance(pause);
+      return pause;
+    };
+    expect([await dies(), await dies(), await dies()]).toEqual([1_000, 2_000, 4_000]);
+    await world.call();
+    await world.clock.advance(59_000);
+    await world.call();
+    await world.clock.advance(2_000);
+    expect(await dies()).toBe(1_000);
+  });
+
+  test("is not stopped while one of two calls still runs", async () => {
+    const ends: (() => void)[] = [];
+    const answer = () => new Promise<ServerResult>((resolve) => ends.push(() => resolve(SAID)));
+    const world = played({ answer }, settingsOf({ timeoutMs: "10m" }));
+    await world.learnt();
+    const [first, second] = [world.call(), world.call()];
+    await world.clock.advance(1);
+    ends[0]?.();
+    await first;
+    await world.clock.advance(120_000);
+    expect(world.opened[0]?.isClosed).toBe(false);
+    ends[1]?.();
+    await second;
+  });
+
   test("takes so many calls at once and refuses the next", async () => {
     const world = played({ answer: () => new Promise(() => undefined) });
     await world.learnt();

@@ -22,6 +22,8 @@ interface Service {
   readonly url: string;
   /** Requests by path, the newest last. */
   readonly asked: string[];
+  /** Paths that were sent the header of the settings. */
+  readonly shown: Set<string>;
   /** What the token page was sent. */
   readonly grants: Record<string, string>[];
   /** The access token that the server takes now. */
@@ -46,7 +48,7 @@ type Fault =
 function startService(): Service {
   let issued = 0;
   let challenge = "";
-  const service: Service = { url: "", asked: [], grants: [], valid: "", fault: "none" };
+  const service: Service = { url: "", asked: [], shown: new Set(), grants: [], valid: "", fault: "none" };
   const handler = createMcpHandler(
     () => {
       const server = new Server({ name: "shop", version: "1" }, { capabilities: { tools: {} } });
@@ -68,71 +70,73 @@ function startService(): Service {
       refresh_token: `refresh-${issued}`,
     });
   };
-  const http = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      const { pathname, searchParams, origin } = new URL(request.url);
-      service.asked.push(pathname);
-      switch (pathname) {
-        case "/mcp": {
-          if (service.valid !== "" && request.headers.get("authorization") === `Bearer ${service.valid}`)
-            return handler.fetch(request);
-          const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
-          return new Response("", {
-            status: 401,
-            headers: { "www-authenticate": `Bearer resource_metadata="${metadata}"` },
-          });
-        }
-        case "/.well-known/oauth-protected-resource/mcp":
-          return Response.json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
-        case "/.well-known/oauth-authorization-server":
-          return Response.json({
-            issuer: origin,
-            authorization_endpoint: `${origin}/authorize`,
-            token_endpoint: `${origin}/token`,
-            ...(service.fault === "no registration" ? {} : { registration_endpoint: `${origin}/register` }),
-            response_types_supported: ["code"],
-            grant_types_supported: ["authorization_code", "refresh_token"],
-            code_challenge_methods_supported: ["S256"],
-            token_endpoint_auth_methods_supported: ["none", "client_secret_post"],
-          });
-        case "/register":
-          return Response.json({ ...((await request.json()) as object), client_id: "registered-1" }, { status: 201 });
-        case "/authorize": {
-          challenge = searchParams.get("code_challenge") ?? "";
-          const back = new URL(searchParams.get("redirect_uri") ?? "");
-          back.searchParams.set(
-            "state",
-            service.fault === "wrong state" ? "another" : (searchParams.get("state") ?? ""),
-          );
-          if (service.fault === "refuses") back.searchParams.set("error", "access_denied");
-          else back.searchParams.set("code", "the-code");
-          return Response.redirect(back.href, 302);
-        }
-        case "/token": {
-          const form = Object.fromEntries(new URLSearchParams(await request.text()));
-          service.grants.push(form);
-          if (service.fault === "html")
-            return new Response("<h1>It works!</h1>", { headers: { "content-type": "text/html" } });
-          if (form["grant_type"] === "refresh_token")
-            return service.fault === "no refresh"
-              ? Response.json({ error: "invalid_grant" }, { status: 400 })
-              : tokens();
-          const verified = new Bun.CryptoHasher("sha256").update(form["code_verifier"] ?? "").digest("base64url");
-          return verified === challenge ? tokens() : Response.json({ error: "invalid_grant" }, { status: 400 });
-        }
-        default:
-          return new Response("not here", { status: 404 });
+  const answer = async (request: Request): Promise<Response> => {
+    const { pathname, searchParams, origin } = new URL(request.url);
+    service.asked.push(pathname);
+    if (request.headers.has("x-shop-key")) service.shown.add(pathname);
+    switch (pathname) {
+      case "/mcp": {
+        if (service.valid !== "" && request.headers.get("authorization") === `Bearer ${service.valid}`)
+          return handler.fetch(request);
+        const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
+        return new Response("", {
+          status: 401,
+          headers: { "www-authenticate": `Bearer resource_metadata="${metadata}"` },
+        });
       }
+      case "/.well-known/oauth-protected-resource/mcp":
+        return Response.json({ resource: `${origin}/mcp`, authorization_servers: [`http://127.0.0.1:${login.port}`] });
+      case "/.well-known/oauth-authorization-server":
+        return Response.json({
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          ...(service.fault === "no registration" ? {} : { registration_endpoint: `${origin}/register` }),
+          response_types_supported: ["code"],
+          grant_types_supported: ["authorization_code", "refresh_token"],
+          code_challenge_methods_supported: ["S256"],
+          token_endpoint_auth_methods_supported: ["none", "client_secret_post"],
+        });
+      case "/register":
+        return Response.json({ ...((await request.json()) as object), client_id: "registered-1" }, { status: 201 });
+      case "/authorize": {
+        challenge = searchParams.get("code_challenge") ?? "";
+        const back = new URL(searchParams.get("redirect_uri") ?? "");
+        back.searchParams.set("state", service.fault === "wrong state" ? "another" : (searchParams.get("state") ?? ""));
+        if (service.fault === "refuses") back.searchParams.set("error", "access_denied");
+        else back.searchParams.set("code", "the-code");
+        return Response.redirect(back.href, 302);
+      }
+      case "/token": {
+        const form = Object.fromEntries(new URLSearchParams(await request.text()));
+        service.grants.push(form);
+        if (service.fault === "html")
+          return new Response("<h1>It works!</h1>", { headers: { "content-type": "text/html" } });
+        if (form["grant_type"] === "refresh_token")
+          return service.fault === "no refresh" ? Response.json({ error: "invalid_grant" }, { status: 400 }) : tokens();
+        const verified = new Bun.CryptoHasher("sha256").update(form["code_verifier"] ?? "").digest("base64url");
+        return verified === challenge ? tokens() : Response.json({ error: "invalid_grant" }, { status: 400 });
+      }
+      default:
+        return new Response("not here", { status: 404 });
+    }
+  };
+  // the server and its authorization server are two origins, as they are in the world
+  const http = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  const login = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  open.push({
+    async [Symbol.asyncDispose]() {
+      await handler.close();
+      await http.stop(true);
+      await login.stop(true);
     },
   });
-  open.push({ [Symbol.asyncDispose]: async () => (await handler.close(), void (await http.stop(true))) });
   return Object.assign(service, { url: `http://127.0.0.1:${http.port}/mcp` });
 }
 
 function settingsOf(url: string, oauth: object = {}): McpServerSettings {
-  const checked = checkConfigText(JSON.stringify({ mcp: { servers: { shop: { url, oauth } } } }), () => undefined);
+  const shop = { url, oauth, headers: { "X-Shop-Key": "for-the-shop-alone" } };
+  const checked = checkConfigText(JSON.stringify({ mcp: { servers: { shop } } }), () => undefined);
   const settings = checked.config?.mcp.servers["shop"];
   if (!settings) throw new Error(JSON.stringify(checked.problems));
   return settings;
@@ -185,6 +189,7 @@ describe("a login", () => {
     expect(service.grants[0]?.["resource"]).toBe(service.url);
     expect(statSync(credentialsPath(home.path, "shop")).mode & 0o777).toBe(0o600);
     expect(await connect()).toBe(1);
+    expect([...service.shown].toSorted()).toEqual(["/.well-known/oauth-protected-resource/mcp", "/mcp"]);
   });
 
   test("with a client of the settings registers nothing", async () => {
@@ -228,12 +233,14 @@ describe("a login", () => {
     service.fault = "wrong state";
     const { file, signIn } = await world(settingsOf(service.url));
     const stop = new AbortController();
+    let page = 0;
     const signing = signIn(async (to) => {
-      await browse(to);
+      const back = (await fetch(to, { redirect: "manual" })).headers.get("location") ?? "";
+      page = (await fetch(back)).status;
       stop.abort(new Error("nothing came"));
     }, stop.signal);
     await expect(signing).rejects.toThrow("nothing came");
-    expect([file.read().tokens, service.grants]).toEqual([null, []]);
+    expect([page, file.read().tokens, service.grants]).toEqual([404, null, []]);
   });
 });
 

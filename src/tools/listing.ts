@@ -3,7 +3,7 @@ import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { PiToolListing, ToolAccess, ToolListing, ToolLists, ToolRights } from "../contracts/tools/tool.ts";
 import { PI_TOOL_DESCRIPTIONS, piTool, piToolInfo } from "./pi-tools.ts";
-import { mayUse, needsApproval, type ToolInfo, type ToolPolicy } from "./policy.ts";
+import { judgeOf, needsApproval, type ToolInfo, type ToolPolicy } from "./policy.ts";
 import { chooseTools } from "./search/choose.ts";
 
 interface ListingDeps {
@@ -17,43 +17,55 @@ const ROLES: readonly Role[] = ["owner", "member", "guest"];
 const OF_EXTENSION = "A tool of an extension of pi.";
 
 export function createToolLister({ registry, policy, agents }: ListingDeps): () => ToolLists {
-  const rightsOf = (infoFor: (caller: Caller) => ToolInfo | null, info: ToolInfo): ToolRights => {
-    const rules = policy();
-    const usableBy = agents().map((agentId) => {
-      const roles = ROLES.filter((role) => {
-        const caller = callerOf(agentId, role);
-        const own = infoFor(caller);
-        return own !== null && mayUse(own, caller, rules).may;
-      });
-      return { agent: agentId, roles };
-    });
-    return { usableBy: usableBy.filter(({ roles }) => roles.length > 0), asks: needsApproval(info, rules) };
-  };
-  const listedPiTool = (name: string): PiToolListing => {
-    const rules = policy();
-    const owners = agents().flatMap((agentId) => piTool(name, callerOf(agentId, "owner"), rules) ?? []);
-    // the same tool waits for an owner with one agent and not with another: shown as the one that waits
-    const info = owners.find((one) => needsApproval(one, rules) !== null) ?? owners[0] ?? piToolInfo(name);
-    const description = PI_TOOL_DESCRIPTIONS.get(name) ?? OF_EXTENSION;
-    return { name, description, flags: info.flags, ...rightsOf((caller) => piTool(name, caller, rules), info) };
-  };
-  const listedPiTools = () =>
-    piToolNames(policy(), agents())
-      .filter((name) => !registry.has(name))
-      .map(listedPiTool);
   return () => {
+    const rules = policy();
+    const everybody = peopleOf(agents(), rules);
+    const rightsOf = (infoFor: (caller: Caller) => ToolInfo | null, info: ToolInfo): ToolRights => {
+      const usableBy = everybody.map(({ agent, people }) => ({
+        agent,
+        roles: people.filter(({ caller, judge }) => isAllowed(judge, infoFor(caller))).map(({ role }) => role),
+      }));
+      return { usableBy: usableBy.filter(({ roles }) => roles.length > 0), asks: needsApproval(info, rules) };
+    };
+    const listedPiTool = (name: string): PiToolListing => {
+      const owners = agents().flatMap((agentId) => piTool(name, callerOf(agentId, "owner"), rules) ?? []);
+      // the same tool waits for an owner with one agent and not with another: shown as the one that waits
+      const info = owners.find((one) => needsApproval(one, rules) !== null) ?? owners[0] ?? piToolInfo(name);
+      const description = PI_TOOL_DESCRIPTIONS.get(name) ?? OF_EXTENSION;
+      return { name, description, flags: info.flags, ...rightsOf((caller) => piTool(name, caller, rules), info) };
+    };
     const tools = registry.list().map((tool) => {
       const info = infoOf(tool);
       const { usableBy, asks } = rightsOf(() => (tool.status === "ok" ? info : null), info);
       return { ...tool, usableBy, asks };
     });
-    const behindSearch = searchedFor(tools, policy().searchAbove);
+    const behindSearch = searchedFor(tools, rules.searchAbove);
     return {
       tools: tools.map((tool) => ({ ...tool, behindSearch: behindSearch(tool) })),
-      piTools: listedPiTools(),
+      piTools: piToolNames(rules, agents())
+        .filter((name) => !registry.has(name))
+        .map(listedPiTool),
     };
   };
 }
+
+type Judge = ReturnType<typeof judgeOf>;
+
+function isAllowed(judge: Judge, info: ToolInfo | null): boolean {
+  return info !== null && judge(info).may;
+}
+
+/** Everybody who could use a tool in a private chat, once for all tools: what depends on the person alone is looked up here. */
+function peopleOf(agents: readonly AgentId[], rules: ToolPolicy) {
+  return agents.map((agent) => ({
+    agent,
+    people: ROLES.map((role) => {
+      const caller = callerOf(agent, role);
+      return { role, caller, judge: judgeOf(caller, rules) };
+    }),
+  }));
+}
+
 /** Who has to search for a tool at first: of each agent and role, whoever has too many tools to be told of all. */
 function searchedFor(
   tools: readonly (ToolListing & ToolRights)[],

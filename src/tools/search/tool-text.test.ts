@@ -33,6 +33,7 @@ test("a question is its words, each once, and not without end", () => {
   expect(queryWords("Create a calendar-event, createEvent!")).toEqual([
     ...["create", "a", "calendar", "event", "createevent"],
   ]);
+  expect(queryWords("re\u0301sume\u0301")).toEqual(["r\u00e9sum\u00e9"]);
   expect(queryWords(" … ")).toEqual([]);
   expect(queryWords(Array.from({ length: 100 }, (_, n) => `w${n}`).join(" "))).toHaveLength(24);
 });

@@ -55,6 +55,7 @@ function parameterNames(schema: unknown): readonly string[] {
 /** The words of a question, each once. */
 export function queryWords(query: string): readonly string[] {
   const words = query
+    .normalize("NFC") // an accent by itself would end a word
     .split(NO_WORD)
     .flatMap((part) => [part, ...part.split(CASE_CHANGE)])
     .filter((word) => word !== "")

@@ -33,9 +33,9 @@ export const RESPONSES_BUGS: readonly SeededBug[] = [
   {
     what: "A response with store: false is kept.",
     file: "src/openai/responses/run.ts",
-    in: "runResponse",
-    find: 'response.status === "completed" && response.store',
-    replace: 'response.status === "completed"',
+    in: "answered",
+    find: "if (response.store) ",
+    replace: "",
     tests: door,
   },
   {

@@ -71,8 +71,8 @@ export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
         try {
           const ending = asked.key === null ? [] : [deps.keys.ending(asked.key.id)];
           const until = AbortSignal.any([stopping.signal, ...ending]);
-          const response = await answerLater(deps, { prepared, writer }, until);
-          await deps.store.put(storedForm({ ...form, response }));
+          const keep = (response: ResponseObject) => deps.store.put(storedForm({ ...form, response }));
+          await answerLater(deps, { prepared, writer, keep }, until);
         } finally {
           running.delete(first.id);
           events.end();
@@ -93,17 +93,27 @@ export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
   };
 }
 
-/** Never throws: a failure is how it ended. */
+interface Later {
+  readonly prepared: Prepared;
+  readonly writer: ResponseWriter;
+  /** Stores it as it ended. */
+  keep(response: ResponseObject): Promise<void>;
+}
+
+/** A failure is how it ended; throws only when that could not be stored. */
 async function answerLater(
   { answers, clock }: RunDeps,
-  { prepared: { turn }, writer }: { readonly prepared: Prepared; readonly writer: ResponseWriter },
+  { prepared: { turn }, writer, keep }: Later,
   signal: AbortSignal,
-): Promise<ResponseObject> {
+): Promise<void> {
   try {
     writer.begin("in_progress");
-    return writer.end(await answers.answer(turn, writer.show, signal), seconds(clock));
+    const ended = writer.end(await answers.answer(turn, writer.show, signal), seconds(clock));
+    await keep(ended);
+    writer.complete(ended);
   } catch (error) {
-    return signal.reason instanceof Cancelled ? writer.cancel() : writer.fail(problemOf(signal.reason ?? error), true);
+    const isCancelled = signal.reason instanceof Cancelled;
+    await keep(isCancelled ? writer.cancel() : writer.fail(problemOf(signal.reason ?? error), true));
   }
 }
 

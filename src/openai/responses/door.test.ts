@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ApiKey } from "../../contracts/api-keys.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
 import { OPERATOR } from "../../contracts/ids.ts";
-import type { ResponseEvent } from "../../contracts/responses.ts";
+import type { ResponseEvent, ResponseObject } from "../../contracts/responses.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { dies, type FakeAgent, NO_USAGE, says, waits } from "../../testing/fake-pool.ts";
 import { OTHER, type ResponseBench, responseBench } from "../../testing/response-bench.ts";
@@ -42,6 +42,19 @@ describe("a response", () => {
     expect(await door.find(response.id, OPERATOR)).toEqual(response);
     expect([await door.find(response.id, OTHER), await door.remove(response.id, OTHER)]).toEqual([null, false]);
     expect([await door.remove(response.id, OPERATOR), await door.find(response.id, OPERATOR)]).toEqual([true, null]);
+  });
+
+  test("is stored before anybody hears that it is complete, so that a crash or a quick reader finds it", async () => {
+    await using bench = await responseBench(says("hello"));
+    const after = bench.anew(); // has nothing in memory
+    const found: Promise<unknown>[] = [];
+    const look = ({ type, response }: ResponseEvent): void => {
+      if (type === "response.completed") found.push(after.find((response as ResponseObject).id, OPERATOR));
+    };
+    await bench.door.create(bench.asked({ input: "hi" }), look, never);
+    const { id } = await bench.door.begin(bench.asked({ input: "later", background: true }));
+    await bench.door.follow({ id, principal: OPERATOR, after: null }, look, never);
+    expect(await Promise.all(found)).toMatchObject([{ status: "completed" }, { status: "completed" }]);
   });
 
   test("with store: false is not kept", async () => {

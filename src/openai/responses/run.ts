@@ -69,8 +69,6 @@ export async function runResponse(
   const writer = createResponseWriter(first, show);
   const response = await answered(deps, { asked, prepared, writer }, signal);
   const said = joined(prepared.earlier.said, prepared.said, saidOf(outputAsItems(response.output)));
-  if (response.status === "completed" && response.store)
-    await deps.store.put(storedForm({ response, prepared, principal: asked.principal, createdAt: deps.clock.now() }));
   return { response, said: charsIn(said) > MAX_KEPT_CHARS ? null : said };
 }
 
@@ -82,11 +80,10 @@ interface Answering {
 
 /** Throws while nothing was announced, and when whoever asked has gone. */
 async function answered(
-  deps: Pick<RunDeps, "clock" | "answers">,
-  { asked: { shows }, prepared: { turn }, writer }: Answering,
+  { clock, answers, store }: Pick<RunDeps, "clock" | "answers" | "store">,
+  { asked: { shows, principal }, prepared, writer }: Answering,
   signal: AbortSignal,
 ): Promise<ResponseObject> {
-  const { clock, answers } = deps;
   const over = new AbortController();
   if (shows !== "whole") {
     const waited = clock.sleep(FIRST_SIGN_MS, AbortSignal.any([signal, over.signal]));
@@ -96,8 +93,9 @@ async function answered(
     );
   }
   try {
-    const answer = await answers.answer(turn, writer.show, signal);
-    return writer.end(answer, seconds(clock));
+    const response = writer.end(await answers.answer(prepared.turn, writer.show, signal), seconds(clock));
+    if (response.store) await store.put(storedForm({ response, prepared, principal, createdAt: clock.now() }));
+    return writer.complete(response);
   } catch (error) {
     const hasGone = signal.aborted && !isGatewayError(signal.reason); // a gateway that stops tells why
     if (hasGone || shows === "whole" || !writer.isBegun()) throw error;

@@ -30,7 +30,7 @@ describe("a response that grows", () => {
     const { events, writer } = written();
     writer.show({ type: "text", delta: "It is " });
     writer.show({ type: "text", delta: "mild." });
-    const response = writer.end(ANSWER, 7);
+    const response = writer.complete(writer.end(ANSWER, 7));
     expect(types(events)).toEqual([
       "response.created",
       "response.in_progress",
@@ -72,7 +72,7 @@ describe("a response that grows", () => {
     const { events, writer } = written();
     writer.show({ type: "text", delta: "One moment." });
     writer.show({ type: "step" });
-    const { output } = writer.end({ ...ANSWER, text: "One moment.", calls: [CALL] }, 7);
+    const { output } = writer.complete(writer.end({ ...ANSWER, text: "One moment.", calls: [CALL] }, 7));
     expect(output).toMatchObject([
       { type: "message", phase: "commentary" },
       { type: "function_call", id: "fc_1a_1", call_id: "c1", name: "get_weather", arguments: '{"city":"Oslo"}' },
@@ -116,7 +116,7 @@ describe("a response that grows", () => {
   test("can be told again to somebody who was not there", () => {
     const { events, writer } = written();
     writer.show({ type: "text", delta: "It is mild." });
-    const response: ResponseObject = writer.end({ ...ANSWER, calls: [CALL] }, 7);
+    const response: ResponseObject = writer.complete(writer.end({ ...ANSWER, calls: [CALL] }, 7));
     expect(types(eventsOf(response))).toEqual(types(events));
     expect(eventsOf(response).at(-1)).toEqual(events.at(-1) as ResponseEvent);
   });

@@ -31,7 +31,9 @@ export interface ResponseWriter {
   /** Announces it, once: as queued, or as in progress. */
   begin(status: "queued" | "in_progress"): void;
   show(progress: CompletionProgress): void;
+  /** Its last items, and what it will be with `complete`: nobody hears that it is complete before it is stored. */
   end(answer: SessionAnswer, at: number): ResponseObject;
+  complete(ended: ResponseObject): ResponseObject;
   /** Words that were not finished are dropped. `announced`: an event tells of the problem first. */
   fail(problem: Problem, announced: boolean): ResponseObject;
   cancel(): ResponseObject;
@@ -67,9 +69,15 @@ export function createResponseWriter(first: ResponseObject, emit: (event: Respon
       if (text !== "" && !growing.hasSaid(text)) growing.say(text);
       growing.close(calls.length > 0 ? "commentary" : "final_answer");
       for (const call of calls) growing.call(call);
-      const pi_gateway = metadataOf(answer);
-      return growing.become("completed", { completed_at: at, usage: responseUsage(usage), pi_gateway });
+      return {
+        ...growing.now(),
+        status: "completed",
+        completed_at: at,
+        usage: responseUsage(usage),
+        pi_gateway: metadataOf(answer),
+      };
     },
+    complete: (ended) => growing.become("completed", ended),
     fail({ type, code, message, param }, announced) {
       begin("in_progress");
       const error = { type, code, message, param };

@@ -4,7 +4,7 @@ import type { ConfinedPlaces, ProgramLimits, SandboxNetwork } from "../contracts
 import { DEVICES, SYSTEM_FILES } from "./system-files.ts";
 
 export interface SandboxLimits extends Omit<ProgramLimits, "cpus"> {
-  /** Null: all but one. */
+  /** Null: all but one where there are four or more. */
   readonly cpus: number | null;
   /** Of /tmp and of /dev/shm, where these are its own. */
   readonly tempMb: number;

@@ -16,7 +16,7 @@ const HOG_SECONDS = 4;
 const HEALTH_MS = 250;
 const SHARE = 0.5;
 const TURN_MS = 50_000;
-const LIMITS = { processes: 320, openFiles: 1_024 } as const;
+const LIMITS = { processes: 320, openFiles: 1_024, cpus: 1 } as const;
 
 const canTry = existsSync(PYTHON) && (await hasTier("full"));
 

@@ -3,9 +3,11 @@ import { chosenProcessors } from "./processors.ts";
 
 test.each<[readonly number[], number | null, readonly number[]]>([
   [[0, 1, 2, 3], null, [1, 2, 3]],
-  [[0, 1], null, [1]],
+  [[4, 6, 8, 9], null, [6, 8, 9]],
+  [[0, 1, 2], null, [0, 1, 2]],
+  [[0, 1], null, [0, 1]],
   [[5], null, [5]],
-  [[4, 6, 9], null, [6, 9]],
+  [[0, 1], 1, [1]],
   [[0, 1, 2, 3], 2, [2, 3]],
   [[0, 1], 2, [0, 1]],
   [[0, 1], 64, [0, 1]],

@@ -1,16 +1,18 @@
 /**
- * Which processors a confined program runs on. One of the machine's is left to the gateway and everybody else: the kernel shares processor time
- * between sessions, and an agent can begin as many sessions as it likes, so no priority of a process holds it back.
+ * Which processors a confined program runs on. Where there are several, one of the machine's is left to the gateway and everybody else: the kernel
+ * shares processor time between sessions, and an agent can begin as many sessions as it likes, so no priority of a process holds it back.
  */
 import type { Kernel } from "./libc.ts";
 
 /** Of 8,192 processors. The kernel refuses a mask that is shorter than its own. */
 const MASK_BYTES = 1_024;
 const BITS = 8;
+/** Of two or three, one would be too much to give up all the time for the sake of an agent that means harm. */
+const ENOUGH = 4;
 
-/** `wanted`: how many; null: all but one. Those with the highest numbers, since interrupts are usually served by the first. Pure. */
+/** `wanted`: how many; null: all but one where there are enough, else all. Those with the highest numbers, since interrupts are usually served by the first. Pure. */
 export function chosenProcessors(allowed: readonly number[], wanted: number | null): readonly number[] {
-  const count = wanted ?? allowed.length - 1;
+  const count = wanted ?? (allowed.length >= ENOUGH ? allowed.length - 1 : allowed.length);
   return allowed.slice(-Math.max(1, count));
 }
 

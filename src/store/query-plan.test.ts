@@ -10,6 +10,7 @@ import { marked } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { storedKey } from "../testing/contracts/store/api-key-contract.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
+import { storedResponse } from "../testing/contracts/store/response-contract.ts";
 import { spent } from "../testing/contracts/store/usage-contract.ts";
 import { job } from "../testing/automation/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
@@ -169,6 +170,13 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.usage.sums({ ...days, by: "agent" });
   await store.usage.record(spent("u1"));
   await store.usage.prune("2020-01-01");
+  await store.responses.put(storedResponse("r1"));
+  await store.responses.find("r1", OPERATOR);
+  await store.responses.chain("r1", OPERATOR, 9);
+  await store.responses.open();
+  await store.responses.prune(1_000_000);
+  await store.responses.trim(OPERATOR, { maxResponses: 1, maxChars: 1 });
+  await store.responses.remove("r1", OPERATOR);
   await store.apiKeys.put(storedKey("k1"));
   await store.apiKeys.list();
   await store.apiKeys.touch("k1", 1);
@@ -255,6 +263,13 @@ test("every statement finds its rows by an index, and none sorts more than the m
     );
   expect(texts.length).toBeGreaterThan(35);
   expect(costly).toEqual([]);
+});
+
+test("responses that were begun are found among many that have ended without walking those", async () => {
+  using db = new Database(":memory:");
+  migrate(db, 0);
+  const [open = ""] = (await statementsUsed(db)).filter((text) => /from "responses" where "ended"/.test(text));
+  expect(planOf(db, open)).toEqual(["SCAN responses USING INDEX responses_open"]);
 });
 
 test("usage is found by day, however many days there are", async () => {

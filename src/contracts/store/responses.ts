@@ -11,8 +11,10 @@ export interface ResponseStore {
   remove(id: string, principal: Principal): Promise<boolean>;
   /** Those that have not ended. */
   open(): Promise<readonly StoredResponse[]>;
-  /** Takes whole conversations away, oldest first. How many responses are gone. */
-  prune(rule: ResponseRetention): Promise<number>;
+  /** Takes conversations away whose newest response is older. How many responses are gone. */
+  prune(before: number): Promise<number>;
+  /** Takes the oldest conversations of this person away, as far as newer ones fill their share. How many responses are gone. */
+  trim(principal: Principal, share: ResponseShare): Promise<number>;
 }
 
 export interface StoredResponse {
@@ -29,9 +31,8 @@ export interface StoredResponse {
   readonly body: unknown;
 }
 
-/** A conversation goes when its newest response is older than `before`, or when newer ones of the same person fill their share. */
-export interface ResponseRetention {
-  readonly before: number;
-  readonly maxEach: number;
-  readonly maxCharsEach: number;
+/** How much of one person is kept. */
+export interface ResponseShare {
+  readonly maxResponses: number;
+  readonly maxChars: number;
 }

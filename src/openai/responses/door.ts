@@ -1,5 +1,6 @@
 /** The door of responses: the same agents, tools and limits as chat completions, with answers that are kept, continued, polled and cancelled. */
 import type { ApiKeys } from "../../contracts/api-keys.ts";
+import type { Principal } from "../../contracts/ids.ts";
 import type { AskedResponse, ResponseEvent, ResponseObject, ResponsesDoor } from "../../contracts/responses.ts";
 import { background } from "../../kit/background.ts";
 import type { Ids } from "../../kit/ids.ts";
@@ -15,10 +16,10 @@ import { eventsOf } from "./writer.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const KEEP_DAYS = 30;
-const MAX_KEPT_EACH = 10_000;
-const MAX_CHARS_EACH = 256 * 1024 * 1024;
-/** Old conversations are looked for after this many new responses. */
-const PRUNE_EVERY = 200;
+/** Of one person. */
+const SHARE = { maxResponses: 10_000, maxChars: 256 * 1024 * 1024 };
+/** Old conversations are looked for after this many new responses of a person. */
+const TRIM_EVERY = 200;
 const NEVER = new AbortController().signal;
 
 interface ResponsesDeps extends RunDeps {
@@ -33,13 +34,14 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
   const repeats = createRepeats<ResponseObject>();
   const backgrounds = createBackgrounds(deps);
   const { find, follow, remove, cancel } = createKept({ store, backgrounds });
-  let made = 0;
-  const prune = (): void => {
-    const rule = { before: clock.now() - KEEP_DAYS * DAY_MS, maxEach: MAX_KEPT_EACH, maxCharsEach: MAX_CHARS_EACH };
-    background(log, "old responses stay", () => store.prune(rule));
-  };
+  const made = new Map<Principal, number>();
+  const prune = () => store.prune(clock.now() - KEEP_DAYS * DAY_MS);
   const next = (asked: AskedResponse): ResponseObject => {
-    if (asked.request.settings.store && ++made % PRUNE_EVERY === 0) prune();
+    const { principal, request } = asked;
+    const count = (made.get(principal) ?? 0) + (request.settings.store ? 1 : 0);
+    made.set(principal, count % TRIM_EVERY);
+    if (count === TRIM_EVERY)
+      background(log, "old responses stay", async () => (await store.trim(principal, SHARE)) + (await prune()));
     return newResponse(asked, ids.next("resp"), clock);
   };
   return {
@@ -73,7 +75,7 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
     },
     compact: (asked, signal) => compactConversation(deps, asked, signal),
     async recover() {
-      prune();
+      background(log, "old responses stay", prune);
       return endInterrupted(store);
     },
     [Symbol.asyncDispose]: () => backgrounds[Symbol.asyncDispose](),

@@ -16,6 +16,7 @@ create table responses (
   body text not null -- JSON
 ) strict, without rowid;
 create index responses_by_chain on responses (principal, chain, created_at, chars);
+create index responses_by_age on responses (created_at, principal, chain);
 create index responses_open on responses (id) where ended = 0;
 `,
 };

@@ -1,6 +1,7 @@
 /** Responses of programs: found by their id and owner, followed back along their conversation, taken away a conversation at a time. */
+import { sql as raw } from "kysely";
 import type { Principal } from "../../contracts/ids.ts";
-import type { ResponseRetention, ResponseStore, StoredResponse } from "../../contracts/store/responses.ts";
+import type { ResponseShare, ResponseStore, StoredResponse } from "../../contracts/store/responses.ts";
 import type { Params, Sql } from "../sql.ts";
 import { decodeJson, encodeJson } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
@@ -24,7 +25,7 @@ interface Owned {
 
 export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
   const { add, byId, drop, open } = statements(sql);
-  const prune = createPruning(sql);
+  const retention = createRetention(sql);
   return {
     async put(response) {
       const row = toRow(response);
@@ -49,7 +50,8 @@ export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
       }),
     remove: (id, principal) => write(() => drop.run({ id, principal }) > 0),
     open: () => read(() => open.all({}).map(toResponse)),
-    prune: (rule) => write(() => prune(rule)),
+    prune: (before) => write(() => retention.prune(before)),
+    trim: (principal, share) => write(() => retention.trim(principal, share)),
   };
 }
 
@@ -74,36 +76,66 @@ function statements(sql: Sql) {
     drop: sql.prepare((db, p: Params<Owned>) =>
       db.deleteFrom("responses").where("id", "=", p("id")).where("principal", "=", p("principal")),
     ),
-    open: sql.prepare((db, _p: Params<object>) => db.selectFrom("responses").selectAll().where("ended", "=", 0)),
+    // as a literal: a bound value does not meet the index of those that are open
+    open: sql.prepare((db, _p: Params<object>) =>
+      db.selectFrom("responses").selectAll().where("ended", "=", raw.lit(0)),
+    ),
   };
 }
 
-function createPruning(sql: Sql): (rule: ResponseRetention) => number {
-  const chains = sql.prepare((db, _p: Params<object>) =>
+interface Conversation {
+  readonly principal: Principal;
+  readonly chain: string;
+}
+
+function createRetention(sql: Sql) {
+  const old = sql.prepare((db, p: Params<{ before: number }>) =>
+    db.selectFrom("responses").select(["principal", "chain"]).where("created_at", "<", p("before")),
+  );
+  const newest = sql.prepare((db, p: Params<Conversation>) =>
     db
       .selectFrom("responses")
-      .select(["principal", "chain"])
+      .select(({ fn }) => fn.max<number | null>("created_at").as("at"))
+      .where("principal", "=", p("principal"))
+      .where("chain", "=", p("chain")),
+  );
+  const sizes = sql.prepare((db, p: Params<{ principal: Principal }>) =>
+    db
+      .selectFrom("responses")
+      .select("chain")
       .select(({ fn }) => [
         fn.countAll<number>().as("count"),
         fn.sum<number>("chars").as("chars"),
         fn.max<number>("created_at").as("newest"),
       ])
-      .groupBy(["principal", "chain"])
-      .orderBy("newest", "desc"),
+      .where("principal", "=", p("principal"))
+      .groupBy("chain"),
   );
-  const drop = sql.prepare((db, p: Params<{ principal: Principal; chain: string }>) =>
+  const drop = sql.prepare((db, p: Params<Conversation>) =>
     db.deleteFrom("responses").where("principal", "=", p("principal")).where("chain", "=", p("chain")),
   );
-  return ({ before, maxEach, maxCharsEach }) => {
-    const shares = new Map<Principal, { count: number; chars: number }>();
-    let gone = 0;
-    for (const { principal, chain, count, chars, newest } of chains.all({})) {
-      const share = shares.get(principal) ?? { count: 0, chars: 0 };
-      const fits = share.count + count <= maxEach && share.chars + chars <= maxCharsEach;
-      if (newest >= before && fits) shares.set(principal, { count: share.count + count, chars: share.chars + chars });
-      else gone += drop.run({ principal, chain });
-    }
-    return gone;
+  return {
+    prune(before: number): number {
+      let gone = 0;
+      for (const one of old.all({ before })) {
+        const at = newest.first(one)?.at ?? null; // null: it went with an earlier row of its conversation
+        if (at !== null && at < before) gone += drop.run(one);
+      }
+      return gone;
+    },
+    trim(principal: Principal, { maxResponses, maxChars }: ResponseShare): number {
+      let [responses, chars, gone] = [0, 0, 0];
+      for (const one of sizes.all({ principal }).toSorted((a, b) => b.newest - a.newest)) {
+        const fits = responses + one.count <= maxResponses && chars + one.chars <= maxChars;
+        if (!fits) {
+          gone += drop.run({ principal, chain: one.chain });
+          continue;
+        }
+        responses += one.count;
+        chars += one.chars;
+      }
+      return gone;
+    },
   };
 }
 

@@ -6,20 +6,20 @@ import { OPERATOR, type StoreWorld } from "./store-world.ts";
 
 const ADA = "key:user:ada" as Principal;
 
-function stored(id: string, more: Partial<StoredResponse> = {}): StoredResponse {
+export function storedResponse(id: string, more: Partial<StoredResponse> = {}): StoredResponse {
   const json = { said: { messages: [{ role: "user", text: `said with ${id}` }] }, body: { id, object: "response" } };
   return { id, principal: OPERATOR, chain: id, previous: null, createdAt: 1_000, ended: true, ...json, ...more };
 }
 
-const KEEPS_ALL = { before: 0, maxEach: 100, maxCharsEach: 1_000_000 };
+const KEEPS_ALL = { maxResponses: 100, maxChars: 1_000_000 };
 
 export function responseContract(name: string, open: () => Promise<StoreWorld>): void {
   describe(name, () => {
     test("a response is there after a restart, for whoever asked for it and for nobody else", async () => {
       await using world = await open();
-      await world.store.responses.put(stored("r1"));
+      await world.store.responses.put(storedResponse("r1"));
       const { responses } = await world.reopen();
-      expect(await responses.find("r1", OPERATOR)).toEqual(stored("r1"));
+      expect(await responses.find("r1", OPERATOR)).toEqual(storedResponse("r1"));
       expect([await responses.find("r1", ADA), await responses.chain("r1", ADA, 9)]).toEqual([null, "missing"]);
       expect([await responses.remove("r1", ADA), await responses.remove("r1", OPERATOR)]).toEqual([false, true]);
       expect(await responses.find("r1", OPERATOR)).toBeNull();
@@ -28,9 +28,9 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
     test("a response that was begun is replaced by how it ended", async () => {
       await using world = await open();
       const { responses } = world.store;
-      await responses.put(stored("r1", { ended: false, body: { status: "queued" } }));
+      await responses.put(storedResponse("r1", { ended: false, body: { status: "queued" } }));
       expect((await responses.open()).map(({ id }) => id)).toEqual(["r1"]);
-      await responses.put(stored("r1", { body: { status: "completed" } }));
+      await responses.put(storedResponse("r1", { body: { status: "completed" } }));
       expect([await responses.open(), (await responses.find("r1", OPERATOR))?.body]).toEqual([
         [],
         { status: "completed" },
@@ -40,9 +40,9 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
     test("a conversation is found from its last response on, oldest first, whole or not at all", async () => {
       await using world = await open();
       const { responses } = world.store;
-      await responses.put(stored("r1"));
-      await responses.put(stored("r2", { chain: "r1", previous: "r1" }));
-      await responses.put(stored("r3", { chain: "r1", previous: "r2" }));
+      await responses.put(storedResponse("r1"));
+      await responses.put(storedResponse("r2", { chain: "r1", previous: "r1" }));
+      await responses.put(storedResponse("r3", { chain: "r1", previous: "r2" }));
       const chain = await responses.chain("r3", OPERATOR, 3);
       expect(chain).toMatchObject([{ id: "r1" }, { id: "r2" }, { id: "r3" }]);
       expect(await responses.chain("r3", OPERATOR, 2)).toBe("too_long");
@@ -53,10 +53,10 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
     test("a conversation is taken away whole when its newest response is old", async () => {
       await using world = await open();
       const { responses } = world.store;
-      await responses.put(stored("old"));
-      await responses.put(stored("r1"));
-      await responses.put(stored("r2", { chain: "r1", previous: "r1", createdAt: 5_000 }));
-      expect(await responses.prune({ ...KEEPS_ALL, before: 2_000 })).toBe(1);
+      await responses.put(storedResponse("old"));
+      await responses.put(storedResponse("r1"));
+      await responses.put(storedResponse("r2", { chain: "r1", previous: "r1", createdAt: 5_000 }));
+      expect(await responses.prune(2_000)).toBe(1);
       expect(await responses.find("old", OPERATOR)).toBeNull();
       expect(await responses.chain("r2", OPERATOR, 9)).toHaveLength(2);
     });
@@ -64,15 +64,15 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
     test("each person has a share, and the oldest conversations beyond it go first", async () => {
       await using world = await open();
       const { responses } = world.store;
-      for (const [at, id] of ["a", "b", "c"].entries()) await responses.put(stored(id, { createdAt: at }));
-      await responses.put(stored("of-ada", { principal: ADA }));
-      expect(await responses.prune({ ...KEEPS_ALL, maxEach: 2 })).toBe(1);
+      for (const [at, id] of ["a", "b", "c"].entries()) await responses.put(storedResponse(id, { createdAt: at }));
+      await responses.put(storedResponse("of-ada", { principal: ADA }));
+      expect(await responses.trim(OPERATOR, { ...KEEPS_ALL, maxResponses: 2 })).toBe(1);
       expect([await responses.find("a", OPERATOR), (await responses.find("of-ada", ADA))?.id]).toEqual([
         null,
         "of-ada",
       ]);
-      const chars = JSON.stringify(stored("c").said).length + JSON.stringify(stored("c").body).length;
-      expect(await responses.prune({ ...KEEPS_ALL, maxCharsEach: chars + 20 })).toBe(1);
+      const chars = JSON.stringify(storedResponse("c").said).length + JSON.stringify(storedResponse("c").body).length;
+      expect(await responses.trim(OPERATOR, { ...KEEPS_ALL, maxChars: chars + 20 })).toBe(1);
       expect((await responses.find("c", OPERATOR))?.id).toBe("c");
     });
   });

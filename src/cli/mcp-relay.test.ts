@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { GatewayError } from "../contracts/errors.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
-import { waitFor } from "../testing/wait-for.ts";
+import { waitFor, waitForEnd } from "../testing/wait-for.ts";
 import { type Message, modernHeaders } from "./mcp-messages.ts";
 import { createRelay, type Relay } from "./mcp-relay.ts";
 
@@ -118,7 +118,7 @@ describe("a request", () => {
     take(call(3));
     await here.promise;
     take({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3, ...META } });
-    await gone.promise;
+    await waitForEnd("the end of the request", gone.promise, { withinMs: 2_000 });
     expect(written).toEqual([]);
   });
 

@@ -122,6 +122,23 @@ describe("a call that waits for its client", () => {
   });
 });
 
+test("a session of an older client is of no use to another credential", async () => {
+  const { http } = start();
+  const { headers } = await makeKey(http.deps.people.keys, { scopes: ["tools"] });
+  const accept = { accept: "application/json, text/event-stream" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a test", version: "1" } };
+  const opened = await http.postJson(
+    "/mcp",
+    { jsonrpc: "2.0", id: 0, method: "initialize", params },
+    { ...headers, ...accept },
+  );
+  const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  const ping = (by: Record<string, string>) =>
+    http.postJson("/mcp", { jsonrpc: "2.0", id: 1, method: "ping" }, { ...accept, ...session, ...by });
+  expect([(await ping(headers)).status, (await ping({})).status]).toEqual([200, 404]);
+  await opened.body?.cancel();
+});
+
 interface Attempt {
   readonly headers?: Record<string, string>;
   readonly params?: object;

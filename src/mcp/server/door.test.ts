@@ -108,23 +108,31 @@ describe.each(MCP_REVISIONS)("an MCP client of %s", (revision) => {
   });
 
   test("hears progress while a tool runs", async () => {
-    const heard = deferred<void>();
+    const heard = [deferred<void>(), deferred<void>()];
     const slow = tool(
       async (_id, _params, _signal, onUpdate) => {
-        onUpdate(says("half of it"));
-        await heard.promise;
+        for (const [at, one] of heard.entries()) {
+          onUpdate(says(`${at + 1} of 2`));
+          await one.promise;
+        }
         return says("done");
       },
-      { parameters: ANYTHING },
+      { parameters: ANYTHING, timeoutMs: 100_000 },
     );
-    const client = await connect(start([slow]), revision);
+    const world = start([slow]);
+    const client = await connect(world, revision);
     const progress: unknown[] = [];
-    const onprogress = (news: unknown) => {
-      progress.push(news);
-      heard.resolve();
-    };
-    expect(textOf(await client.callTool({ name: "echo", arguments: {} }, { onprogress }))).toBe("done");
-    expect(progress).toEqual([{ progress: 1, message: "half of it" }]);
+    const onprogress = (news: unknown) => heard[progress.push(news) - 1]?.resolve();
+    const call = client.callTool({ name: "echo", arguments: {} }, { onprogress });
+    await waitFor("the second report", async () => {
+      if (progress.length === 1) await world.clock.advance(100); // reports come at a pace
+      return progress.length === 2;
+    });
+    expect(textOf(await call)).toBe("done");
+    expect(progress).toEqual([
+      { progress: 1, message: "1 of 2" },
+      { progress: 2, message: "2 of 2" },
+    ]);
   });
 
   test("cancels a call: the tool is told, and the row says so", async () => {

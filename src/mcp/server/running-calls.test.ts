@@ -60,6 +60,12 @@ describe("a call that asks its client", () => {
     expect(ended).toEqual({ kind: "ended", value: '{"name":"a"}' });
   });
 
+  test("uses an answer once: the same name asked for again is asked of the client", async () => {
+    const call = world().begin("name", "name");
+    expect(await call.next({ name: accept("a") }, never)).toMatchObject({ kind: "asks", round: 1 });
+    expect(await call.next({ name: accept("b") }, never)).toMatchObject({ value: '{"name":"a"} {"name":"b"}' });
+  });
+
   test.each([[12_345], [null], ["yes"], [{}], [{ roots: [] }]])("asks again when the answer is %j", async (answer) => {
     const call = world().begin("first");
     expect(await call.next({ first: answer }, never)).toMatchObject({ kind: "asks", round: 1 });

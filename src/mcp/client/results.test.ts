@@ -38,6 +38,10 @@ test.each([
     [{ type: "resource", resource: { uri: "x:y", blob: "aGVsbG8=", mimeType: "application/zip" } }],
     [marked("[resource x:y, application/zip: 6 bytes that cannot be read as text]")],
   ],
+  [
+    [{ type: "resource", resource: { uri: "x:y", blob: "aGVsbG8=", mimeType: "text/plain" } }],
+    [marked("[resource x:y]\nhello")],
+  ],
   [[{ type: "resource_link", uri: "x:y", name: "Y", description: "Why" }], [marked("[link to resource x:y: Y, Why]")]],
   [[{ type: "hologram" }], [marked("[a part of the kind hologram cannot be shown]")]],
   [[], [marked("[the result is empty]")]],

@@ -74,6 +74,8 @@ function resourcePieces(resource: unknown): readonly Piece[] {
   if (typeof text === "string") return [{ text: `[resource ${oneLine(textOf(uri))}]\n${text}` }];
   if (typeof blob !== "string") return [];
   if (textOf(mimeType).startsWith("image/")) return [{ image: blob, mimeType: textOf(mimeType) }];
+  if (textOf(mimeType).startsWith("text/"))
+    return [{ text: `[resource ${oneLine(textOf(uri))}]\n${Buffer.from(blob, "base64").toString("utf8")}` }];
   return [{ text: named("resource", resource, blob) }];
 }
 

@@ -215,8 +215,10 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : "it failed without saying why";
 }
 
+/** Error output of programs has many lines; here it is a part of one. */
 function sentence(text: string): string {
-  const whole = text.slice(0, 1).toUpperCase() + text.slice(1);
+  const line = text.replace(/\s+/g, " ").trim();
+  const whole = line.slice(0, 1).toUpperCase() + line.slice(1);
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 

@@ -188,6 +188,9 @@ function take(message: FromHost, { opened, waiting, parts, over, send }: Taking)
     case "heard":
       return parts.heard();
     case "closed":
+      for (const one of waiting.values())
+        one.reject(new Error(`The MCP server ended in the middle of the call: ${message.why}`));
+      waiting.clear();
       return parts.closed(message.why);
   }
 }

@@ -93,6 +93,14 @@ describe("a response", () => {
     expect(bench.pool.prompted).toHaveLength(2);
   });
 
+  test("that cannot be read back whole is not continued as if nothing had been said", async () => {
+    await using bench = await responseBench(says("hello"));
+    const { id } = await create(bench, { input: '"'.repeat(9_000_000) }); // twice as long in the store
+    expect(await failureOf(create(bench, { input: "go on", previous_response_id: id }))).toBe(
+      "previous_response_not_found",
+    );
+  });
+
   test("ends with a call of the program's tool, and its output goes on after a restart", async () => {
     await using bench = await responseBench(asksForWeather);
     const first = await create(bench, { input: "weather in Oslo?", tools: [WEATHER] });

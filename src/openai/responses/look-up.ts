@@ -43,12 +43,16 @@ export async function earlierOf(
     );
   const last = chain.at(-1);
   if (!last?.ended) throw wrongField("previous_response_id", "names a response that is still being answered.");
-  return { said: joined(...chain.map(saidWith)), from: last };
+  const said = chain.map(saidWith);
+  if (said.includes(null)) throw noPrevious(previous); // better than to go on as if nothing had been said
+  return { said: joined(...said.filter((one) => one !== null)), from: last };
 }
 
-/** With what was answered. */
-function saidWith(stored: StoredResponse): SaidItems {
-  return joined(storedSaid(stored.said), saidOf(outputAsItems(responseIn(stored)?.output ?? [])));
+/** With what was answered. Null: the row is damaged, or too large to be read back. */
+function saidWith(stored: StoredResponse): SaidItems | null {
+  const said = storedSaid(stored.said);
+  const response = responseIn(stored);
+  return said && response && joined(said, saidOf(outputAsItems(response.output)));
 }
 
 /** Null: the row is damaged. */
@@ -56,8 +60,8 @@ export function responseIn({ body }: Pick<StoredResponse, "body">): ResponseObje
   return isObject(body) && body["object"] === "response" ? (body as unknown as ResponseObject) : null;
 }
 
-function storedSaid(said: unknown): SaidItems {
-  return isObject(said) && Array.isArray(said["messages"]) ? (said as unknown as SaidItems) : NOTHING_SAID;
+function storedSaid(said: unknown): SaidItems | null {
+  return isObject(said) && Array.isArray(said["messages"]) ? (said as unknown as SaidItems) : null;
 }
 
 /** The new input alone. */

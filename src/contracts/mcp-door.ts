@@ -14,6 +14,8 @@ export interface McpAsking {
   readonly caller: ToolContext;
   /** Null: the operator. */
   readonly key: ApiKey | null;
+  /** Aborts when the credential is replaced, revoked or expires: what began with it ends. */
+  readonly ending: AbortSignal;
   /** Whether this session may be read. */
   sees(sessionKey: SessionKey): boolean;
 }

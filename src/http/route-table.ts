@@ -56,7 +56,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...usageRoutes(deps),
     ...keyRoutes(deps),
     ...openAiRoutes(deps, server),
-    ...mcpRoutes(deps),
+    ...mcpRoutes(deps, signIn.auth),
     ...responseRoutes(deps, server),
   ];
 }

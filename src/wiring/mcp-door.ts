@@ -14,7 +14,7 @@ interface McpDoorParts extends Groups {
   readonly conversations: Promise<Conversations>;
 }
 
-export function openMcpDoor(core: Core, { people, tools, messages, conversations }: McpDoorParts): McpDoor {
+export function openMcpDoor(core: Core, { tools, messages, conversations }: McpDoorParts): McpDoor {
   const { clock, ids, log, events, store, config, options, secrets } = core;
   const { mediaKey } = openSecretFiles({ ids }, options.home);
   return createMcpDoor({
@@ -33,6 +33,5 @@ export function openMcpDoor(core: Core, { people, tools, messages, conversations
     prompts: { commands: messages.commands, conversations },
     surface: tools.mcpSurface,
     mask: secrets.mask,
-    keys: people.keys,
   });
 }

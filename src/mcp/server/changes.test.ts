@@ -57,7 +57,10 @@ describe.each(MCP_REVISIONS)("a client of %s", (revision) => {
     client.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("tools"));
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.push(params.uri));
     if (revision === "2026-07-28") await client.listen({ toolsListChanged: true, resourceSubscriptions: uris });
-    else for (const uri of uris) await client.subscribeResource({ uri });
+    else {
+      for (const uri of uris) await client.subscribeResource({ uri });
+      await expect(client.subscribeResource({ uri: `x://${"a".repeat(2_048)}` })).rejects.toThrow("2048 characters");
+    }
     registry.register(
       tool(async () => says("x"), { name: "new" }),
       "p",

@@ -5,6 +5,7 @@ import type { Principal } from "../../contracts/ids.ts";
 import type { Tool } from "../../contracts/tools/tool.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { isObject } from "../../kit/json.ts";
+import { secret } from "../../kit/secret.ts";
 import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
 import { makeKey } from "../../testing/http/test-keys.ts";
 import { MCP_REVISIONS, mcpClient, testMcpDoor } from "../../testing/http/test-mcp-door.ts";
@@ -36,10 +37,9 @@ function start(asks = ASKS, store = memoryCalls()) {
   const approvals = { pending: () => [], decide: async () => "unknown" as const };
   const questions = { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "" }) as const };
   const http = startHttpWorld({}, { tools: { gate, list } });
-  const { keys } = http.deps.people;
   const ids = createSeqIds();
   for (const _row of store.rows) ids.next("mcp"); // no id of the previous process comes again
-  const mcp = testMcpDoor({ events, clock, ids, keys, tools: { gate, list, approvals, questions } });
+  const mcp = testMcpDoor({ events, clock, ids, tools: { gate, list, approvals, questions } });
   Object.assign(http.deps.tools, { mcp });
   open.push(http, mcp);
   return { ...world, rows: store.rows, store, http };
@@ -122,21 +122,72 @@ describe("a call that waits for its client", () => {
   });
 });
 
+const HEADERS = { accept: "application/json, text/event-stream" };
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a test", version: "1" } },
+};
+
 test("a session of an older client is of no use to another credential", async () => {
   const { http } = start();
   const { headers } = await makeKey(http.deps.people.keys, { scopes: ["tools"] });
-  const accept = { accept: "application/json, text/event-stream" };
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a test", version: "1" } };
-  const opened = await http.postJson(
-    "/mcp",
-    { jsonrpc: "2.0", id: 0, method: "initialize", params },
-    { ...headers, ...accept },
-  );
+  const opened = await http.postJson("/mcp", INITIALIZE, { ...HEADERS, ...headers });
   const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
   const ping = (by: Record<string, string>) =>
-    http.postJson("/mcp", { jsonrpc: "2.0", id: 1, method: "ping" }, { ...accept, ...session, ...by });
+    http.postJson("/mcp", { jsonrpc: "2.0", id: 1, method: "ping" }, { ...HEADERS, ...session, ...by });
   expect([(await ping(headers)).status, (await ping({})).status]).toEqual([200, 404]);
   await opened.body?.cancel();
+});
+
+/** The stream on which a session of an older client hears of changes. */
+async function openStream(http: HttpWorld): Promise<Response> {
+  const begun = await http.postJson("/mcp", INITIALIZE, HEADERS);
+  await begun.text();
+  return http.call("/mcp", { headers: { ...HEADERS, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" } });
+}
+
+describe("the stream of an older client", () => {
+  test("ends, with its session, when the operator's token is replaced", async () => {
+    const { http } = start();
+    const stream = await openStream(http);
+    const fresh = "another-token-with-22-characters";
+    http.http.update({ auth: { token: secret(fresh), password: null }, allowedHosts: [], trustedProxies: [] });
+    expect(await stream.text()).not.toContain("data:");
+    const headers = { ...HEADERS, authorization: `Bearer ${fresh}` };
+    const { status } = await http.call("/mcp", { headers: { ...headers, "mcp-session-id": sessionOf(stream) } });
+    expect(status).toBe(404);
+  });
+
+  test("ends with the gateway, which does not wait for it", async () => {
+    const { http } = start();
+    const stream = await openStream(http);
+    await Promise.all([stream.text(), http.http[Symbol.asyncDispose]()]);
+    expect(http.log.lines.filter(({ words }) => words.includes("cut off"))).toEqual([]);
+  });
+});
+
+function sessionOf({ headers }: Response): string {
+  return headers.get("mcp-session-id") ?? "";
+}
+
+describe("a request of an MCP client", () => {
+  test("that is nested too deeply is refused before it is parsed", async () => {
+    const { http } = start();
+    const deep = `{"jsonrpc":"2.0","id":1,"method":"ping","params":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const headers = { ...HEADERS, "content-type": "application/json" };
+    const response = await http.call("/mcp", { method: "POST", headers, body: deep });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("64 levels")]);
+  });
+
+  test("counts every message that it carries", async () => {
+    const { http } = start();
+    const { headers } = await makeKey(http.deps.people.keys, { scopes: ["tools"], requestsPerMinute: 10 });
+    const pings = (count: number) =>
+      http.postJson("/mcp", Array(count).fill({ jsonrpc: "2.0", id: 1, method: "ping" }), { ...HEADERS, ...headers });
+    expect([(await pings(5)).status, (await pings(6)).status]).toEqual([400, 429]); // no session was begun
+  });
 });
 
 interface Attempt {

@@ -1,5 +1,4 @@
 /** What the MCP door stands on. Types only. */
-import type { ApiKeys } from "../../contracts/api-keys.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { ToolGate, ToolLists } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -26,7 +25,6 @@ export interface McpDoorDeps {
   /** Of plugins. */
   readonly surface: McpSurface;
   readonly mask: SecretMask;
-  readonly keys: Pick<ApiKeys, "ending">;
 }
 
 interface McpTools extends Pick<CallClientDeps, "approvals" | "questions"> {

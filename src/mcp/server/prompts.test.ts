@@ -8,6 +8,7 @@ import { PROGRAM } from "../../testing/tools/tool-world.ts";
 import { getPrompt, listPrompts, type PromptDeps } from "./prompts.ts";
 import { createMcpSurface } from "./surface.ts";
 
+const never = new AbortController().signal;
 const COMMANDS = {
   owner: [
     { name: "status", help: "How it goes" },
@@ -43,13 +44,13 @@ function world(role: Role = "owner", prompts: readonly PluginPrompt[] = [SAIL]) 
       stream: () => ({ push: (x) => x, flush: () => "" }),
     },
   };
-  const asking: McpAsking = { caller: { ...PROGRAM, role }, key: null, sees: () => true };
+  const asking: McpAsking = { caller: { ...PROGRAM, role }, key: null, ending: never, sees: () => true };
   const client: ToolClient = {
     answers: [],
     ask: async () => ({}),
     follow: () => ({ [Symbol.dispose]: () => undefined }),
   };
-  const call = { callId: "c1", client, signal: new AbortController().signal };
+  const call = { callId: "c1", client, signal: never };
   return {
     said,
     asking,

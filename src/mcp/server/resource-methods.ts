@@ -8,6 +8,7 @@ import { listResources, readResource, type ResourceDeps, resourceTemplates } fro
 export type Subscribed = Set<string>;
 
 const MAX_SUBSCRIBED = 200;
+const MAX_ADDRESS_CHARS = 2_048;
 
 export function serveResources(deps: ResourceDeps, server: Server, asking: McpAsking, subscribed: Subscribed): void {
   server.setRequestHandler("resources/list", async ({ params }) => {
@@ -26,6 +27,11 @@ export function serveResources(deps: ResourceDeps, server: Server, asking: McpAs
     return { contents: [text === undefined ? { ...about, blob: blob ?? "" } : { ...about, text }] };
   });
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    if (uri.length > MAX_ADDRESS_CHARS)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `An address has at most ${MAX_ADDRESS_CHARS} characters.`,
+      );
     if (subscribed.size >= MAX_SUBSCRIBED)
       throw new ProtocolError(ProtocolErrorCode.InternalError, "This client has subscribed to too many resources.");
     subscribed.add(uri);

@@ -60,6 +60,7 @@ function deps(): ResourceDeps {
 const asking = (principal: Principal, key: Partial<ApiKey> | null, seen: readonly SessionKey[]): McpAsking => ({
   caller: { ...PROGRAM, principal },
   key: key as ApiKey | null,
+  ending: never,
   sees: (sessionKey) => seen.includes(sessionKey),
 });
 const ada = asking(ADA, { scopes: ["chat"] }, [OWN]);

@@ -90,6 +90,8 @@ function callOf<T>(
       return await run({ callId, client, signal: inputs.signal });
     },
   });
+  if (begun === "taken")
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "This state belongs to a call with other parameters.");
   if (begun !== "full") return begun;
   throw new ProtocolError(ProtocolErrorCode.InternalError, "Too many calls are open. Try again in a moment.");
 }

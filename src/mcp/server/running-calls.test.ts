@@ -4,7 +4,7 @@ import type { Principal } from "../../contracts/ids.ts";
 import type { ClientAnswer } from "../../contracts/tools/tool.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
-import { type CallInputs, createRunningCalls, MAX_CALLS, MAX_PARKED_MS } from "./running-calls.ts";
+import { type CallInputs, createRunningCalls, MAX_CALLS, MAX_CALLS_EACH, MAX_PARKED_MS } from "./running-calls.ts";
 
 const ADA = { principal: "key:user:ada" as Principal, of: "tools/call one" };
 const never = new AbortController().signal;
@@ -32,7 +32,7 @@ function world() {
   const calls = createRunningCalls(clock);
   const begin = (...names: readonly string[]) => {
     const call = calls.begin<string>({ id: "c1", ...ADA, run: asksFor(...names) });
-    if (call === "full") throw new Error("full");
+    if (typeof call === "string") throw new Error(call);
     return call;
   };
   return { clock, calls, begin };
@@ -93,7 +93,7 @@ describe("a call that asks its client", () => {
     const { calls, clock } = world();
     const done = deferred<string>();
     const call = calls.begin({ id: "c1", ...ADA, run: () => done.promise });
-    if (call === "full") throw new Error("full");
+    if (typeof call === "string") throw new Error(call);
     const step = call.next({}, never);
     await clock.advance(MAX_PARKED_MS * 2);
     done.resolve("late");
@@ -121,9 +121,21 @@ describe("a call that asks its client", () => {
   });
 });
 
-test("more calls than can be open are refused", () => {
+test("more calls than can be open are refused, and one person has no more than a share of them", () => {
   const { calls } = world();
-  for (let at = 0; at < MAX_CALLS; at++)
-    expect(calls.begin({ id: `c${at}`, ...ADA, run: asksFor("first") })).not.toBe("full");
-  expect(calls.begin({ id: "more", ...ADA, run: asksFor("first") })).toBe("full");
+  const of = (person: number) => ({ ...ADA, principal: `key:user:${person}` as Principal });
+  for (let at = 0; at < MAX_CALLS; at++) {
+    const share = Math.floor(at / MAX_CALLS_EACH);
+    expect(calls.begin({ id: `c${at}`, ...of(share), run: asksFor("first") })).toBeObject();
+    if (at === MAX_CALLS_EACH - 1)
+      expect(calls.begin({ id: "more", ...of(share), run: asksFor("first") })).toBe("full");
+  }
+  expect(calls.begin({ id: "more", ...of(9), run: asksFor("first") })).toBe("full");
+});
+
+test("a call does not take the place of another one that has its id", () => {
+  const { begin, calls } = world();
+  const call = begin("first");
+  expect(calls.begin({ id: "c1", ...ADA, of: "tools/call two", run: asksFor("first") })).toBe("taken");
+  expect(calls.find<string>("c1", ADA)).toBe(call);
 });

@@ -11,6 +11,8 @@ import { isObject } from "../../kit/json.ts";
 /** A client that has been told what is missing comes back within this. Longer than a person has to answer an elicitation. */
 export const MAX_PARKED_MS = 11 * 60_000;
 export const MAX_CALLS = 500;
+/** Of these, for one person: nobody takes all of them. */
+export const MAX_CALLS_EACH = 100;
 
 /** Something that a call wants from its client. */
 interface WantedInput {
@@ -43,8 +45,8 @@ export interface RunningCall<T> {
 }
 
 export interface RunningCalls extends Disposable {
-  /** `full`: so many run or wait that no more are begun. */
-  begin<T>(call: NewCall<T>): RunningCall<T> | "full";
+  /** `full`: so many run or wait that no more are begun. `taken`: another call has this id. */
+  begin<T>(call: NewCall<T>): RunningCall<T> | "full" | "taken";
   /** The call that waits under this id; null: there is none, any more, or it is somebody else's. */
   find<T>(id: string, of: CallOwner): RunningCall<T> | null;
   /** Ends the calls of this person. */
@@ -70,7 +72,9 @@ export function createRunningCalls(clock: Clock): RunningCalls {
   const running = new Map<string, Entry>();
   return {
     begin<T>({ id, principal, of, run }: NewCall<T>) {
-      if (running.size >= MAX_CALLS) return "full";
+      if (running.has(id)) return "taken";
+      const theirs = [...running.values()].filter((one) => one.principal === principal);
+      if (running.size >= MAX_CALLS || theirs.length >= MAX_CALLS_EACH) return "full";
       const call = startCall(clock, { id, run, over: () => void running.delete(id) });
       running.set(id, { principal, of, call });
       return call;

@@ -38,14 +38,20 @@ export function createServing(deps: McpDoorDeps): McpDoor {
     for (const person of people.values()) tellPerson(person, news);
     legacy.tell(news);
   });
+  const heeded = new WeakSet<AbortSignal>();
+  /** The operator may come with a token and with a sign-in: the end of either ends what they have here. */
+  const heed = ({ caller, ending }: McpAsking): void => {
+    if (heeded.has(ending)) return;
+    heeded.add(ending);
+    ending.addEventListener("abort", () => void forget(caller.principal), { once: true });
+  };
   const personOf = (asking: McpAsking): Person => {
     const { principal } = asking.caller;
+    heed(asking);
     const known = people.get(principal);
     if (known) return known;
     const person = { asking, modern: modernHandler(deps, calls, asking) };
     people.set(principal, person);
-    if (asking.key)
-      deps.keys.ending(asking.key.id).addEventListener("abort", () => void forget(principal), { once: true });
     return person;
   };
   /** Never rejects. */

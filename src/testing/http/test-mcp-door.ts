@@ -26,7 +26,6 @@ export function testMcpDoor(given: GivenDeps): McpDoor {
     log: recordingLog(),
     version: "1.2.3",
     stateKey: new Uint8Array(32).fill(7),
-    keys: { ending: () => new AbortController().signal },
     resources: {
       notes: { list: async () => [], get: async () => null },
       sessions: { get: async () => null, list: async () => ({ items: [] }), transcript: async () => ({ items: [] }) },

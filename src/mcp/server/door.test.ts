@@ -65,7 +65,9 @@ const textOf = (result: unknown): string =>
 
 describe.each(MCP_REVISIONS)("an MCP client of %s", (revision) => {
   test("sees the tools that it may call, with title, schema and what they are", async () => {
-    const world = start([ECHO, tool(async () => says("no"), { name: "hidden" })], { deny: ["hidden"] });
+    const hidden = tool(async () => says("no"), { name: "hidden" });
+    const inChat = tool(async () => says("no"), { name: "in_chat", flags: { idempotent: true, inConversation: true } });
+    const world = start([ECHO, hidden, inChat], { deny: ["hidden"] });
     const client = await connect(world, revision);
     const { tools } = await client.listTools();
     expect(tools).toMatchObject([

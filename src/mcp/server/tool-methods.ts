@@ -24,7 +24,9 @@ export function serveTools(deps: ToolMethodDeps, rounds: RoundDeps, server: Serv
   const { gate } = deps.tools;
   server.setRequestHandler("tools/list", ({ params }) => {
     const flags = new Map(deps.tools.list().tools.map((tool) => [tool.name, tool.flags]));
-    const tools = gate.specs(asking.caller).map((spec) => mcpTool(spec, flags.get(spec.name)));
+    // tools about the conversation they are called in are of no use here: there is none
+    const useful = gate.specs(asking.caller).filter(({ name }) => !flags.get(name)?.inConversation);
+    const tools = useful.map((spec) => mcpTool(spec, flags.get(spec.name)));
     const { items, next } = pageOf(tools, params?.cursor);
     return { tools: [...items], ...(next === undefined ? {} : { nextCursor: next }) };
   });

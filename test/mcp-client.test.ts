@@ -1,6 +1,6 @@
 /** Tools of MCP servers in a whole gateway with real pi: a real npm server behind the wall, and servers that hang, die and change what they say. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { ChatQuestion, OpenQuestion } from "../src/contracts/channels/question.ts";
@@ -15,7 +15,7 @@ setDefaultTimeout(WHOLE_TEST_MS);
 const EVERYTHING = resolve(import.meta.dir, "../node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 /** Answers the older protocol, and has a tool that never answers. What it says about `look` is in a file. */
 const ODD_SERVER = `
-  import { readFileSync } from "node:fs";
+  import { readFileSync, writeFileSync } from "node:fs";
   import { get } from "node:http";
   import { createInterface } from "node:readline";
   const reach = (host) => new Promise((resolve) => {
@@ -46,6 +46,7 @@ const ODD_SERVER = `
   };
   createInterface({ input: process.stdin }).on("line", async (line) => {
     const { id, method, params } = JSON.parse(line);
+    if (method === "notifications/cancelled") writeFileSync(process.env.HOME + "/cancelled", "");
     if (id === undefined) return;
     const result = await results[method]?.(params);
     if (result === null) return;
@@ -163,6 +164,31 @@ test("a server that hangs delays neither another server nor a chat, and its call
   const said = await hung;
   expect([said.includes("did not finish within 2 s"), took < performance.now() - began]).toEqual([true, true]);
 });
+
+test("a server hears that a call is cancelled, and people what it reports on its way", async () => {
+  const stop = new AbortController();
+  const body = JSON.stringify({ tool: "mcp_odd_hang", params: {} });
+  const headers = { "content-type": "application/json", accept: "application/x-ndjson" };
+  await gateway.fetch("/api/mcp/odd/test", { method: "POST" }); // the test before has ended it
+  const hung = gateway
+    .fetch("/api/tools/call", { method: "POST", headers, body, signal: stop.signal })
+    .catch(() => undefined);
+  await eventually("the call runs", pendingCalls, (calls) => calls.includes("mcp_odd_hang"));
+  stop.abort();
+  await hung;
+  const mark = join(home.path, "programs", "mcp-odd", "cancelled");
+  await eventually("the server is told", () => existsSync(mark), Boolean);
+  const slow = { tool: "mcp_everything_trigger-long-running-operation", params: { duration: 0.3, steps: 3 } };
+  const response = await gateway.fetch("/api/tools/call", { method: "POST", headers, body: JSON.stringify(slow) });
+  expect(await response.text()).toMatch(/^\{"progress":.*1 of 3/);
+});
+
+async function pendingCalls(): Promise<readonly string[]> {
+  const { items } = (await (await gateway.fetch("/api/tool-calls?status=pending")).json()) as {
+    items: { tool: string }[];
+  };
+  return items.map(({ tool }) => tool);
+}
 
 test("a call of a server that dies says how it died, and the next one starts it again", async () => {
   await gateway.fetch("/api/mcp/odd/test", { method: "POST" }); // the test before has ended it

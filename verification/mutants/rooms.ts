@@ -15,6 +15,7 @@ import { FRESH_GUARDED_FETCH_BUGS } from "./fresh/guarded-fetch-bugs.ts";
 import { FRESH_TOOLS_BUGS } from "./fresh/tools-bugs.ts";
 import { GUARDED_FETCH_BUGS } from "./guarded-fetch-bugs.ts";
 import { KEYS_BUGS } from "./keys-bugs.ts";
+import { MCP_CLIENT_BUGS } from "./mcp-client-bugs.ts";
 import { MCP_SERVER_BUGS } from "./mcp-server-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
 import { AUTOMATION_BUGS } from "./automation-bugs.ts";
@@ -43,6 +44,7 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "guarded fetch", bugs: GUARDED_FETCH_BUGS },
   { room: "keys", bugs: KEYS_BUGS },
   { room: "search and sdk", bugs: SEARCH_AND_SDK_BUGS },
+  { room: "mcp client", bugs: MCP_CLIENT_BUGS },
   { room: "mcp server", bugs: MCP_SERVER_BUGS },
   { room: "media", bugs: MEDIA_BUGS },
   { room: "redaction", bugs: REDACTION_BUGS },

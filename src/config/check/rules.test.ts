@@ -280,3 +280,37 @@ test.each([
 ])("a time zone that the machine does not know is refused in %s", (_where, config, path) => {
   expect(problems({}, config)).toEqual([`${path}.activeHours.timezone`]);
 });
+
+describe("an MCP server", () => {
+  const sayOf = (shop: object) =>
+    checkConfigText(JSON.stringify({ mcp: { servers: { shop } } }), () => undefined).problems.map(
+      ({ message }) => message,
+    );
+
+  test.each([
+    [{}, "mcp.servers.shop must have exactly one of command and url."],
+    [{ command: "x", url: "https://a.example" }, "mcp.servers.shop must have exactly one of command and url."],
+    [{ url: "https://a.example", args: ["x"] }, "mcp.servers.shop.args has no effect beside url. Remove it."],
+    [{ url: "https://a.example", network: "all" }, "mcp.servers.shop.network has no effect beside url. Remove it."],
+    [{ command: "x", headers: { A: "b" } }, "mcp.servers.shop.headers has no effect beside command. Remove it."],
+    [
+      { url: "https://a.example", oauth: {}, headers: { authorization: "b" } },
+      "mcp.servers.shop has both oauth and a header Authorization. Keep one of them.",
+    ],
+  ])("with the settings %j is refused: %s", (shop, message) => {
+    expect(sayOf(shop)).toEqual([message]);
+  });
+
+  test.each([
+    [{ command: "x", alow: ["*"] }, "alow"],
+    [{ command: "x", network: { allow: [], aks: true } }, "network"],
+    [{ url: "https://a.example", oauth: { cleintId: "x" } }, "cleintId"],
+  ])("with a misspelt setting is refused: %j", (shop, name) => {
+    expect(sayOf(shop)).toEqual([expect.stringContaining(name)]);
+  });
+
+  test.each(["Shop", "my_shop", "-shop", "s".repeat(40)])("is not called %s", (name) => {
+    const text = JSON.stringify({ mcp: { servers: { [name]: { command: "x" } } } });
+    expect(checkConfigText(text, () => undefined).problems).toHaveLength(1);
+  });
+});

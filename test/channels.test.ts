@@ -49,7 +49,7 @@ beforeAll(async () => {
   const extension = join(home.path, "asking.ts");
   await Bun.write(extension, ASKING_EXTENSION);
   const base = endpoint(provider);
-  const agent = { ...base.agent, extensions: [extension], tools: ASKING_TOOLS };
+  const agent = { ...base.agent, extensions: [extension], tools: ASKING_TOOLS, pool: { min: 1, max: 2 } };
   const tools = { approvals: { never: ASKING_TOOLS } };
   await Bun.write(file, JSON.stringify({ ...base, agent, tools, gateway: { port: 0 } }));
   const environment = readEnvironment({ HOME: home.path, PATH: process.env["PATH"] });

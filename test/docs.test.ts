@@ -50,8 +50,7 @@ describe("every script of package.json answers --help,", () => {
   };
 
   test.each(Object.keys(scripts))("%s, without doing anything else", async (name) => {
-    const command = `${scripts[name]} --help`.split(" ");
-    const child = Bun.spawn(command, {
+    const child = Bun.spawn(["sh", "-c", `${scripts[name]} --help`], {
       cwd: PROJECT,
       stdin: "ignore",
       stdout: "pipe",

@@ -106,20 +106,43 @@ function sorted(value: unknown, depth: number): unknown {
   return Object.fromEntries(keys.map((key) => [key, sorted(value[key], depth - 1)]));
 }
 
-/** A schema without the words in it, for a tool that no owner has seen yet. */
+/** A schema without the words in it, for a tool that no owner has seen yet: a sentence can stand in a choice or under a key of its own as well. */
 export function withoutWords(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return stripped(schema, MAX_SCHEMA_DEPTH) as Readonly<Record<string, unknown>>;
 }
 
-const WORDS: ReadonlySet<string> = new Set([...READ_BY_MODELS, "examples", "default"]);
+const SHAPE: ReadonlySet<string> = new Set(
+  `type properties required additionalProperties items prefixItems anyOf oneOf allOf not $ref $defs definitions enum const format
+   minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems`.split(
+    /\s+/,
+  ),
+);
 /** Below these, keys are names of parameters. */
 const NAMES_BELOW: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
+/** A name, a type, a choice, a reference: no sentence has this form. */
+const NAME = /^[\w.:/#$-]{1,64}$/;
+
+const isName = (value: unknown): boolean => typeof value !== "string" || NAME.test(value);
 
 function stripped(schema: unknown, depth: number, named = false): unknown {
   if (Array.isArray(schema)) return schema.map((one: unknown) => stripped(one, depth - 1));
-  if (!isObject(schema) || depth <= 0) return schema;
-  const kept = Object.entries(schema).filter(([key]) => named || !WORDS.has(key));
+  if (!isObject(schema)) return schema;
+  if (depth <= 0) return {};
   return Object.fromEntries(
-    kept.map(([key, value]) => [key, stripped(value, depth - 1, !named && NAMES_BELOW.has(key))]),
+    Object.entries(schema)
+      .filter(([key, value]) => (named ? NAME.test(key) : SHAPE.has(key) && isShape(key, value)))
+      .map(([key, value]) => [
+        key,
+        key === "required" && Array.isArray(value)
+          ? value.filter(isName)
+          : stripped(value, depth - 1, !named && NAMES_BELOW.has(key)),
+      ]),
   );
+}
+
+/** Choices are there as a whole or not at all, because a model would take what is left for all of them. */
+function isShape(key: string, value: unknown): boolean {
+  if (key === "required") return true;
+  if (key === "enum" || key === "const") return [value].flat().every((one) => !isObject(one) && isName(one));
+  return Array.isArray(value) ? value.every(isName) : isName(value);
 }

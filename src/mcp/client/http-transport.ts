@@ -6,6 +6,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../config/index.ts";
 import type { GuardedStream } from "../../kit/outside/guarded-stream.ts";
+import { shallowJson } from "./shallow-json.ts";
 
 /** How often a broken stream is opened again before the connection counts as gone. */
 const MAX_RETRIES = 3;
@@ -16,7 +17,7 @@ export function createHttpTransport(
   authProvider: AuthProvider | OAuthClientProvider | null,
 ): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
-    fetch: withHeaders(call, new URL(url).origin, headers),
+    fetch: shallow(withHeaders(call, new URL(url).origin, headers)),
     reconnectionOptions: {
       initialReconnectionDelay: 1_000,
       maxReconnectionDelay: 30_000,
@@ -25,6 +26,14 @@ export function createHttpTransport(
     },
     ...(authProvider === null ? {} : { authProvider }),
   });
+}
+
+function shallow(call: GuardedStream): GuardedStream {
+  return async (url, init) => {
+    const response = await call(url, init);
+    const { body, status, statusText, headers } = response;
+    return body === null ? response : new Response(shallowJson(body), { status, statusText, headers });
+  };
 }
 
 /** The headers of the settings are for the server: an authorization server that it names gets none of them. What the library sends itself wins. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { defaultConfig, readEnvironment } from "../../config/index.ts";
 import type { Egress } from "../../contracts/egress.ts";
 import type { ProgramOrder } from "../../contracts/programs.ts";
-import type { Sandbox } from "../../contracts/sandbox.ts";
+import type { ConfinedPlaces, ConfinedProgram, Sandbox, Wall } from "../../contracts/sandbox.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { secret } from "../../kit/secret.ts";
@@ -150,4 +150,60 @@ describe("a program", () => {
     await program.ended;
     expect(identify(program.pid)).toBeNull();
   });
+});
+
+describe("the network of a program", () => {
+  const PORT = 4_711;
+
+  /** A wall that starts the program as it is, and tells what it was asked to hold. */
+  async function networkOf(tier: "full" | "basic", network: ProgramOrder["network"]) {
+    const home = await tempHome();
+    open.push(home);
+    const asked: { places: ConfinedPlaces; program: ConfinedProgram }[] = [];
+    const wall: Wall = {
+      report: { tier, because: "", leaks: [], advice: null },
+      confine(places, program) {
+        asked.push({ places, program });
+        return { argv: program.argv, cwd: program.cwd, env: program.env, wrappers: 0 };
+      },
+    };
+    const listen = () => ({ port: PORT, [Symbol.dispose]: () => undefined });
+    const programs = createPrograms(
+      {
+        clock: systemClock,
+        ids: systemIds,
+        log: recordingLog(),
+        sandbox: { wall: async () => wall, report: () => wall.report },
+        egress: { listen } as unknown as Egress,
+      },
+      {
+        home: home.path,
+        environment: readEnvironment({ HOME: "/nowhere", PATH: "/usr/bin:/bin" }),
+        bunEnv: {},
+        settings: () => ({ sandbox: "auto", limits: LIMITS }),
+      },
+    );
+    const order = { name: "test", command: "true", args: [], env: {}, folders: [], setting: "mcp.servers.test" };
+    await (
+      await programs.start({ ...order, network, output: () => undefined })
+    ).ended;
+    const { places, program } = asked[0] ?? { places: null, program: null };
+    return [places?.network, program?.relay ?? null, program?.env["HTTP_PROXY"] ?? null];
+  }
+
+  const closed = (...ports: number[]) => ({ kind: "closed" as const, ports });
+  test.each([
+    ["full", "none", [closed(), null, null]],
+    ["full", { allow: ["a.example"] }, [closed(), 3, null]],
+    ["full", "all", [closed(), 3, null]],
+    ["full", "machine", [{ kind: "open" }, null, null]],
+    ["basic", "none", [closed(), null, null]],
+    ["basic", { allow: ["a.example"] }, [closed(PORT), null, `http://127.0.0.1:${PORT}`]],
+    ["basic", "machine", [{ kind: "open" }, null, null]],
+  ] as const)(
+    "in the tier %s with the setting %j is held as %j, with its relay and its proxy",
+    async (tier, network, held) => {
+      expect(await networkOf(tier, network)).toEqual([...held]);
+    },
+  );
 });

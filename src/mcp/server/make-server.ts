@@ -9,6 +9,10 @@ import type { RoundDeps, RoundState } from "./rounds.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import { serveTools } from "./tool-methods.ts";
 
+/** For the model behind the client. */
+const INSTRUCTIONS =
+  "Tools, notes, files and conversations of a pi-gateway. ask_agent talks to an assistant that remembers its conversations and has tools of its own. A call may wait until the owner of the gateway has approved it.";
+
 /** Longer than a call waits for its client. */
 const STATE_SECONDS = 12 * 60;
 const MAX_ROUNDS = 32;
@@ -31,6 +35,7 @@ export function makeServer(deps: McpDoorDeps, calls: RunningCalls, { asking, era
     { name: "pi-gateway", title: "pi-gateway", version: deps.version },
     {
       capabilities: capabilitiesOf(asking),
+      instructions: INSTRUCTIONS,
       requestState: { verify: codec.verify },
       inputRequired: { maxRounds: MAX_ROUNDS },
     },

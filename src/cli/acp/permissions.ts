@@ -3,6 +3,7 @@ import type { AgentContext, PermissionOption, ToolCallUpdate } from "@agentclien
 import type { ChatQuestion, OpenQuestion } from "../../contracts/channels/question.ts";
 import type { ApprovalDecision, PendingApproval } from "../../contracts/tools/approval.ts";
 import { isObject } from "../../kit/json.ts";
+import { writeOut } from "../../kit/marks/written-out.ts";
 import type { GatewaySocket } from "./gateway-socket.ts";
 import { callFacts, textChunk } from "./session-updates.ts";
 
@@ -28,9 +29,16 @@ interface FormAnswer {
 const NO_ANSWER = "no-answer";
 
 export async function askApproval(socket: GatewaySocket, editor: Editor, approval: PendingApproval): Promise<void> {
-  const { id, callId, tool, input, because } = approval;
-  const { title, ...facts } = callFacts(tool, input, editor.cwd);
-  const toolCall = { toolCallId: callId, ...facts, title: `${title} (${because})` };
+  const { id, callId, tool, input, because, shown } = approval;
+  const { title, content, ...facts } = callFacts(tool, input, editor.cwd);
+  // editors show the title and the content: a title says a part of the input, and a diff shows no hidden characters
+  const whole = { type: "content" as const, content: { type: "text" as const, text: shown } };
+  const toolCall = {
+    toolCallId: callId,
+    ...facts,
+    title: `${writeOut(title)} (${because})`,
+    content: [whole, ...content],
+  };
   const chosen = await choose(editor, toolCall, [...DECISIONS]);
   const decision = DECISIONS.find(({ optionId }) => optionId === chosen)?.optionId ?? "deny";
   await socket.ask("approvals.decide", { id, decision });

@@ -88,7 +88,7 @@ function gatewayTool({ server, settings, run, accepted }: RegisteredToolsDeps, n
   const flags = { idempotent: definition.idempotent, long: true, ...(settings().ownerOnly ? { ownerOnly: true } : {}) };
   return {
     name,
-    label: definition.title,
+    label: because === null ? definition.title : name,
     description: because === null ? definition.description : withheld(server),
     parameters: because === null ? definition.inputSchema : withoutWords(definition.inputSchema),
     flags,

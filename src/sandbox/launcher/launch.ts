@@ -36,9 +36,9 @@ function launch(order: LaunchOrder, command: readonly string[]): string {
     joinCgroup(kernel, order) ??
     diesWithParent(kernel, order) ??
     offerToOomKiller(kernel) ??
-    leaveProcessor(kernel, order.policy.limits.cpus) ??
     settle(kernel, order, version) ??
     keepDescriptors(kernel, order) ??
+    leaveProcessor(kernel, order.policy.limits.cpus) ?? // late: until here all of them make the start faster
     installFilter(kernel, filter) ??
     become(kernel, order, command)
   );

@@ -22,7 +22,7 @@ export function leaveProcessor(kernel: Kernel, wanted: number | null): string | 
   const filled = kernel.call("sched_getaffinity", 0, mask.byteLength, mask);
   if (filled < 0) return `its processors cannot be read (error ${-filled})`;
   const chosen = new Uint8Array(MASK_BYTES);
-  for (const one of chosenProcessors(processorsIn(mask), wanted)) {
+  for (const one of chosenProcessors(processorsIn(mask.subarray(0, filled)), wanted)) {
     const at = Math.floor(one / BITS);
     chosen[at] = (chosen[at] ?? 0) | (1 << (one % BITS));
   }

@@ -262,7 +262,7 @@ test("a large answer arrives whole", async () => {
 test("a connection on which the request does not come in time is closed", async () => {
   const clock = createFakeClock();
   using via = proxy("all", { clock });
-  const closed = Promise.withResolvers<void>();
+  let isClosed = false;
   const { port } = new URL(via.url);
   await Bun.connect({
     hostname: "127.0.0.1",
@@ -270,31 +270,72 @@ test("a connection on which the request does not come in time is closed", async 
     socket: {
       open: (socket) => void socket.write("CONNECT exa"),
       data: () => undefined,
-      close: () => closed.resolve(),
+      close: () => void (isClosed = true),
     },
   });
   await until("the proxy waits for the request", () => clock.pending() === 1);
   await clock.advance(10_000);
-  await closed.promise;
+  await until("the connection is closed", () => isClosed);
   expect(via.rows).toEqual([]);
 });
 
-test.each(["GET / HTTP/1.1\r\n\r\n", "nonsense\r\n\r\n", `CONNECT ${"a".repeat(20_000)}`])(
-  "a program that says %p is told that this is a proxy",
-  async (said) => {
-    using via = proxy("all");
-    const got = Promise.withResolvers<string>();
-    let text = "";
-    await Bun.connect({
+/** All that a program gets that says this at once and then nothing more. */
+async function answerTo(via: Proxy, said: string): Promise<string> {
+  const got = Promise.withResolvers<string>();
+  let text = "";
+  await Bun.connect({
+    hostname: "127.0.0.1",
+    port: Number(new URL(via.url).port),
+    allowHalfOpen: true,
+    socket: {
+      open(socket) {
+        socket.write(said);
+        socket.shutdown();
+      },
+      data: (_socket, bytes) => void (text += bytes.toString()),
+      end: (socket) => void socket.end(),
+      close: () => got.resolve(text),
+    },
+  });
+  return got.promise;
+}
+
+test.each([
+  ["an address without a host", "GET / HTTP/1.1\r\n\r\n"],
+  ["nonsense", "nonsense\r\n\r\n"],
+  ["too much without an end", `CONNECT ${"a".repeat(20_000)}`],
+  ["too much with an end", `CONNECT example.org:80 HTTP/1.1\r\nA: ${"a".repeat(20_000)}\r\n\r\n`],
+])("a program that says %s is told that this is a proxy", async (_what, said) => {
+  using via = proxy("all");
+  expect(await answerTo(via, said)).toStartWith("HTTP/1.1 400 this is a proxy");
+  expect(via.rows).toEqual([]);
+});
+
+test("a program that is refused is told what its owner can set, whether or not an owner was asked", async () => {
+  for (const network of [{ allow: [] }, ASKS]) {
+    using via = proxy(network, { ask: async () => "deny" });
+    expect((await curl(via, "http://example.org/")).out).toContain('The owner can add "example.org" there.');
+  }
+});
+
+test("a process has so many connections at the same time, and one more is closed at once", async () => {
+  using via = proxy("all");
+  let closed = 0;
+  const connect = () =>
+    Bun.connect({
       hostname: "127.0.0.1",
       port: Number(new URL(via.url).port),
-      socket: {
-        open: (socket) => void socket.write(said),
-        data: (_socket, bytes) => void (text += bytes.toString()),
-        close: () => got.resolve(text),
-      },
+      socket: { data: () => undefined, close: () => void closed++ },
     });
-    expect(await got.promise).toStartWith("HTTP/1.1 400 this is a proxy");
-    expect(via.rows).toEqual([]);
-  },
-);
+  const open = await Promise.all(Array.from({ length: 64 }, connect));
+  expect(closed).toBe(0);
+  await connect();
+  await until("the last one is closed", () => closed === 1);
+  for (const one of open) one.end();
+});
+
+test("a program that does not wait for the tunnel before it speaks is heard", async () => {
+  using via = proxy("all");
+  const request = "GET /early HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n";
+  expect(await answerTo(via, `CONNECT example.org:80 HTTP/1.1\r\n\r\n${request}`)).toEndWith("hello from /early");
+});

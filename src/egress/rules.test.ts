@@ -15,6 +15,7 @@ test.each<[string, number, NetworkSetting, boolean]>([
   ["registry.npmjs.org", 443, listed, true],
   ["a.b.npmjs.org", 443, listed, true],
   ["npmjs.org", 443, listed, false],
+  [".npmjs.org", 443, listed, false],
   ["evilnpmjs.org", 443, listed, false],
   ["npmjs.org.evil.example", 443, listed, false],
   ["git.example.org", 9418, listed, true],

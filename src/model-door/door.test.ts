@@ -55,6 +55,7 @@ const server = createServer(async (request, response) => {
 });
 
 beforeAll(async () => {
+  server.keepAliveTimeout = 600_000; // a slow test must not find the connection of the one before closed
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

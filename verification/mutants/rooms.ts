@@ -3,6 +3,7 @@ import { AGENTS_BUGS } from "./agents-bugs.ts";
 import { CHANNELS_BUGS } from "./channels-bugs.ts";
 import { CONFIG_BUGS } from "./config-bugs.ts";
 import { DELIVERY_BUGS } from "./delivery-bugs.ts";
+import { EGRESS_BUGS } from "./egress-bugs.ts";
 import { FOURTH_CHANNELS_BUGS } from "./fourth/channels-bugs.ts";
 import { FOURTH_CONFIG_BUGS } from "./fourth/config-bugs.ts";
 import { FOURTH_DELIVERY_BUGS } from "./fourth/delivery-bugs.ts";
@@ -18,6 +19,7 @@ import { KEYS_BUGS } from "./keys-bugs.ts";
 import { MCP_CLIENT_BUGS } from "./mcp-client-bugs.ts";
 import { MCP_SERVER_BUGS } from "./mcp-server-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
+import { MODEL_DOOR_BUGS } from "./model-door-bugs.ts";
 import { AUTOMATION_BUGS } from "./automation-bugs.ts";
 import { SEARCH_AND_SDK_BUGS } from "./search-and-sdk-bugs.ts";
 import { SECOND_CHANNELS_BUGS } from "./second/channels-bugs.ts";
@@ -41,11 +43,13 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "channels", bugs: CHANNELS_BUGS },
   { room: "config", bugs: CONFIG_BUGS },
   { room: "delivery", bugs: DELIVERY_BUGS },
+  { room: "egress", bugs: EGRESS_BUGS },
   { room: "guarded fetch", bugs: GUARDED_FETCH_BUGS },
   { room: "keys", bugs: KEYS_BUGS },
   { room: "search and sdk", bugs: SEARCH_AND_SDK_BUGS },
   { room: "mcp client", bugs: MCP_CLIENT_BUGS },
   { room: "mcp server", bugs: MCP_SERVER_BUGS },
+  { room: "model door", bugs: MODEL_DOOR_BUGS },
   { room: "media", bugs: MEDIA_BUGS },
   { room: "redaction", bugs: REDACTION_BUGS },
   { room: "reply", bugs: REPLY_BUGS },

@@ -122,7 +122,7 @@ const opens = (path: string, flags: string, needs?: string): Omit<Probe, "class"
 export const PROC: readonly Probe[] = probesOf("/proc and /sys", {
   "environment of the gateway": `read(f"/proc/{w.gateway}/environ")`,
   "environment of every process": `
-    for name in filter(str.isdigit, os.listdir("/proc")):
+    for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int, reverse=True):  # ours is among the newest
         try: read(f"/proc/{name}/environ", 65536)
         except OSError: pass`,
   "files of the gateway by its root": `read(f"/proc/{w.gateway}/root{w.token}")`,

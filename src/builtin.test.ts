@@ -70,6 +70,11 @@ describe("the tools that ship", () => {
     expect(addressed.map(({ name }) => name)).toEqual(["web_fetch"]);
   });
 
+  test("that MCP clients are not told of are those about the conversation they are called in, and tool_search: all others are listed", () => {
+    const inConversation = tools.filter(({ flags }) => flags?.inConversation).map(({ name }) => name);
+    expect(inConversation).toEqual(["send_message", "send_media", "message", "session_status", "tool_search"]);
+  });
+
   test.each(tools.map((tool) => [tool.name, tool] as const))("%s takes nothing without an end", (_name, tool) => {
     const loose = nodesOf(tool.parameters).filter(([, node]) => unbounded(node));
     expect(loose.map(([at]) => `${at || "(all)"} needs a largest value or length`)).toEqual([]);

@@ -82,6 +82,25 @@ describe("pi-gw mcp add", () => {
     expect(fx.err()).toContain("already");
   });
 
+  test("tells a running gateway to read the file, says what keeps it from that, and is silent where none runs", async () => {
+    await using fx = await cliFixture();
+    const asked: string[] = [];
+    let problems: readonly string[] = [];
+    const gateway = await fakeGateway(fx.home, async (request, { pathname }) => {
+      asked.push(`${request.method} ${pathname}`);
+      return Response.json({ changed: [], needsRestart: [], problems });
+    });
+    const address = ["--url", "https://shop.example"];
+    expect(await fx.run("mcp", "add", "shop", ...address)).toBe(0);
+    expect([asked, fx.err()]).toEqual([["POST /api/config/reload"], ""]);
+    problems = ["Line 3 is wrong."];
+    expect(await fx.run("mcp", "remove", "shop")).toBe(0);
+    expect([asked.length, fx.err()]).toEqual([2, "Not in effect yet: Line 3 is wrong.\n"]);
+    await gateway[Symbol.asyncDispose]();
+    expect(await fx.run("mcp", "add", "shop", ...address)).toBe(0);
+    expect([asked.length, fx.err()]).toEqual([2, "Not in effect yet: Line 3 is wrong.\n"]);
+  });
+
   test("lists the presets without a name", async () => {
     await using fx = await cliFixture();
     await fx.run("mcp", "add");
@@ -154,7 +173,7 @@ const SHOP = {
     {
       name: "mcp_shop_look",
       tool: "look",
-      description: "Looks.",
+      description: `Looks.\n${"word ".repeat(100)}`,
       digest: "b".repeat(64),
       review: "accepted",
       readOnly: true,
@@ -174,8 +193,9 @@ describe("pi-gw mcp list and test", () => {
     expect(fx.out()).toBe("shop  waiting  2 tools, 1 to review  It exited with code 3.\\u001b[2J\n");
     expect(await fx.run("mcp", "list", "shop")).toBe(0);
     expect(fx.out()).toContain(
-      "  mcp_shop_buy (changed) aaaaaaaaaaaa\n      Buys.\n  mcp_shop_look (read-only) bbbbbbbbbbbb\n",
+      "  mcp_shop_buy (changed) aaaaaaaaaaaa\n      Buys.\n  mcp_shop_look (read-only) bbbbbbbbbbbb\n      Looks. word ",
     );
+    expect(fx.out().trimEnd().endsWith("…")).toBe(true);
     expect(await fx.run("mcp", "list", "nobody")).toBe(1);
     expect(await fx.run("mcp", "test", "shop", "--accept")).toBe(0);
     expect(asked.slice(-2)).toEqual(["POST /api/mcp/shop/test", "POST /api/mcp/shop/accept"]);

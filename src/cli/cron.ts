@@ -3,7 +3,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import { parseDuration } from "../kit/duration.ts";
 import { visible } from "../observe/index.ts";
 import { printAnswer, printList } from "./ask-gateway.ts";
-import { type Fields, numberOf, recordOf, textOf } from "./read-value.ts";
+import { type Fields, numberOf, recordOf, shortText, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 /** What a job may be told, when it is made and later. */
@@ -144,7 +144,7 @@ function jobLine(job: Fields): string {
   const { kind, expr } = recordOf(job["schedule"]);
   const next = numberOf(job["nextAt"]);
   const when = next > 0 ? `next ${new Date(next).toISOString()}` : textOf(job["state"]);
-  const task = textOf(job["task"]).slice(0, MAX_TASK_CHARS).toWellFormed();
+  const task = shortText(job["task"], MAX_TASK_CHARS);
   return visible(`${textOf(job["id"])}  ${textOf(kind)} ${textOf(expr)}  ${when}  ${task}`);
 }
 

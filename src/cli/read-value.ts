@@ -9,6 +9,12 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** For one line of a terminal: white space is one blank, and what is cut ends with "…". */
+export function shortText(value: unknown, maxChars: number): string {
+  const text = textOf(value).trim().replace(/\s+/g, " ");
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
+}
+
 export function numberOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

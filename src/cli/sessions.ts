@@ -2,7 +2,7 @@
 import { visible, visibleLines } from "../observe/index.ts";
 import { askGateway, printAnswer, queryOf } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import { type Fields, listOf, numberOf, recordOf, shortText, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
@@ -66,7 +66,7 @@ function pathOf(session: string): string {
 }
 
 function sessionLine(session: Fields, now: number): string {
-  const title = textOf(session["title"]).slice(0, MAX_TITLE_CHARS).toWellFormed() || "(no title)";
+  const title = shortText(session["title"], MAX_TITLE_CHARS) || "(no title)";
   const ago = durationText(Math.max(0, now - numberOf(session["lastActivityAt"])));
   return `${textOf(session["key"])}  ${title}  (${numberOf(session["messages"])} messages, ${ago} ago)`;
 }

@@ -3,7 +3,7 @@ import { visible, visibleLines } from "../../observe/index.ts";
 import { askGateway, printList } from "../ask-gateway.ts";
 import { createClient } from "../client.ts";
 import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
+import { type Fields, listOf, numberOf, recordOf, shortText, textOf } from "../read-value.ts";
 import { findGateway, homeOf } from "../state-directory.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
@@ -27,7 +27,7 @@ export async function listServers(world: CliWorld, name: string | undefined, fla
     .map(recordOf)
     .find((one) => one["name"] === name);
   if (server === undefined) {
-    world.stderr(`${visible(`There is no MCP server called ${name}.`)}\n`);
+    world.stderr(`${visible(`There is no MCP server called ${name}. pi-gw mcp list shows those that there are.`)}\n`);
     return EXIT_FAILED;
   }
   world.stdout(flags.json ? `${JSON.stringify(server)}\n` : `${visibleLines(detailsOf(server).join("\n"))}\n`);
@@ -54,7 +54,9 @@ export async function loginToServer(world: CliWorld, name: string, flags: Server
   const servers = checkConfigText(text, world.environment.variables).config?.mcp.servers;
   const settings = servers !== undefined && Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (settings?.url === undefined) {
-    world.stderr(`${visible(`mcp.servers has no server ${name} with a url.`)}\n`);
+    world.stderr(
+      `${visible(`There is no server ${name} with a url in mcp.servers; only those at an address have a login.`)}\n`,
+    );
     return EXIT_CONFIG;
   }
   const { signIn } = await import("../../mcp/client/index.ts");
@@ -104,6 +106,6 @@ function detailsOf(server: Fields): readonly string[] {
 function toolLine({ name, description, digest, review, readOnly }: Fields): string {
   const marks = [readOnly === true ? "read-only" : "", review === "accepted" ? "" : textOf(review).replace("_", " ")];
   const shown = marks.filter((mark) => mark !== "").join(", ");
-  const words = textOf(description).replace(/\s+/g, " ").slice(0, MAX_DESCRIPTION_CHARS);
+  const words = shortText(description, MAX_DESCRIPTION_CHARS);
   return `  ${textOf(name)}${shown === "" ? "" : ` (${shown})`} ${textOf(digest).slice(0, 12)}\n      ${words}`;
 }

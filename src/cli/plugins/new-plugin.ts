@@ -64,7 +64,7 @@ function nextSteps(id: string, folder: string, sdk: string | null): string {
     `Made ${folder}.`,
     ...(sdk === null ? [] : [`Types for your editor: ${sdk}.`]),
     `Check it:  pi-gw plugins check ${id}`,
-    `Test it:   bun test ${folder}`,
+    `Test it:   npx bun test ${folder}   (in the folder of the gateway, which brings Bun)`,
     `Switch it on by adding "${id}" to plugins.enabled in the configuration.`,
   ].join("\n");
 }

@@ -34,7 +34,10 @@ describe("tools", () => {
 
   test("list shows the tools of pi too, and who may use each", async () => {
     await using fx = await cliFixture();
-    const tools = [{ ...TOOLS[0], usableBy: [{ agent: "default", roles: ["owner", "member"] }], asks: null }];
+    const tools = [
+      { ...TOOLS[0], usableBy: [{ agent: "default", roles: ["owner", "member"] }], asks: null },
+      { name: "ask_agent", description: "Asks.", plugin: "gateway", flags: {}, origins: ["mcp"], usableBy: [] },
+    ];
     const bash = { name: "bash", description: "Runs it.", flags: { elevated: true }, asks: "it may do anything" };
     const piTools = [
       { ...bash, usableBy: [{ agent: "papers", roles: ["owner"] }] },
@@ -49,6 +52,7 @@ describe("tools", () => {
         .map((line) => line.replaceAll(/ +/g, " ")),
     ).toEqual([
       "echo Says it again [gateway, idempotent] (for owner, member)",
+      "ask_agent Asks. [gateway] (for MCP clients)",
       "bash Runs it. [pi, elevated] (for agent papers: owner, after approval)",
       "read Reads it. [pi] (for nobody)",
       "",

@@ -6,7 +6,7 @@ import { askGateway, printList, queryOf } from "../ask-gateway.ts";
 import { createClient } from "../client.ts";
 import { findGateway } from "../state-directory.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
+import { type Fields, listOf, numberOf, recordOf, shortText, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
 export interface ToolCallFlags extends CommonFlags {
@@ -27,6 +27,8 @@ const CALL_MS = 150_000;
 const NAME_WIDTH = 24;
 const PARAMS_LIMITS = { maxChars: 1024 * 1024, maxDepth: 64 };
 const SHOWN_CHARS = 80;
+/** Those of MCP servers are written by others, and can have thousands. */
+const MAX_DESCRIPTION_CHARS = 300;
 
 export async function toolsList(world: CliWorld, flags: CommonFlags): Promise<number> {
   const { tools, piTools } = await askGateway(world, flags, (client, signal) =>
@@ -39,7 +41,10 @@ export async function toolsList(world: CliWorld, flags: CommonFlags): Promise<nu
 }
 
 /** "owner, member; agent papers: owner". The default agent is not named. */
-function usersText(usableBy: readonly unknown[]): string {
+function usersText(tool: Fields): string {
+  const usableBy = listOf(tool["usableBy"]);
+  const origins = listOf(tool["origins"]);
+  if (usableBy.length === 0 && origins.length === 1 && origins[0] === "mcp") return "MCP clients";
   const each = usableBy.map(recordOf).map((access) => {
     const roles = listOf(access["roles"]).map(textOf).join(", ");
     const agent = textOf(access["agent"]);
@@ -54,10 +59,10 @@ function toolLine(tool: Fields): string {
   const flags = Object.entries(recordOf(tool["flags"])).flatMap(([flag, isSet]) => (isSet === true ? [flag] : []));
   const notices = listOf(tool["notices"]).map((notice) => ` (${textOf(notice)})`);
   const asks = textOf(tool["asks"]) === "" ? "" : ", after approval";
-  const users = tool["usableBy"] === undefined ? "" : ` (for ${usersText(listOf(tool["usableBy"]))}${asks})`;
+  const users = tool["usableBy"] === undefined ? "" : ` (for ${usersText(tool)}${asks})`;
   const search = listOf(tool["behindSearch"]).length > 0 ? ["behind tool_search"] : [];
   const about = [textOf(tool["plugin"]), ...flags, ...search].join(", ");
-  return `${name} ${textOf(tool["description"])} [${about}]${users}${notices.join("")}`;
+  return `${name} ${shortText(tool["description"], MAX_DESCRIPTION_CHARS)} [${about}]${users}${notices.join("")}`;
 }
 
 /** `params` as JSON; "-" reads it from the input. */
@@ -110,7 +115,7 @@ export function toolCalls(world: CliWorld, flags: ToolCallsFlags): Promise<numbe
 function callLine(row: Fields): string {
   const at = new Date(numberOf(row["createdAt"])).toISOString();
   const ms = row["executionTimeMs"] === null ? "" : `${numberOf(row["executionTimeMs"])} ms`;
-  const input = (JSON.stringify(row["input"]) ?? "").slice(0, SHOWN_CHARS);
+  const input = shortText(JSON.stringify(row["input"]), SHOWN_CHARS);
   const parts = [
     at,
     textOf(row["status"]).padEnd(7),

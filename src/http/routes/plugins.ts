@@ -24,9 +24,12 @@ export function pluginRoutes(deps: Pick<HttpDeps, "operations">): readonly Route
       path: "/api/plugins/:id/reload",
       scope: ADMIN,
       async handle(call) {
-        const plugin = await deps.operations.plugins.reload(param(call, "id"));
+        const id = param(call, "id");
+        const plugin = await deps.operations.plugins.reload(id);
         if (plugin) return jsonOf<"POST /api/plugins/:id/reload">({ plugin });
-        throw new GatewayError("not_found", "no such plugin", { say: "There is no such plugin." });
+        throw new GatewayError("not_found", "no such plugin", {
+          say: `There is no plugin called ${id}. GET /api/plugins and "pi-gw plugins list" show those that there are.`,
+        });
       },
     },
   ];

@@ -28,6 +28,7 @@ const gateway: Connection = connectDescriptor(CONNECTION, {
 });
 
 function serve(stream: MuxStream): void {
+  stream.respond({}); // it is alive
   const over = new AbortController();
   const running = new Map<number, AbortController>();
   const questions = new Map<number, Deferred<unknown>>();

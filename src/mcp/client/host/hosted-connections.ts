@@ -29,6 +29,8 @@ interface HostOptions {
 const IDLE_MS = 10_000;
 /** Of a program that is not read: the host is stuck, or the program floods. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+/** Its start on a busy machine included. */
+const ANSWER_MS = 15_000;
 const KEY_BYTES = 9;
 const CANCEL = { action: "cancel" } as const;
 
@@ -98,11 +100,25 @@ async function open(
   };
   try {
     world.orders.set(key, programOrder(name, settings));
-    const stream = (await orAborted(hostOf(world), signal)).open({});
+    const host = await orAborted(hostOf(world), signal);
+    const stream = host.open({});
+    await isAlive(world, host, stream, signal);
     const order = { name, home, version, legacy: parts.legacy, key, settings: plainSettings(settings) };
     return await connectionOf({ stream, order }, parts, { signal, end });
   } catch (error) {
     end();
+    throw error;
+  }
+}
+
+/** A host that does not even answer is stuck, by whatever a server made it read: it is ended with all its connections, and the next one is another. */
+async function isAlive({ deps }: World, host: OwnProgram, stream: MuxStream, signal: AbortSignal): Promise<void> {
+  using limit = deps.clock.deadline(ANSWER_MS, () => new Error("the MCP host did not answer"));
+  try {
+    await orAborted(stream.answer, AbortSignal.any([signal, limit.signal]));
+  } catch (error) {
+    stream.abort("nobody waits for it any more");
+    if (limit.signal.aborted) host.stop();
     throw error;
   }
 }
@@ -149,6 +165,9 @@ async function connectionOf(
     const { era, protocol, server, hasResources } = await orAborted(opened.promise, signal);
     const { list, call, read } = methodsOf(waiting, send);
     return { era, protocol, server, hasResources, list, call, read, close: async () => closeNow(stream, send) };
+  } catch (error) {
+    stop();
+    throw error;
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -87,6 +87,12 @@ const CASES: readonly (readonly [string, RightsHolder, State, Role | null])[] = 
   ["an owner whose grant was lowered", ann, { grants: [[ANN, "guest"]] }, "guest"],
   ["an owner whose grant was revoked", ann, {}, null],
   ["a program with a key", program, { apiKey: chatting }, "member"],
+  [
+    "an MCP client with a key",
+    { ...program, origin: { ...program.origin, channel: "mcp" } },
+    { apiKey: chatting },
+    "member",
+  ],
   ["a program with a key of an administrator", program, { apiKey: { ...chatting, scopes: ["admin"] } }, "owner"],
   ["a program with a key for another agent", program, { apiKey: { ...chatting, agents: ["helper"] } }, null],
   ["a program whose key was revoked", program, {}, null],

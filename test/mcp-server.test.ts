@@ -164,6 +164,19 @@ describe.each(combinations)("an MCP client over %s that speaks %s", (way, revisi
   });
 });
 
+test("a client with a key calls tools and talks to an agent, in sessions of its own", async () => {
+  const asking = { name: "editor", scopes: ["tools", "chat"] };
+  const headers = { "content-type": "application/json" };
+  const made = await gateway.fetch("/api/keys", { method: "POST", headers, body: JSON.stringify(asking) });
+  const { secret } = (await made.json()) as { secret: string };
+  const client = await mcpClient({ url: gateway.url, token: secret, revision: "2026-07-28" });
+  open.push(client);
+  expect(said(await client.callTool({ name: "list_tasks", arguments: {} }))).toBe('{"tasks":[]}');
+  expect(said(await client.callTool({ name: "ask_agent", arguments: { message: "Hello" } }))).toBe("hello there");
+  const sessions = (await client.listResources()).resources.filter(({ uri }) => uri.includes("//sessions/"));
+  expect(sessions.map(({ name }) => name)).toEqual([expect.stringMatching(/^agent:default:api:dm:key-.*\.mcp$/)]);
+});
+
 describe("a client over stdio", () => {
   test.each(MCP_REVISIONS)("of %s goes on after a restart of the gateway", async (revision) => {
     const client = await connect("stdio", revision);

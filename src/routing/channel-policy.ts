@@ -6,7 +6,7 @@ import { type AccessPolicy, CLOSED_POLICY, type GroupPolicy } from "./access.ts"
 
 const EVERYBODY = "*";
 /** A platform that gives its people ids like those of keys has a channel of its own, so it gets nowhere with them. */
-const KEY_CHANNELS = ["api", "webchat"];
+const KEY_CHANNELS = ["api", "webchat", "mcp"];
 
 /** A channel that says nothing about it is closed to all but the people in `roles`. */
 export function channelPolicy(

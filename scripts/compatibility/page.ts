@@ -10,15 +10,18 @@ Programs of others that meet the gateway, and how they fare. \`npm run compatibi
 section. A scenario counts as passed when it has checked something and nothing failed.
 `;
 
-/** Sections by the name of their suite; what has not been run now stays as it is in the page. */
 export function writePage(suites: readonly Suite[], made: ReadonlyMap<string, string>): void {
-  const before = existsSync(PAGE) ? readFileSync(PAGE, "utf8") : "";
+  writeFileSync(PAGE, pageWith(suites, made, existsSync(PAGE) ? readFileSync(PAGE, "utf8") : ""));
+  Bun.spawnSync([process.execPath, "--no-env-file", "fmt", "--no-script", PAGE], { cwd: ROOT });
+}
+
+/** `made`: sections by the name of their suite. What has not been run now is as in the page `before`. */
+export function pageWith(suites: readonly Suite[], made: ReadonlyMap<string, string>, before: string): string {
   const sections = suites.flatMap(({ name, title }) => {
     const text = made.get(name) ?? sectionIn(before, name, title);
     return text === null ? [] : [`<!-- ${name} -->\n\n## ${title}\n\n${text.trim()}\n`];
   });
-  writeFileSync(PAGE, [HEAD, ...sections].join("\n"));
-  Bun.spawnSync([process.execPath, "--no-env-file", "fmt", "--no-script", PAGE], { cwd: ROOT });
+  return [HEAD, ...sections].join("\n");
 }
 
 function sectionIn(page: string, name: string, title: string): string | null {

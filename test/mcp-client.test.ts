@@ -95,11 +95,12 @@ beforeAll(async () => {
             network: { allow: ["10.0.0.1"] },
             timeoutMs: "2s",
           },
+          patient: { command: "node", args: [script, words()], folders: [{ path: folder.path }] },
         },
       },
     },
   });
-  await eventually("the tools of both servers", servers, (all) => all.every(({ tools }) => tools.length > 0));
+  await eventually("the tools of all servers", servers, (all) => all.every(({ tools }) => tools.length > 0));
 });
 afterAll(async () => {
   for (const one of [gateway, provider, home, folder]) await one?.[Symbol.asyncDispose]();
@@ -167,16 +168,15 @@ test("a server that hangs delays neither another server nor a chat, and its call
 
 test("a server hears that a call is cancelled, and people what it reports on its way", async () => {
   const stop = new AbortController();
-  const body = JSON.stringify({ tool: "mcp_odd_hang", params: {} });
+  const body = JSON.stringify({ tool: "mcp_patient_hang", params: {} });
   const headers = { "content-type": "application/json", accept: "application/x-ndjson" };
-  await gateway.fetch("/api/mcp/odd/test", { method: "POST" }); // the test before has ended it
   const hung = gateway
     .fetch("/api/tools/call", { method: "POST", headers, body, signal: stop.signal })
     .catch(() => undefined);
-  await eventually("the call runs", pendingCalls, (calls) => calls.includes("mcp_odd_hang"));
+  await eventually("the call runs", pendingCalls, (calls) => calls.includes("mcp_patient_hang"));
   stop.abort();
   await hung;
-  const mark = join(home.path, "programs", "mcp-odd", "cancelled");
+  const mark = join(home.path, "programs", "mcp-patient", "cancelled");
   await eventually("the server is told", () => existsSync(mark), Boolean);
   const slow = { tool: "mcp_everything_trigger-long-running-operation", params: { duration: 0.3, steps: 3 } };
   const response = await gateway.fetch("/api/tools/call", { method: "POST", headers, body: JSON.stringify(slow) });

@@ -9,6 +9,7 @@ import {
 import type { McpAsking } from "../../contracts/mcp-door.ts";
 import type { PromptMessage } from "../../contracts/plugin.ts";
 import { TRANSCRIPT } from "./addresses.ts";
+import { withPlainFailures } from "./failures.ts";
 import { pageOf } from "./paging.ts";
 import { getPrompt, listPrompts, type PromptDeps } from "./prompts.ts";
 import type { ResourceDeps } from "./resources.ts";
@@ -31,7 +32,7 @@ export function servePrompts(deps: PromptDeps, rounds: RoundDeps, server: Server
     const asked = { name: params.name, given: params.arguments ?? {} };
     const of = `prompts/get ${JSON.stringify([asked.name, asked.given])}`;
     const run = async (call: RoundCall): Promise<GetPromptResult> => {
-      const got = await getPrompt(deps, asking, asked, call);
+      const got = await withPlainFailures(deps.mask, () => getPrompt(deps, asking, asked, call));
       if (!got) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${asked.name}.`);
       if ("missing" in got)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The prompt needs the argument ${got.missing}.`);
@@ -57,7 +58,7 @@ export function serveCompletions({ prompts, resources }: CompletionDeps, server:
     const known =
       ref.type === "ref/prompt"
         ? argumentValues(prompts, asking, ref.name, argument.name)
-        : await variableValues(resources, asking, ref.uri);
+        : await withPlainFailures(resources.mask, () => variableValues(resources, asking, ref.uri));
     const fitting = known.filter((value) => value.startsWith(argument.value));
     const values = fitting.slice(0, MAX_VALUES);
     return { completion: { values, total: fitting.length, hasMore: fitting.length > values.length } };

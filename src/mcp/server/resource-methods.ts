@@ -1,6 +1,7 @@
 /** `resources/*`: lists, reading, and which resources an older client wants to hear of. */
 import { ProtocolErrorCode, ProtocolError, type Server } from "@modelcontextprotocol/server";
 import type { McpAsking } from "../../contracts/mcp-door.ts";
+import { withPlainFailures } from "./failures.ts";
 import { pageOf } from "./paging.ts";
 import { listResources, readResource, type ResourceDeps, resourceTemplates } from "./resources.ts";
 
@@ -12,7 +13,8 @@ const MAX_ADDRESS_CHARS = 2_048;
 
 export function serveResources(deps: ResourceDeps, server: Server, asking: McpAsking, subscribed: Subscribed): void {
   server.setRequestHandler("resources/list", async ({ params }) => {
-    const { items, next } = pageOf(await listResources(deps, asking), params?.cursor);
+    const listed = await withPlainFailures(deps.mask, () => listResources(deps, asking));
+    const { items, next } = pageOf(listed, params?.cursor);
     return { resources: [...items], ...(next === undefined ? {} : { nextCursor: next }) };
   });
   server.setRequestHandler("resources/templates/list", ({ params }) => {
@@ -21,7 +23,7 @@ export function serveResources(deps: ResourceDeps, server: Server, asking: McpAs
     return { resourceTemplates: resourceTemplatesShown, ...(next === undefined ? {} : { nextCursor: next }) };
   });
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq }) => {
-    const content = await readResource(deps, asking, uri, mcpReq.signal);
+    const content = await withPlainFailures(deps.mask, () => readResource(deps, asking, uri, mcpReq.signal));
     if (!content) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such resource.", { uri });
     const { text, blob, ...about } = content;
     return { contents: [text === undefined ? { ...about, blob: blob ?? "" } : { ...about, text }] };

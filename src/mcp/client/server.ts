@@ -4,12 +4,15 @@
  */
 import { type McpServerSettings, sameSettings } from "../../config/index.ts";
 import type { Questions } from "../../contracts/channels/question.ts";
+import { errorText, GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { McpServerStatus } from "../../contracts/mcp.ts";
 import type { Tool, ToolRegistry } from "../../contracts/tools/tool.ts";
 import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
+import { writeOut } from "../../kit/marks/written-out.ts";
 import { acceptedTools, type Catalog, goneTools, type KnownTool, mergedTools, sameTools } from "./catalog.ts";
 import type { Connected } from "./connection.ts";
 import { readDefinitions } from "./definitions.ts";
@@ -48,6 +51,8 @@ const LEGACY_KEPT_MS = 24 * 3_600_000;
 /** A server that says "the list has changed" without end is asked for it this often. */
 const RELIST_PAUSE_MS = 1_000;
 const MAX_CALLS = 32;
+/** The gate cuts at 4096, and the mark at the end has to stay. */
+const MAX_FAILURE_CHARS = 3_000;
 /** Some servers add tools a moment after their start: so long after the first look they count as there from the beginning. */
 const MEETING_MS = 10_000;
 const LATE_TOOLS_MS = 300;
@@ -145,9 +150,21 @@ async function run(
   using _use = life.use();
   try {
     return await runCall(callDeps, tool, ...call);
+  } catch (error) {
+    throw call[2].aborted ? error : quoted(world, tool, error);
   } finally {
     world.calls--;
   }
+}
+
+/** What a server says when it fails is read by the model like a result: marked as coming from outside, with hidden characters written out. */
+function quoted({ deps, name }: World, { definition }: KnownTool, error: unknown): GatewayError {
+  if (isGatewayError(error) && error.code !== "mcp_unavailable") return error;
+  const words = isGatewayError(error) ? error.say : errorText(error);
+  const text = writeOut(words.slice(0, MAX_FAILURE_CHARS).toWellFormed()).slice(0, MAX_FAILURE_CHARS);
+  const said = wrapUntrusted(deps.ids, { source: `MCP server ${name}`, text });
+  const say = `${writeOut(definition.name)} of the MCP server ${name} failed:\n${said}`;
+  return new GatewayError(isGatewayError(error) ? error.code : "tool_failed", say, { say, cause: error });
 }
 
 /** Connected, and its tools listed: a call that was let through by an older list is noticed. */

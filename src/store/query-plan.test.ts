@@ -172,7 +172,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.usage.prune("2020-01-01");
   await store.responses.put(storedResponse("r1"));
   await store.responses.find("r1", OPERATOR);
-  await store.responses.chain("r1", OPERATOR, 9);
+  await store.responses.chain("r1", OPERATOR, { maxResponses: 9, maxChars: 9 });
   await store.responses.open();
   await store.responses.prune(1_000_000);
   await store.responses.trim(OPERATOR, { maxResponses: 1, maxChars: 1 });

@@ -5,8 +5,12 @@ export interface ResponseStore {
   /** Instead of what is stored under this id. */
   put(response: StoredResponse): Promise<void>;
   find(id: string, principal: Principal): Promise<StoredResponse | null>;
-  /** It and all before it, oldest first. `missing`: one of them is not there. `too_long`: there are more than `max`. */
-  chain(id: string, principal: Principal, max: number): Promise<readonly StoredResponse[] | "missing" | "too_long">;
+  /** It and all before it, oldest first. `missing`: one of them is not there. `too_long`: there is more of them than `most`. */
+  chain(
+    id: string,
+    principal: Principal,
+    most: ResponseShare,
+  ): Promise<readonly StoredResponse[] | "missing" | "too_long">;
   /** False: there was none. */
   remove(id: string, principal: Principal): Promise<boolean>;
   /** Those that have not ended. */
@@ -31,7 +35,7 @@ export interface StoredResponse {
   readonly body: unknown;
 }
 
-/** How much of one person is kept. */
+/** How much of one person is kept, or of one conversation is read. */
 export interface ResponseShare {
   readonly maxResponses: number;
   readonly maxChars: number;

@@ -10,8 +10,8 @@ import { joined, type KnownItem, NOTHING_SAID, outputAsItems, saidOf } from "./c
 import { type FileDeps, type FileReader, readFiles } from "./files.ts";
 import { placeOfItem } from "./writer.ts";
 
-/** A longer conversation is to be compacted. */
-const MAX_CHAIN = 1_000;
+/** A longer conversation is to be compacted. All of it is in memory while it is answered. */
+const MAX_CHAIN = { maxResponses: 1_000, maxChars: 32 * 1024 * 1024 };
 
 export interface LookUpDeps {
   readonly store: Pick<ResponseStore, "find" | "chain">;
@@ -39,7 +39,7 @@ export async function earlierOf(
   if (chain === "too_long")
     throw wrongField(
       "previous_response_id",
-      `has more than ${MAX_CHAIN} responses before it. Use /v1/responses/compact.`,
+      `has more before it than is read at once (${MAX_CHAIN.maxResponses} responses, ${MAX_CHAIN.maxChars} characters). Go on from an earlier one, and use /v1/responses/compact on it.`,
     );
   const last = chain.at(-1);
   if (!last?.ended) throw wrongField("previous_response_id", "names a response that is still being answered.");

@@ -36,13 +36,15 @@ export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
         const row = byId.first({ id, principal });
         return row ? toResponse(row) : null;
       }),
-    chain: (id, principal, max) =>
+    chain: (id, principal, { maxResponses, maxChars }) =>
       read(() => {
         const rows: ResponseTable[] = [];
+        let chars = 0;
         for (let next: string | null = id; next !== null;) {
           const row: ResponseTable | null = byId.first({ id: next, principal });
           if (!row) return "missing";
-          if (rows.length === max) return "too_long";
+          chars += row.chars;
+          if (rows.length === maxResponses || chars > maxChars) return "too_long";
           rows.unshift(row);
           next = row.previous;
         }

@@ -13,6 +13,8 @@ export function storedResponse(id: string, more: Partial<StoredResponse> = {}): 
 
 const KEEPS_ALL = { maxResponses: 100, maxChars: 1_000_000 };
 
+const MOST = { maxResponses: 3, maxChars: 10_000 };
+
 export function responseContract(name: string, open: () => Promise<StoreWorld>): void {
   describe(name, () => {
     test("a response is there after a restart, for whoever asked for it and for nobody else", async () => {
@@ -20,7 +22,7 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
       await world.store.responses.put(storedResponse("r1"));
       const { responses } = await world.reopen();
       expect(await responses.find("r1", OPERATOR)).toEqual(storedResponse("r1"));
-      expect([await responses.find("r1", ADA), await responses.chain("r1", ADA, 9)]).toEqual([null, "missing"]);
+      expect([await responses.find("r1", ADA), await responses.chain("r1", ADA, MOST)]).toEqual([null, "missing"]);
       expect([await responses.remove("r1", ADA), await responses.remove("r1", OPERATOR)]).toEqual([false, true]);
       expect(await responses.find("r1", OPERATOR)).toBeNull();
     });
@@ -43,11 +45,12 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
       await responses.put(storedResponse("r1"));
       await responses.put(storedResponse("r2", { chain: "r1", previous: "r1" }));
       await responses.put(storedResponse("r3", { chain: "r1", previous: "r2" }));
-      const chain = await responses.chain("r3", OPERATOR, 3);
+      const chain = await responses.chain("r3", OPERATOR, MOST);
       expect(chain).toMatchObject([{ id: "r1" }, { id: "r2" }, { id: "r3" }]);
-      expect(await responses.chain("r3", OPERATOR, 2)).toBe("too_long");
+      expect(await responses.chain("r3", OPERATOR, { ...MOST, maxResponses: 2 })).toBe("too_long");
+      expect(await responses.chain("r3", OPERATOR, { ...MOST, maxChars: 10 })).toBe("too_long");
       await responses.remove("r1", OPERATOR);
-      expect(await responses.chain("r3", OPERATOR, 3)).toBe("missing");
+      expect(await responses.chain("r3", OPERATOR, MOST)).toBe("missing");
     });
 
     test("a conversation is taken away whole when its newest response is old", async () => {
@@ -58,7 +61,7 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
       await responses.put(storedResponse("r2", { chain: "r1", previous: "r1", createdAt: 5_000 }));
       expect(await responses.prune(2_000)).toBe(1);
       expect(await responses.find("old", OPERATOR)).toBeNull();
-      expect(await responses.chain("r2", OPERATOR, 9)).toHaveLength(2);
+      expect(await responses.chain("r2", OPERATOR, MOST)).toHaveLength(2);
     });
 
     test("each person has a share, and the oldest conversations beyond it go first", async () => {

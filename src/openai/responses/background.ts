@@ -41,9 +41,10 @@ interface BackgroundDeps extends RunDeps {
 
 export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
   const running = new Map<string, BackgroundRun & { readonly ended: Promise<unknown>; stop(reason: Error): void }>();
+  let beingStored = 0; // they will run, and count
   return {
     async begin(asked, prepared, first) {
-      if (running.size >= MAX_RUNNING)
+      if (running.size + beingStored >= MAX_RUNNING)
         throw new GatewayError("queue_full", "too many background responses", {
           fields: { retryAfterMs: BUSY_RETRY_MS },
         });
@@ -53,7 +54,8 @@ export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
       writer.begin("queued");
       const queued = writer.now();
       const form = { prepared, principal, createdAt: deps.clock.now() };
-      await deps.store.put(storedForm({ ...form, response: queued }));
+      beingStored++;
+      await deps.store.put(storedForm({ ...form, response: queued })).finally(() => beingStored--);
       const stopping = new AbortController();
       const ended = deferred<ResponseObject>();
       running.set(first.id, {

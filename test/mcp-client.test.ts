@@ -38,7 +38,7 @@ const ODD_SERVER = `
     initialize: () => ({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "odd", version: "1" } }),
     "tools/list": () => ({ tools: tools() }),
     "tools/call": async ({ name, arguments: { host } }) => {
-      if (name === "hang") return null;
+      if (name === "hang") return writeFileSync(process.env.HOME + "/called", ""), null;
       if (name === "die") process.exit(7);
       const text = name === "reach" ? await reach(host) : "I looked. " + Object.keys(process.env).sort().join(" ");
       return { content: [{ type: "text", text }] };
@@ -173,22 +173,15 @@ test("a server hears that a call is cancelled, and people what it reports on its
   const hung = gateway
     .fetch("/api/tools/call", { method: "POST", headers, body, signal: stop.signal })
     .catch(() => undefined);
-  await eventually("the call runs", pendingCalls, (calls) => calls.includes("mcp_patient_hang"));
+  const mark = (name: string) => existsSync(join(home.path, "programs", "mcp-patient", name));
+  await eventually("the call has arrived", () => mark("called"), Boolean);
   stop.abort();
   await hung;
-  const mark = join(home.path, "programs", "mcp-patient", "cancelled");
-  await eventually("the server is told", () => existsSync(mark), Boolean);
+  await eventually("the server is told", () => mark("cancelled"), Boolean);
   const slow = { tool: "mcp_everything_trigger-long-running-operation", params: { duration: 0.3, steps: 3 } };
   const response = await gateway.fetch("/api/tools/call", { method: "POST", headers, body: JSON.stringify(slow) });
   expect(await response.text()).toMatch(/^\{"progress":.*1 of 3/);
 });
-
-async function pendingCalls(): Promise<readonly string[]> {
-  const { items } = (await (await gateway.fetch("/api/tool-calls?status=pending")).json()) as {
-    items: { tool: string }[];
-  };
-  return items.map(({ tool }) => tool);
-}
 
 test("a call of a server that dies says how it died, and the next one starts it again", async () => {
   await gateway.fetch("/api/mcp/odd/test", { method: "POST" }); // the test before has ended it

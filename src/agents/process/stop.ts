@@ -91,7 +91,8 @@ async function insist(clock: Clock, target: Stoppable, urgent: boolean): Promise
 async function endedWithin(clock: Clock, exited: Promise<unknown>, ms: number): Promise<boolean> {
   if (ms === 0) return false;
   using limit = clock.deadline(ms, () => new Error("still running"));
-  return orAborted(exited, limit.signal).then(
+  // awaited here, or the deadline would end before the process
+  return await orAborted(exited, limit.signal).then(
     () => true,
     () => false, // the deadline; the caller goes on to the next step
   );

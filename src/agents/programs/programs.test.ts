@@ -12,7 +12,7 @@ import { secret } from "../../kit/secret.ts";
 import { testSandbox } from "../../testing/confined-run.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { type TempHome, tempHome } from "../../testing/temp-home.ts";
-import { waitFor } from "../../testing/wait-for.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { identify } from "../process/proc.ts";
 import { killOrphans } from "../process/orphans.ts";
 import { createPrograms } from "./programs.ts";
@@ -137,6 +137,14 @@ describe("a program", () => {
     const other = Number(said().trim());
     await program.stop(true);
     expect([identify(other), identify(program.pid)]).toEqual([null, null]);
+  });
+
+  test("that does not heed the end of its input and the asking is killed, and whoever stops it does not wait for long", async () => {
+    const { start, said } = await world("off");
+    const program = await start("trap '' TERM; echo here; while :; do sleep 0.1; done");
+    await waitFor("it runs", () => said() === "here\n");
+    await waitForEnd("its end", program.stop(false), { withinMs: 4_500 });
+    expect(identify(program.pid)).toBeNull();
   });
 
   test("that a killed gateway left running is ended by the next start", async () => {

@@ -106,7 +106,7 @@ async function probeDiscord({ clock }: CliWorld, { channels }: Config): Promise<
   const { checkDiscord } = await import("../../channels/discord/index.ts");
   using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Discord did not answer"));
   const guilds = Object.keys(channels.discord.guilds);
-  return checkDiscord({ token, guilds, ...(apiRoot === undefined ? {} : { apiRoot }) }, limit.signal);
+  return await checkDiscord({ token, guilds, ...(apiRoot === undefined ? {} : { apiRoot }) }, limit.signal);
 }
 
 const UNKNOWN: SandboxReport = { tier: "none", because: "It cannot be tried from here.", leaks: [], advice: null };

@@ -40,12 +40,22 @@ interface World {
   host: OwnProgram | null;
   /** What the host asks to be started, by the key of its connection. */
   readonly orders: Map<string, Omit<ProgramOrder, "output">>;
+  /** Those that run, by the same key. */
+  readonly running: Map<string, RunningProgram>;
   connections: number;
   idle: AbortController;
 }
 
 export function createHostedConnections(deps: HostDeps, options: HostOptions): McpConnections {
-  const world: World = { deps, options, host: null, orders: new Map(), connections: 0, idle: new AbortController() };
+  const world: World = {
+    deps,
+    options,
+    host: null,
+    orders: new Map(),
+    running: new Map(),
+    connections: 0,
+    idle: new AbortController(),
+  };
   return {
     open: (name) => (settings, parts, signal) => open(world, { name, settings }, parts, signal),
     [Symbol.dispose]() {
@@ -104,7 +114,9 @@ async function open(
     const stream = host.open({});
     await isAlive(world, host, stream, signal);
     const order = { name, home, version, legacy: parts.legacy, key, settings: plainSettings(settings) };
-    return await connectionOf({ stream, order }, parts, { signal, end });
+    // whoever closes it may rely on the program being gone, whatever the host does
+    const stopProgram = async (): Promise<void> => world.running.get(key)?.stop(false);
+    return await connectionOf({ stream, order }, parts, { signal, end, stopProgram });
   } catch (error) {
     end();
     throw error;
@@ -127,6 +139,8 @@ interface Opening {
   readonly signal: AbortSignal;
   /** The connection is over; once or more. */
   end(): void;
+  /** Never rejects. */
+  stopProgram(): Promise<void>;
 }
 
 /** What waits for an answer of the host, by its number. */
@@ -139,7 +153,7 @@ interface Waiting {
 async function connectionOf(
   { stream, order }: { readonly stream: MuxStream; readonly order: object },
   parts: ConnectionParts,
-  { signal, end }: Opening,
+  { signal, end, stopProgram }: Opening,
 ): Promise<Connected> {
   const opened = deferred<Extract<FromHost, { kind: "opened" }>["about"]>();
   const waiting = new Map<number, Waiting>();
@@ -164,7 +178,11 @@ async function connectionOf(
   try {
     const { era, protocol, server, hasResources } = await orAborted(opened.promise, signal);
     const { list, call, read } = methodsOf(waiting, send);
-    return { era, protocol, server, hasResources, list, call, read, close: async () => closeNow(stream, send) };
+    const close = async (): Promise<void> => {
+      closeNow(stream, send);
+      await stopProgram();
+    };
+    return { era, protocol, server, hasResources, list, call, read, close };
   } catch (error) {
     stop();
     throw error;
@@ -248,7 +266,11 @@ function methodsOf(waiting: Map<number, Waiting>, send: (message: ToHost) => voi
 }
 
 /** Never rejects: the host hears of it. */
-async function startProgram({ deps, orders }: World, stream: MuxStream, head: unknown): Promise<void> {
+async function startProgram(
+  { deps, orders, running: programs }: World,
+  stream: MuxStream,
+  head: unknown,
+): Promise<void> {
   const key = isObject(head) && typeof head["key"] === "string" ? head["key"] : "";
   const order = orders.get(key);
   if (order === undefined) return stream.abort("no such program is wanted");
@@ -269,9 +291,13 @@ async function startProgram({ deps, orders }: World, stream: MuxStream, head: un
     return stream.respond(plainError(error));
   }
   const running = program;
+  programs.set(key, running);
   stream.respond({ pid: running.pid });
   stream.cut.addEventListener("abort", () => void running.stop(false), { once: true });
-  void running.ended.then(({ detail }) => writing.then(() => stream.abort(detail)));
+  void running.ended.then(({ detail }) => {
+    if (programs.get(key) === running) programs.delete(key);
+    return writing.then(() => stream.abort(detail));
+  });
   await pass(stream, running);
 }
 

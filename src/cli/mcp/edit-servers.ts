@@ -1,5 +1,5 @@
 /** `pi-gw mcp add|remove`: writes and takes away servers in the configuration file, which a running gateway takes over at once. */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isGatewayError } from "../../contracts/errors.ts";
 import { visible, visibleLines } from "../../observe/index.ts";
@@ -52,10 +52,12 @@ export async function removeServer(world: CliWorld, name: string, flags: AddServ
   if (edited !== null) return edited;
   await tellGateway(world, flags);
   const { forgetServer } = await import("../../mcp/client/index.ts");
-  forgetServer(homeOf(flags.home, world.environment), name);
-  world.stdout(
-    `Its login and the list of its tools are deleted. What it wrote itself is in programs/mcp-${name}/ of the state directory.\n`,
-  );
+  const home = homeOf(flags.home, world.environment);
+  forgetServer(home, name);
+  const written = existsSync(join(home, "programs", `mcp-${name}`)) // servers at an address have no folder
+    ? ` The files that it wrote stay in programs/mcp-${name}/ of the state directory.`
+    : "";
+  world.stdout(`Its login and the list of its tools are deleted.${written}\n`);
   return EXIT_OK;
 }
 

@@ -139,7 +139,7 @@ describe("a preset", () => {
   });
 });
 
-test("pi-gw mcp remove takes the server out of the file, and its login and tools with it", async () => {
+test("pi-gw mcp remove takes the server out of the file, its login and tools with it, and names the folder of files that stay", async () => {
   await using fx = await cliFixture();
   writeFileSync(
     fileOf(fx.home),
@@ -150,6 +150,10 @@ test("pi-gw mcp remove takes the server out of the file, and its login and tools
   expect(await fx.run("mcp", "remove", "shop")).toBe(0);
   expect(Object.keys(JSON.parse(textOf(fx.home)).mcp.servers)).toEqual(["other"]);
   expect(existsSync(join(fx.home, "mcp", "shop"))).toBe(false);
+  expect(fx.out()).not.toContain("programs/");
+  mkdirSync(join(fx.home, "programs", "mcp-other"), { recursive: true });
+  expect(await fx.run("mcp", "remove", "other")).toBe(0);
+  expect(fx.out()).toContain("stay in programs/mcp-other/");
 });
 
 const SHOP = {

@@ -26,7 +26,7 @@ test("list says so when nothing waits", async () => {
   await using fx = await cliFixture();
   await using _gateway = await fakeGateway(fx.home, () => Response.json({ items: [] }));
   expect(await fx.run("approvals", "list")).toBe(0);
-  expect(fx.out()).toBe("No call waits for your word.\n");
+  expect(fx.out()).toBe("No tool call waits for approval.\n");
 });
 
 test("decide sends one of three answers and nothing else", async () => {

@@ -10,7 +10,7 @@ const MS_PER_MINUTE = 60_000;
 export function approvalsList(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printList(world, flags, "/api/approvals", {
     line: (approval) => approvalText(world, approval),
-    none: "No call waits for your word.",
+    none: "No tool call waits for approval.",
   });
 }
 

@@ -20,7 +20,7 @@ test("list shows each question whole, with hidden characters written out, and sa
   );
   items = [];
   expect(await fx.run("questions", "list")).toBe(0);
-  expect(fx.out()).toContain("Nobody is being asked anything.\n");
+  expect(fx.out()).toContain("No question is open.\n");
 });
 
 test.each<[readonly string[], unknown]>([

@@ -16,7 +16,7 @@ const MS_PER_SECOND = 1_000;
 export function questionsList(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printList(world, flags, "/api/questions", {
     line: (question) => questionText(world, question),
-    none: "Nobody is being asked anything.",
+    none: "No question is open.",
   });
 }
 

@@ -14,6 +14,9 @@ interface TargetFlags {
   readonly keyFile?: string;
 }
 
+/** Other characters cannot be sent in a header. */
+const ONE_KEY = /^[\x21-\x7e]+$/;
+
 /** Throws the sentence that a person needs when no gateway runs, or the file has no key. */
 export async function openTarget(
   world: Pick<CliWorld, "environment">,
@@ -28,9 +31,13 @@ export async function openTarget(
 }
 
 async function readKey(file: string): Promise<string> {
-  const key = (await readSmall(file))?.trim();
-  if (key) return key;
+  const key = (await readSmall(file))?.trim() ?? "";
+  if (ONE_KEY.test(key)) return key;
+  if (key !== "")
+    throw new GatewayError("bad_request", "more than a key in the file", {
+      say: `${file} must hold one key and nothing else. Make it with: pi-gw keys add NAME --scope tools chat > FILE`,
+    });
   throw new GatewayError("bad_request", "no key in the file", {
-    say: `There is no key in ${file}. Make one with: pi-gw keys add NAME --scope tools chat`,
+    say: `There is no key in ${file}. Make one with: pi-gw keys add NAME --scope tools chat > ${file}`,
   });
 }

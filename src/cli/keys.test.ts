@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { cliFixture, fakeGateway } from "../testing/cli-fixture.ts";
 
@@ -32,7 +34,7 @@ async function world(
 }
 
 describe("pi-gw keys", () => {
-  test("add sends what the key is for and prints its secret on a line of its own", async () => {
+  test("add sends what the key is for and prints its secret alone, so that a file of it is a key file", async () => {
     await using fx = await world();
     const limits = ["--daily-usd", "0.5", "--daily-tokens", "1000", "--rate", "60", "--expires", "90d"];
     const lists = ["--scope", "chat", "tools", "--agent", "helper", "--tool", "notes_*", "echo"];
@@ -49,7 +51,7 @@ describe("pi-gw keys", () => {
         expiresIn: "90d",
       })}`,
     ]);
-    expect(fx.out().split("\n")[0]).toBe("pgw_shown-once");
+    expect([fx.out(), fx.err().includes("shown only now")]).toEqual(["pgw_shown-once\n", true]);
   });
 
   test("add without lists makes a key for all agents and tools", async () => {
@@ -84,4 +86,15 @@ describe("pi-gw keys", () => {
       "The key is revoked. Nothing runs in its name any more.\n",
     ]);
   });
+});
+
+test.each([
+  ["pgw_one\nThis is the key", "must hold one key and nothing else"],
+  ["\n", "There is no key in"],
+])("a key file with %j is refused before an editor or MCP client is served, with the command that makes one", async (content, words) => {
+  await using fx = await world();
+  const file = join(fx.home, "key");
+  writeFileSync(file, content);
+  for (const command of [["acp"], ["mcp", "serve"]]) expect(await fx.run(...command, "--key-file", file)).toBe(1);
+  expect([fx.err().split(words).length, fx.err().includes("pi-gw keys add NAME --scope tools chat >")]).toEqual([3, true]);
 });

@@ -1,6 +1,7 @@
 /** `pi-gw keys`: keys that let programs in. The secret is printed once, when the key is made. */
 import { visible } from "../observe/index.ts";
-import { printAnswer, printList } from "./ask-gateway.ts";
+import { askGateway, printAnswer, printList } from "./ask-gateway.ts";
+import { EXIT_OK } from "./exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
@@ -15,7 +16,7 @@ export interface AddKeyFlags extends CommonFlags {
   readonly expires?: string;
 }
 
-export function addKey(world: CliWorld, name: string, flags: AddKeyFlags): Promise<number> {
+export async function addKey(world: CliWorld, name: string, flags: AddKeyFlags): Promise<number> {
   const { scope, agent, tool, dailyUsd, dailyTokens, rate, expires } = flags;
   const body = {
     name,
@@ -27,13 +28,14 @@ export function addKey(world: CliWorld, name: string, flags: AddKeyFlags): Promi
     ...(rate === undefined ? {} : { requestsPerMinute: rate }),
     ...(expires === undefined ? {} : { expiresIn: expires }),
   };
-  return printAnswer(world, flags, { method: "POST", path: "/api/keys", body }, (answer) => {
-    const { id } = recordOf(answer["key"]);
-    return [
-      visible(textOf(answer["secret"])),
-      visible(`This is the key ${textOf(id)} of "${name}". It is shown only now: copy it to the program.`),
-    ].join("\n");
-  });
+  const request = { method: "POST", path: "/api/keys", body } as const;
+  const answer = await askGateway(world, flags, (client, signal) => client.ask(request, signal));
+  const { id } = recordOf(answer["key"]);
+  // the secret alone is on stdout, so that `> FILE` makes a file for --key-file
+  world.stdout(`${flags.json ? JSON.stringify(answer) : visible(textOf(answer["secret"]))}\n`);
+  const about = `This is the key ${textOf(id)} of "${name}". It is shown only now: copy it to the program.`;
+  if (!flags.json) world.stderr(`${visible(about)}\n`);
+  return EXIT_OK;
 }
 
 export function listKeys(world: CliWorld, flags: CommonFlags): Promise<number> {

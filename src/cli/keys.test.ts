@@ -91,10 +91,16 @@ describe("pi-gw keys", () => {
 test.each([
   ["pgw_one\nThis is the key", "must hold one key and nothing else"],
   ["\n", "There is no key in"],
-])("a key file with %j is refused before an editor or MCP client is served, with the command that makes one", async (content, words) => {
-  await using fx = await world();
-  const file = join(fx.home, "key");
-  writeFileSync(file, content);
-  for (const command of [["acp"], ["mcp", "serve"]]) expect(await fx.run(...command, "--key-file", file)).toBe(1);
-  expect([fx.err().split(words).length, fx.err().includes("pi-gw keys add NAME --scope tools chat >")]).toEqual([3, true]);
-});
+])(
+  "a key file with %j is refused before an editor or MCP client is served, with the command that makes one",
+  async (content, words) => {
+    await using fx = await world();
+    const file = join(fx.home, "key");
+    writeFileSync(file, content);
+    for (const command of [["acp"], ["mcp", "serve"]]) expect(await fx.run(...command, "--key-file", file)).toBe(1);
+    expect([fx.err().split(words).length, fx.err().includes("pi-gw keys add NAME --scope tools chat >")]).toEqual([
+      3,
+      true,
+    ]);
+  },
+);

@@ -117,8 +117,8 @@ describe("an editor", () => {
     const second = editor();
     await second.agent.request("initialize", { protocolVersion: acp.PROTOCOL_VERSION });
     const { sessions } = await second.agent.request("session/list", {});
-    const again = sessions.find((one) => one.sessionId.endsWith(sessionId))?.sessionId ?? "";
-    await second.agent.request("session/load", { sessionId: again, cwd: space, mcpServers: [] });
+    expect(sessions.map((one) => one.sessionId)).toContain(sessionId);
+    await second.agent.request("session/load", { sessionId, cwd: space, mcpServers: [] });
     expect(second.updates).toMatchObject([
       { sessionUpdate: "user_message_chunk", content: { text: expect.stringContaining("Good morning") } },
       { sessionUpdate: "agent_message_chunk", content: { text: "hello there" } },

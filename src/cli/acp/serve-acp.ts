@@ -80,8 +80,13 @@ function appOf(acp: AcpWorld): AgentApp {
       told(async () => {
         const { items } = await socket.ask("sessions.list", { search: PREFIX, limit: LISTED });
         const cwd = params.cwd ?? world.cwd;
-        const sessions = items.map(({ key, title, lastActivityAt }) => ({
-          sessionId: String(key),
+        const ofEditors = items.filter(({ key }) => shortName(key).startsWith(PREFIX)); // a title may have the word, too
+        const idOf = await sessionIds(
+          acp,
+          ofEditors.map(({ key }) => key),
+        );
+        const sessions = ofEditors.map(({ key, title, lastActivityAt }) => ({
+          sessionId: idOf(key),
           cwd,
           title,
           updatedAt: new Date(lastActivityAt).toISOString(),
@@ -104,6 +109,29 @@ function appOf(acp: AcpWorld): AgentApp {
     .onNotification(methods.agent.session.cancel, ({ params }) =>
       told(async () => void (await socket.ask("chat.abort", { session: params.sessionId }))),
     );
+}
+
+/** `acp-…` of `agent:default:api:dm:acp-…`, and of `agent:default:api:dm:key-1.acp-…`. */
+function shortName(key: string): string {
+  return key.slice(key.search(/[^.:]*$/));
+}
+
+/**
+ * The id of each session as `session/new` gives it, so that an editor sees no session under two ids. That is the short name, where it means
+ * this session; the same is then true of all sessions whose keys begin alike.
+ */
+async function sessionIds(
+  { agent: named, socket }: AcpWorld,
+  keys: readonly string[],
+): Promise<(key: string) => string> {
+  const beginning = (key: string): string => key.slice(0, -shortName(key).length);
+  const short = new Set<string>();
+  if (named === undefined)
+    for (const [start, key] of new Map(keys.map((key) => [beginning(key), key]))) {
+      const { session } = await socket.ask("sessions.get", { session: shortName(key), limit: 1 });
+      if (session?.key === key) short.add(start);
+    }
+  return (key) => (short.has(beginning(key)) ? shortName(key) : key);
 }
 
 /** Errors of the gateway reach the editor as the sentence that people read. */

@@ -58,7 +58,7 @@ export const RESPONSES_BUGS: readonly SeededBug[] = [
     what: "An input that is too large to be stored is answered and paid for first.",
     file: "src/openai/responses/run.ts",
     in: "prepare",
-    find: "request.settings.store && charsIn(toStore(earlier, said)) > MAX_KEPT_CHARS",
+    find: "settings.store && charsIn(toStore(earlier, said)) + JSON.stringify(settings).length > MAX_KEPT_CHARS",
     replace: "false",
     tests: door,
   },

@@ -196,6 +196,8 @@ describe("a response as a whole", () => {
     const content = "x".repeat(6_500_000);
     const input = [1, 2].map(() => ({ role: "user", content }));
     expect(await failureOf(create(bench, { input }))).toBe("store");
+    const instructions = "x".repeat(11_000_000);
+    expect(await failureOf(create(bench, { input: "hi", instructions }))).toBe("store");
     expect(bench.pool.prompted).toEqual([]);
     const { response, said } = await bench.door.create(bench.asked({ input, store: false }), () => undefined, never);
     expect([response.status, said]).toEqual(["completed", null]);

@@ -52,9 +52,11 @@ export async function prepare(deps: RunDeps, asked: AskedResponse, signal: Abort
   const reader = () => ({ ...deps.answers.routed({ principal, key, agent: request.agent }), principal });
   const earlier = await earlierOf(deps, asked);
   const said = await knownInput(deps, { input: request.input, principal, reader }, signal);
-  if (request.settings.store && charsIn(toStore(earlier, said)) > MAX_KEPT_CHARS)
+  const { settings } = request;
+  // instructions and tools are told again with the response, and stored with it
+  if (settings.store && charsIn(toStore(earlier, said)) + JSON.stringify(settings).length > MAX_KEPT_CHARS)
     throw new GatewayError("too_large", "too large to be stored", {
-      say: "The input is too large to be stored. Send it with store: false.",
+      say: "The request is too large to be stored. Send it with store: false.",
       fields: { param: "store" },
     });
   return { earlier, said, turn: { ...asked, request: turnOf(request, joined(earlier.said, said)) } };

@@ -93,7 +93,7 @@ const Server = Type.Object(
     ),
     timeoutMs: duration(
       { default: 60_000, minimum: 1_000 },
-      "A call that takes longer is cancelled. Two minutes at most.",
+      "A call that takes longer is cancelled; the time in which a person is asked does not count. An hour at most.",
     ),
     startMs: duration({ default: 30_000, minimum: 1_000 }, "How long it may take to start and to list its tools."),
     idleMs: duration({ default: 300_000, minimum: 1_000 }, "It is stopped after this long without a call."),

@@ -18,8 +18,11 @@ export interface LaunchOrder {
   readonly tier: "full" | "basic";
   readonly policy: SandboxPolicy;
   readonly cwd: string;
-  /** Variables that the program gets and the launcher must not: they would change how Bun or a shell starts. */
-  readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Names of variables that the program gets and the launcher must not: they would change how Bun or a shell starts. Their values come in the
+   * environment under names that nobody reads (`LATER`).
+   */
+  readonly later: readonly string[];
   /** Names of the variables that the program gets from the launcher: shells add some of their own. */
   readonly keeps: readonly string[];
   readonly mark: string | null;
@@ -27,6 +30,8 @@ export interface LaunchOrder {
   readonly cgroup: string | null;
   readonly descriptors: readonly number[];
 }
+
+export const LATER = "PI_GW_LATER_";
 
 /** Reaps what was left to it, and ends with the program, which ends the pid namespace and everything in it. */
 const INIT_SCRIPT = '"$@"; exit $?';
@@ -39,13 +44,13 @@ export function launchOf(
   program: ConfinedProgram & { readonly cgroup?: string },
   programs: LauncherPrograms,
 ): Launch {
-  const variables = Object.entries(program.env);
+  const names = Object.keys(program.env);
   const order: LaunchOrder = {
     tier,
     policy,
     cwd: program.cwd,
-    environment: Object.fromEntries(variables.filter(([name]) => ACTS_AT_START.test(name))),
-    keeps: variables.map(([name]) => name).filter((name) => !ACTS_AT_START.test(name)),
+    later: names.filter((name) => ACTS_AT_START.test(name)),
+    keeps: names.filter((name) => !ACTS_AT_START.test(name)),
     mark: program.mark ?? null,
     cgroup: program.cgroup ?? null,
     descriptors: program.descriptors ?? [],
@@ -55,7 +60,9 @@ export function launchOf(
   return {
     argv: tier === "full" ? inNamespaces : launcher,
     cwd: "/", // outside of every folder that agents write to: Bun reads settings, code included, from where it starts
-    env: Object.fromEntries(variables.filter(([name]) => !ACTS_AT_START.test(name))),
+    env: Object.fromEntries(
+      Object.entries(program.env).map(([name, value]) => [ACTS_AT_START.test(name) ? LATER + name : name, value]),
+    ),
     wrappers: tier === "full" ? 2 : 0,
   };
 }

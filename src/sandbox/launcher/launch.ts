@@ -2,7 +2,7 @@
  * The launcher: puts its own process behind the wall, then becomes the program. `bun sandbox.js ORDER PROGRAM ARGUMENTS…`. Any step that
  * fails ends it with exit code 126 and one line; the program never runs without the whole wall.
  */
-import type { LaunchOrder } from "../order.ts";
+import { LATER, type LaunchOrder } from "../order.ts";
 import { dropCapabilities } from "./capabilities.ts";
 import { isSocket, openPath, writeText } from "./files.ts";
 import { landlockVersion, LANDLOCK_TCP, type LandlockRules, restrictFiles } from "./landlock.ts";
@@ -115,7 +115,11 @@ function keepDescriptors(kernel: Kernel, { descriptors }: LaunchOrder): string |
 
 function become(kernel: Kernel, order: LaunchOrder, command: readonly string[]): string {
   const kept = order.keeps.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  const variables = [...kept, ...Object.entries(order.environment)];
+  const later = order.later.flatMap((name) => {
+    const value = process.env[LATER + name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const variables = [...kept, ...later];
   const program = cString(command[0] ?? "");
   const argv = command.map(cString);
   const envp = variables.map(([name, value]) => cString(`${name}=${value}`));

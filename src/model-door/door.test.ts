@@ -70,7 +70,14 @@ interface Process {
   readonly door: ProcessDoor;
   /** Those that have ended. */
   readonly calls: readonly ModelCall[];
-  ask(path: string, body?: string, more?: { headers?: [string, string][]; method?: string }): MuxStream;
+  ask(path: string, body?: string, more?: AskOptions): MuxStream;
+}
+
+interface AskOptions {
+  readonly headers?: [string, string][];
+  readonly method?: string;
+  /** The request has no end before this. */
+  readonly until?: Promise<unknown>;
 }
 
 /** A process that may call `local`, with its end of the connection. */
@@ -110,7 +117,8 @@ function processOf(providers: readonly string[] = ["local"], budget: CallBudget 
   return {
     door,
     calls,
-    ask(path, body = "hello", { headers = [["authorization", `Bearer ${PLACEHOLDER_KEY}`]], method = "POST" } = {}) {
+    ask(path, body = "hello", options = {}) {
+      const { headers = [["authorization", `Bearer ${PLACEHOLDER_KEY}`]], method = "POST", until } = options;
       const call = agent.open({
         method,
         url: path.startsWith("http") ? path : `${origin}${path}`,
@@ -118,7 +126,10 @@ function processOf(providers: readonly string[] = ["local"], budget: CallBudget 
         model: "m",
         prices: PRICES,
       });
-      void call.write(new TextEncoder().encode(body)).then(call.end, () => undefined);
+      void call
+        .write(new TextEncoder().encode(body))
+        .then(() => until)
+        .then(call.end, () => undefined);
       return call;
     },
   };
@@ -146,6 +157,32 @@ test("a call gets the key where the placeholder was, and loses what belongs to i
   expect(got).toMatchObject({ authorization: `Bearer ${KEY}`, "x-other": "kept", "accept-encoding": "identity" });
   expect([got?.cookie, got?.["proxy-authorization"], got?.["x-note"]]).toEqual([undefined, undefined, undefined]);
   expect(got?.host).not.toBe("elsewhere.example");
+});
+
+test("a call that began in one turn is not made in the next", async () => {
+  const before = seen.length;
+  const { door, ask } = processOf();
+  const over = Promise.withResolvers<void>();
+  const call = ask("/v1/responses", "hello", { until: over.promise });
+  await new Promise((resolve) => setImmediate(resolve)); // its beginning has arrived
+  door.lease(caller("somebody else"));
+  over.resolve();
+  expect(await call.answer).toMatchObject({ status: 403 });
+  expect(seen.length).toBe(before);
+});
+
+test("a call that is too large is refused, and reaches nobody", async () => {
+  const before = seen.length;
+  const call = processOf().ask("/v1/responses", "x".repeat(64 * 1024 * 1024 + 1));
+  expect(await call.answer).toMatchObject({ status: 413 });
+  expect(seen.length).toBe(before);
+});
+
+test("an answer that came through the door is not counted again when pi tells of it", () => {
+  const spent: Usage[] = [];
+  const { door } = processOf(["local"], { refusal: () => null, spent: (_caller, usage) => void spent.push(usage) });
+  expect(door.told({ inputTokens: 1, outputTokens: 1, costUsd: 1 }, true)).toBeNull();
+  expect(spent).toEqual([]);
 });
 
 test("an answer keeps its headers, but for cookies and those of the connection", async () => {

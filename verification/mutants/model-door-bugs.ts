@@ -1,7 +1,11 @@
 /** Seeded bugs of the model door: a key that goes astray, a budget that does not hold, a fallback too many or too few. */
 import type { SeededBug } from "./seeded-bug.ts";
 
-const door = ["src/model-door/door.test.ts"];
+const door = [
+  "src/model-door/door.test.ts",
+  "src/model-door/call-request.test.ts",
+  "src/model-door/usage-scan.test.ts",
+];
 const told = ["src/model-door/real-pi.test.ts"];
 const fallbacks = ["src/model-door/fallbacks.test.ts"];
 const keys = ["src/model-door/keys.test.ts"];

@@ -122,9 +122,10 @@ const opens = (path: string, flags: string, needs?: string): Omit<Probe, "class"
 export const PROC: readonly Probe[] = probesOf("/proc and /sys", {
   "environment of the gateway": `read(f"/proc/{w.gateway}/environ")`,
   "environment of every process": `
-    for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int, reverse=True):  # ours is among the newest
-        try: read(f"/proc/{name}/environ", 65536)
-        except OSError: pass`,
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try: found = open(f"/proc/{name}/environ", "rb").read()
+        except OSError: continue
+        if b"CANARY" in found: print(found, flush=True)  # on a busy machine the others are too many to tell`,
   "files of the gateway by its root": `read(f"/proc/{w.gateway}/root{w.token}")`,
   "files of the first process by its root": {
     program: `read(f"/proc/1/root{w.token}")`,

@@ -4,6 +4,11 @@ import { CHANNELS_BUGS } from "./channels-bugs.ts";
 import { CONFIG_BUGS } from "./config-bugs.ts";
 import { DELIVERY_BUGS } from "./delivery-bugs.ts";
 import { EGRESS_BUGS } from "./egress-bugs.ts";
+import { FIFTH_CHANNELS_BUGS } from "./fifth/channels-bugs.ts";
+import { FIFTH_CONFIG_BUGS } from "./fifth/config-bugs.ts";
+import { FIFTH_DELIVERY_BUGS } from "./fifth/delivery-bugs.ts";
+import { FIFTH_GUARDED_FETCH_BUGS } from "./fifth/guarded-fetch-bugs.ts";
+import { FIFTH_TOOLS_BUGS } from "./fifth/tools-bugs.ts";
 import { FOURTH_CHANNELS_BUGS } from "./fourth/channels-bugs.ts";
 import { FOURTH_CONFIG_BUGS } from "./fourth/config-bugs.ts";
 import { FOURTH_DELIVERY_BUGS } from "./fourth/delivery-bugs.ts";
@@ -78,4 +83,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "fourth fresh delivery", bugs: FOURTH_DELIVERY_BUGS },
   { room: "fourth fresh guarded fetch", bugs: FOURTH_GUARDED_FETCH_BUGS },
   { room: "fourth fresh tools", bugs: FOURTH_TOOLS_BUGS },
+  { room: "fifth fresh channels", bugs: FIFTH_CHANNELS_BUGS },
+  { room: "fifth fresh config", bugs: FIFTH_CONFIG_BUGS },
+  { room: "fifth fresh delivery", bugs: FIFTH_DELIVERY_BUGS },
+  { room: "fifth fresh guarded fetch", bugs: FIFTH_GUARDED_FETCH_BUGS },
+  { room: "fifth fresh tools", bugs: FIFTH_TOOLS_BUGS },
 ];

@@ -1,0 +1,103 @@
+/** Fifth fresh list of channels bugs, all written before the first of them was tried: updates that come again, albums, previews, replays, places of plugins, how far a channel was read. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/channels", "test/telegram.test.ts", "test/discord.test.ts"] as const;
+
+export const FIFTH_CHANNELS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A message from Telegram that comes while the gateway is full is not brought again.",
+    file: "src/channels/telegram/inbound/intake.ts",
+    in: "LATER",
+    find: '["stopping", "gateway_full"]',
+    replace: '["stopping"]',
+    tests: room,
+  },
+  {
+    what: "An older poller goes on beside a newer one of the same bot.",
+    file: "src/channels/telegram/inbound/poller.ts",
+    in: "mayGoOn",
+    find: "if (now === null || now === holder) return true;",
+    replace: "if (now === null || holder !== null) return true;",
+    tests: room,
+  },
+  {
+    what: "A message in one Telegram chat ends the albums that are still arriving in others.",
+    file: "src/channels/telegram/inbound/albums.ts",
+    in: "flush",
+    find: "(JSON.parse(key) as string[])[0] === chat",
+    replace: "JSON.parse(key) !== chat",
+    tests: room,
+  },
+  {
+    what: "An animation from Telegram is taken in twice.",
+    file: "src/channels/telegram/inbound/files.ts",
+    in: "filesOf",
+    find: "document && !animation ?",
+    replace: "document ?",
+    tests: room,
+  },
+  {
+    what: "The preview of a turn stays above what a tool of it has said since.",
+    file: "src/channels/kit/part-sender.ts",
+    in: "begin",
+    find: "if (part.part < 0) await previews.drop(part.turnId);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "After a group has got another number a reply is written into whatever message has the number of its preview there.",
+    file: "src/channels/kit/previews.ts",
+    in: "take",
+    find: "note.where === platform.where(to) ? note.message : null",
+    replace: "platform.where(to) ? note.message : null",
+    tests: room,
+  },
+  {
+    what: "A preview that a reply has been written into is removed after a restart.",
+    file: "src/channels/kit/left-previews.ts",
+    in: "takeAway",
+    find: "note.taken ? null : await messageOf(deps, platform, { turnId, note }, signal)",
+    replace: "await messageOf(deps, platform, { turnId, note }, signal)",
+    tests: room,
+  },
+  {
+    what: "The channel of a plugin answers questions in chats of other channels.",
+    file: "src/channels/plugin-platform.ts",
+    in: "answer",
+    find: "|| (by.at && by.at.channel !== id)",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "How far a Discord channel was read goes back when an older message is noted late.",
+    file: "src/channels/discord/inbound/seen.ts",
+    in: "createSeen",
+    find: "if (before !== null && !isNewer(message, before)) return;",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "Missed messages are asked for without the pause that Discord wants.",
+    file: "src/channels/discord/inbound/catch-up.ts",
+    in: "readPage",
+    find: 'failure.kind === "limited" ? failure.retryAfterMs : pauseMs',
+    replace: "pauseMs",
+    tests: room,
+  },
+  {
+    what: "A change of an earlier message on Discord answers an open question.",
+    file: "src/channels/discord/inbound/intake.ts",
+    in: "untilStored",
+    find: 'kind === "edit" ? told : fresh',
+    replace: 'kind === "edit" && told ? fresh : fresh',
+    tests: room,
+  },
+  {
+    what: "The console takes what a tool has said for the reply of the turn.",
+    file: "src/channels/webchat/outbound.ts",
+    in: "toTranscriptItem",
+    find: "...(part.part < 0 ? { extra: true } : {}),",
+    replace: "",
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Fifth fresh list of config bugs, all written before the first of them was tried: broken files, rules between settings, which key or folder goes first, what messages show. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/config", "src/reload.test.ts", "test/reload.test.ts", "test/start-trouble.test.ts"] as const;
+
+export const FIFTH_CONFIG_BUGS: readonly SeededBug[] = [
+  {
+    what: "A broken file counts as applied.",
+    file: "src/reload.ts",
+    in: "judge",
+    find: 'if (next.source === "last-good") return { kind: "keep", notices: noticesOf(next), needsRestart: [] };',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "The channel of a plugin that was disabled stays open.",
+    file: "src/reload.ts",
+    in: "apply",
+    find: 'touches("channels") || touches("plugins.disabled")',
+    replace: 'touches("channels")',
+    tests: room,
+  },
+  {
+    what: "The list of keys for a provider is ignored when the provider has an address of its own.",
+    file: "src/config/model-endpoint.ts",
+    in: "modelEndpoint",
+    find: "keys: given ?? sourcesOf(key)",
+    replace: "keys: sourcesOf(key)",
+    tests: room,
+  },
+  {
+    what: "Another key than the one that pi would take is put into calls.",
+    file: "src/config/environment/provider-endpoints.ts",
+    in: "providerEndpoint",
+    find: "(Object.hasOwn(PI_ORDER, provider) ? PI_ORDER[provider] : PROVIDER_KEYS[provider]) ?? []",
+    replace: "PROVIDER_KEYS[provider] ?? []",
+    tests: room,
+  },
+  {
+    what: "The variable for the state directory goes before the option of the command.",
+    file: "src/config/file/paths.ts",
+    in: "resolveHome",
+    find: "flag || environment.home",
+    replace: "environment.home || flag",
+    tests: room,
+  },
+  {
+    what: "A token of two characters that take turns is accepted.",
+    file: "src/config/check/credentials.ts",
+    in: "isPlaceholder",
+    find: "if (new Set(value).size < MIN_DIFFERENT_CHARS) return true;",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A key that is said in two ways passes the check.",
+    file: "src/config/check/rules.ts",
+    in: "keySourceRule",
+    find: ".length === 1",
+    replace: ".length >= 1",
+    tests: room,
+  },
+  {
+    what: "A header Authorization in its usual spelling passes beside oauth.",
+    file: "src/config/check/mcp-rules.ts",
+    in: "serverRule",
+    find: "[key.toLowerCase(), true]",
+    replace: "[key, true]",
+    tests: room,
+  },
+  {
+    what: "A job that posts to a place that is not there passes the check.",
+    file: "src/config/check/hook-rules.ts",
+    in: "hookNameRules",
+    find: "for (const [index, { webhook }] of cron.jobs.entries()) yield* targetRule(`cron.jobs[${index}].webhook`, webhook, targets);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A misspelt section about security is a warning.",
+    file: "src/config/check/read-tree.ts",
+    in: "reportUnknown",
+    find: 'spot.path === "" && reading.root.properties?.[section]?.security === true',
+    replace: 'spot.path === "" && reading.root.properties?.[section]?.security === null',
+    tests: room,
+  },
+  {
+    what: "A key that stands where a list of keys belongs is repeated in the message about it.",
+    file: "src/config/schema-node.ts",
+    in: "holdsSecret",
+    find: "if (schema.items) below.push(schema.items);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A start does not say which settings were ignored.",
+    file: "src/config/file/report.ts",
+    in: "configReport",
+    find: "[...problems, ...warnings]",
+    replace: "[...problems, ...warnings.slice(0, 0)]",
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Fifth fresh list of delivery bugs, all written before the first of them was tried: lanes and pauses, what a failed send counts for, who is told, marks, the pace of text. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/delivery", "test/telegram.test.ts", "test/messages.test.ts"] as const;
+
+export const FIFTH_DELIVERY_BUGS: readonly SeededBug[] = [
+  {
+    what: "What could not be delivered since the start is not counted in the status.",
+    file: "src/delivery/outbox.ts",
+    in: "step",
+    find: 'if (done.kind === "ended" && done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A chat that was quiet during a pause of its platform gets nothing any more.",
+    file: "src/delivery/outbox.ts",
+    in: "step",
+    find: "if (!part) return void lanes.delete(lane.key);",
+    replace: "if (!part) return;",
+    tests: room,
+  },
+  {
+    what: "How often a part was tried, and what was lost of it, is forgotten while it waits for its next try.",
+    file: "src/delivery/outbox.ts",
+    in: "step",
+    find: "lane.parts[0] = done.part;",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A lost response counts against the message that its reply had come to before the send.",
+    file: "src/delivery/deliver-part.ts",
+    in: "failed",
+    find: "await counted(deps, channel, sending, signal)",
+    replace: "sending.part",
+    tests: room,
+  },
+  {
+    what: "Nobody who watches the status is told that a reply was given up.",
+    file: "src/delivery/deliver-part.ts",
+    in: "end",
+    find: 'deps.events.emit("status", { what: "outbox" });',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A reply that was given up is tried for ever when its owner cannot be told.",
+    file: "src/delivery/deliver-part.ts",
+    in: "tell",
+    find: '.catch((error: unknown) => { deps.log.warn("owner could not be told of a reply that was given up", { outboxId: part.id, error }); })',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A reply is given up at once when its channel is still starting.",
+    file: "src/delivery/rules.ts",
+    in: "withoutChannel",
+    find: 'if (part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "Chats that failed together come back together.",
+    file: "src/delivery/rules.ts",
+    in: "pauseOf",
+    find: "pauseMs * (1 - JITTER_SHARE * chance)",
+    replace: "pauseMs - 0 * chance",
+    tests: room,
+  },
+  {
+    what: "A tool edits and deletes what people wrote.",
+    file: "src/delivery/chat-messages.ts",
+    in: "act",
+    find: 'if (!found.ours && (action.kind === "edit" || action.kind === "delete")) return NOT_OURS;',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A message that was unpinned is kept as pinned.",
+    file: "src/delivery/chat-messages.ts",
+    in: "note",
+    find: "pinned: !action.unpin",
+    replace: "pinned: true",
+    tests: room,
+  },
+  {
+    what: "Clients get an update for each small piece of an answer.",
+    file: "src/delivery/delta-stream.ts",
+    in: "flush",
+    find: "shownAt = clock.elapsed();",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "Of two bots that cannot reach the same chat an owner is told of one.",
+    file: "src/delivery/undelivered.ts",
+    in: "hashOf",
+    find: "JSON.stringify([channel, account, chat])",
+    replace: "JSON.stringify([channel, account && null, chat])",
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Fifth fresh list of tools bugs, one in each of twelve files, all written before the first of them was tried: shares of limits, ids, order of checks, cleanup, restarts. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/tools", "test/tools.test.ts", "test/approvals.test.ts"] as const;
+
+export const FIFTH_TOOLS_BUGS: readonly SeededBug[] = [
+  {
+    what: "One conversation takes all the places for open approvals.",
+    file: "src/tools/approvals.ts",
+    in: "isFull",
+    find: "return here.length >= MAX_OPEN_PER_SESSION;",
+    replace: "return here.length >= MAX_OPEN;",
+    tests: room,
+  },
+  {
+    what: "A spelling that has become the name of another tool is still offered as another name of the first.",
+    file: "src/tools/gate.ts",
+    in: "createSpecs",
+    find: "if (revision !== registry.revision) known = new WeakMap();",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A call of pi that the end of its turn cut off never ends in the record.",
+    file: "src/tools/admit.ts",
+    in: "going",
+    find: 'signal.addEventListener("abort", left, { once: true });',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A factory makes a tool of another name for some callers, past the check for names that are taken.",
+    file: "src/tools/registry.ts",
+    in: "factoryEntry",
+    find: "tool !== null && (name === null || tool.name === name)",
+    replace: "tool !== null",
+    tests: room,
+  },
+  {
+    what: "An owner is asked about a call whose caller lost the right while a plugin looked at it.",
+    file: "src/tools/stages/stages.ts",
+    in: "STAGES",
+    find: '{ name: "permission", judge: (deps, draft) => checkPermission(deps, draft) },',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "After the clock was set back, calls of before the start count for longer than their limit says.",
+    file: "src/tools/stages/rate.ts",
+    in: "recall",
+    find: "elapsed - Math.max(0, now - at)",
+    replace: "elapsed - (now - at)",
+    tests: room,
+  },
+  {
+    what: "Whoever joins a call and leaves cancels it, although its caller was told that it goes on.",
+    file: "src/tools/stages/once.ts",
+    in: "waitFor",
+    find: 'if (first?.kind === "pending") entry.goesOn = true;',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A tool that was cancelled has no time to clean up, and its place is free while it still works.",
+    file: "src/tools/run/execute.ts",
+    in: "withCleanup",
+    find: "deps.runLimits().cleanupMs",
+    replace: "0 * deps.runLimits().cleanupMs",
+    tests: room,
+  },
+  {
+    what: "Each text in a result has the whole limit of a result for itself.",
+    file: "src/tools/run/output.ts",
+    in: "cutTexts",
+    find: "room = Math.max(0, room - text.length);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "Two programs that number their calls alike are told each other's results.",
+    file: "src/tools/audit/record.ts",
+    in: "scopeOf",
+    find: "`principal:${principal}`",
+    replace: "`principal:${principal && 0}`",
+    tests: room,
+  },
+  {
+    what: "A flood of rejected calls in one conversation hides those of all others.",
+    file: "src/tools/audit/rejected-calls.ts",
+    in: "note",
+    find: '`${call.context?.sessionKey ?? ""}\\n${call.reason}`',
+    replace: "`${call.reason}`",
+    tests: room,
+  },
+  {
+    what: "A limit that a tool wants to outlast a restart begins anew with each.",
+    file: "src/tools/policy.ts",
+    in: "limitOf",
+    find: "durable: own?.durable ?? limit?.durable ?? false",
+    replace: "durable: own?.durable ?? false",
+    tests: room,
+  },
+];

@@ -23,6 +23,12 @@ test("a channel that is on without any setting differs from one that is off", ()
   expect([sameSettings(null, null), sameSettings({}, {})]).toEqual([true, true]);
 });
 
+test("another key in a list of keys is a change, although neither is shown", () => {
+  const keys = (value: string) => ({ models: { keys: { openai: [{ value }, { file: "/keys/second" }] } } });
+  expect(diff(keys("key-one"), keys("key-two")).changed).toEqual(["models.keys.openai"]);
+  expect(diff(keys("key-one"), keys("key-one")).changed).toEqual([]);
+});
+
 test("changes are named by path, lists as a whole, and secrets are compared without being shown", () => {
   const before = { gateway: { auth: { token: TOKEN } }, models: { providers: { x: provider("key-one") } } };
   const after = {

@@ -58,10 +58,11 @@ function groupOf(value: unknown): Readonly<Record<string, unknown>> | null {
   return Object.fromEntries(Object.entries(value));
 }
 
-/** A changed list is one change: its entries have no names of their own. */
+/** A changed list is one change: its entries have no names of their own. They are not compared as text, in which all secrets look alike. */
 function same(before: unknown, after: unknown): boolean {
   if (isSecret(before) && isSecret(after)) return before.reveal() === after.reveal();
-  if (Array.isArray(before) && Array.isArray(after)) return JSON.stringify(before) === JSON.stringify(after);
+  if (Array.isArray(before) && Array.isArray(after))
+    return before.length === after.length && before.every((entry, at) => sameSettings(entry, after[at]));
   return before === after;
 }
 

@@ -6,10 +6,10 @@ import { modelEndpoint } from "./model-endpoint.ts";
 
 const environment = { providerKeys: { OPENAI_API_KEY: secret("key-of-the-environment") } };
 
-function modelsOf(openai: object) {
+function modelsOf(openai: object, keys: object = {}) {
   const served = { api: "openai-completions", models: [{ id: "m" }], ...openai };
   const { config, problems } = checkConfigText(
-    JSON.stringify({ models: { providers: { openai: served } } }),
+    JSON.stringify({ models: { providers: { openai: served }, keys } }),
     () => undefined,
   );
   if (!config) throw new Error(JSON.stringify(problems));
@@ -22,4 +22,17 @@ test("a provider of the configuration is asked with its own key, and with that o
   expect([own?.baseUrl, own?.keys.map(({ value }) => value?.reveal())]).toEqual([baseUrl, ["key-of-the-file"]]);
   const without = modelEndpoint(modelsOf({ baseUrl }), environment, "openai");
   expect(without?.keys.map(({ value }) => value?.reveal())).toEqual(["key-of-the-environment"]);
+});
+
+test("a list of keys goes before the key of its provider and that of the environment, wherever the provider is", () => {
+  const baseUrl = "https://models.example/v1";
+  const listed = { openai: [{ value: "first" }, { file: "/keys/second" }] };
+  const wanted = (models: ReturnType<typeof modelsOf>) => {
+    const found = modelEndpoint(models, environment, "openai");
+    return { at: found?.baseUrl, keys: found?.keys.map(({ value, file }) => value?.reveal() ?? file) };
+  };
+  const keys = ["first", "/keys/second"];
+  expect(wanted(modelsOf({ baseUrl, apiKey: "key-of-the-file" }, listed))).toEqual({ at: baseUrl, keys });
+  const { providers: _own, ...known } = modelsOf({ baseUrl }, listed);
+  expect(wanted({ ...known, providers: {} })).toEqual({ at: "https://api.openai.com/v1", keys });
 });

@@ -270,6 +270,27 @@ describe("the hour of a reply", () => {
     expect(world.rows()["turn_1:0"]?.state).toBe("ambiguous");
   });
 
+  test("may end in a pause of its platform, and what is said after a pause in which nothing was said is sent", async () => {
+    const PAUSE_MS = 300_000;
+    await using world = await outboxWorld({ repeat: "risky" }, ({ message }) => {
+      if (message.text === "old") throw new SendError("limited", "429", { retryAfterMs: PAUSE_MS });
+      return {};
+    });
+    world.tamper((store) => ({ ...store, noteInChat: async () => false })); // nobody there waits for it, so nothing is said about it
+    world.ready = false;
+    await world.reply("a", ["old"]);
+    await world.clock.advance(HOUR_MS - 60_000);
+    world.ready = true;
+    await advanceUntil(
+      { clock: world.clock, stepMs: 5_000 },
+      "the reply to be given up",
+      () => world.rows()["turn_1:0"]?.state === "dead",
+    );
+    await world.clock.advance(PAUSE_MS);
+    await world.reply("a", ["new"]);
+    await waitFor("what is said after the pause to be sent", () => world.texts().at(-1) === "new");
+  });
+
   test("is the longest pause that a platform can ask for", async () => {
     let limited = true;
     await using world = await outboxWorld({}, () => {

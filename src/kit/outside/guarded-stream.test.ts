@@ -1,11 +1,14 @@
 /** The guarded way out in the form of fetch. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 import { createGuardedStream } from "./guarded-stream.ts";
 
 let http: ReturnType<typeof Bun.serve>;
 let open = 0;
+/** Sends one more piece of the answer that was asked for last at /told or /told-events. */
+let tell: (piece: string) => void = () => undefined;
 const seen: { method: string; headers: Record<string, string>; body: string }[] = [];
 
 beforeAll(() => {
@@ -17,6 +20,14 @@ beforeAll(() => {
       seen.push({ method: request.method, headers: request.headers.toJSON(), body: await request.text() });
       if (pathname === "/moved") return Response.redirect(`http://127.0.0.1:${http.port}/`, 307);
       if (pathname === "/nothing") return new Response(null, { status: 204 });
+      if (pathname.startsWith("/told")) {
+        const start = (controller: ReadableStreamDefaultController): void => {
+          tell = (piece) => controller.enqueue(piece);
+          tell("first");
+        };
+        const type = pathname === "/told" ? "text/plain" : "text/event-stream; charset=utf-8";
+        return new Response(new ReadableStream({ start }), { headers: { "content-type": type } });
+      }
       if (pathname !== "/events") return new Response("x".repeat(5_000), { headers: { "x-own": "yes" } });
       open++;
       request.signal.addEventListener("abort", () => open--);
@@ -28,11 +39,8 @@ beforeAll(() => {
 afterAll(() => http.stop(true));
 
 const at = (path: string) => `http://127.0.0.1:${http.port}${path}`;
-const trusting = (maxBytes = 10_000) =>
-  createGuardedStream(
-    { clock: systemClock, resolve: async () => ["127.0.0.1"] },
-    { trustedOrigins: [at("")], maxBytes, idleMs: 5_000 },
-  );
+const trusting = (maxBytes = 10_000, clock: Clock = systemClock, trustedOrigins = [at("")]) =>
+  createGuardedStream({ clock, resolve: async () => ["127.0.0.1"] }, { trustedOrigins, maxBytes, idleMs: 5_000 });
 
 test("an origin that the owner wrote down is called with method, headers and body as given", async () => {
   const response = await trusting()(at("/a"), {
@@ -53,6 +61,57 @@ test.each([
   "http://a:b@127.0.0.1/",
 ])("%s is refused, whatever the owner wrote down for another origin", async (url) => {
   await expect(trusting()(url)).rejects.toThrow(TypeError);
+});
+
+test.each(["http://127.0.0.1:1", "http://localhost:1"])(
+  "this machine is called for an owner who wrote down %s",
+  async (origin) => {
+    expect((await trusting(10_000, systemClock, [origin])(at("/"))).status).toBe(200);
+  },
+);
+
+test.each(["https://mcp.example", "http://10.0.0.5:8080", "http://127.0.0.1.example", "no address"])(
+  "this machine is not called for an owner who wrote down %s",
+  async (origin) => {
+    const call = trusting(10_000, systemClock, [origin])("http://127.0.0.1/"); // a usual port: only the place is judged
+    await expect(call).rejects.toThrow("it is on a private network");
+  },
+);
+
+test("headers of the connection are not taken from whoever asks", async () => {
+  const given = { host: "other.example", connection: "upgrade", "content-length": "3", "accept-encoding": "gzip" };
+  await (await trusting()(at("/"), { method: "POST", headers: given, body: "whole" })).text();
+  const { headers, body } = seen.at(-1) ?? {};
+  expect([headers?.["host"], headers?.["accept-encoding"], body]).toEqual([new URL(at("")).host, "identity", "whole"]);
+  expect(headers?.["connection"]).not.toBe("upgrade");
+});
+
+test("pieces are counted together, so that an answer of many small ones breaks off at the limit", async () => {
+  const reader = (await trusting(10)(at("/told"))).body?.getReader();
+  await reader?.read();
+  tell("again");
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("again");
+  tell("!");
+  await expect(reader?.read() ?? Promise.resolve()).rejects.toThrow("it sent more than 10 bytes");
+});
+
+test("a stream of events may be quiet for as long as it likes, and no other answer", async () => {
+  const clock = createFakeClock();
+  const events = (await trusting(100, clock)(at("/told-events"))).body?.getReader();
+  await events?.read();
+  const next = events?.read();
+  await clock.advance(600_000);
+  tell("second");
+  expect(new TextDecoder().decode((await next)?.value)).toBe("second");
+  await events?.cancel();
+  const plain = (await trusting(100, clock)(at("/told"))).body?.getReader();
+  await plain?.read();
+  const late = plain?.read().then(
+    () => "read",
+    () => "given up",
+  );
+  await clock.advance(5_000);
+  expect(await late).toBe("given up");
 });
 
 test("a redirection is handed back and not followed", async () => {

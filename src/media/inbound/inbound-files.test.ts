@@ -119,7 +119,8 @@ describe("a file that arrives", () => {
     await using w = await world();
     const signals: AbortSignal[] = [];
     const open = async (signal: AbortSignal) => (signals.push(signal), stream());
-    expect((await w.files.keep(file("", { open }), NEVER)).kind as string).toBe(kind);
+    const kept = await waitForEnd("the file to be kept or refused, at once", w.files.keep(file("", { open }), NEVER));
+    expect(kept.kind as string).toBe(kind);
     expect([signals.map(({ aborted }) => aborted), w.clock.pending()]).toEqual([[true], 0]);
   });
 
@@ -231,7 +232,8 @@ describe("a file that arrives", () => {
     await using w = await world();
     let attempts = 0;
     const open = () => Promise.reject(new FileGone(`404, attempt ${++attempts}`));
-    expect([(await w.files.keep(file("", { open }), NEVER)).kind, attempts]).toEqual(["refused", 1]);
+    const kept = await waitForEnd("a file that is gone to be refused", w.files.keep(file("", { open }), NEVER));
+    expect([kept.kind, attempts]).toEqual(["refused", 1]);
     await expect(w.files.keep(file("x"), AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
   });
 

@@ -7,6 +7,8 @@ import { keptPerRound } from "../../testing/memory-growth.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { waitForEnd } from "../../testing/wait-for.ts";
 import { startLeftPreviews } from "./left-previews.ts";
+import type { PreviewPlatform } from "./preview-platform.ts";
+import { startPreviews } from "./previews.ts";
 import { emptyView, hearTurns, type TurnView } from "./turn-views.ts";
 
 const sessionKey = "agent:default:parlour:dm:1" as SessionKey;
@@ -255,5 +257,48 @@ describe("a preview that no reply has taken over", () => {
     await at.left.settled();
     await at.clock.advance(START_MS);
     expect([at.state.removed, at.kept.size]).toEqual([0, 1]);
+  });
+});
+
+describe("a reply whose turn was shown by the process before", () => {
+  const to = { channel: "parlour", account: "main", chat: "1" };
+  const note = { to, where: "1", message: "7", begunAt: 0, taken: false };
+
+  async function takenWhere(now: string, given: object | null) {
+    const key = `preview:${turnId}`;
+    const kept = new Map(given === null ? [] : [[key, JSON.stringify(given)]]);
+    const facts = {
+      get: async (name: string) => kept.get(name) ?? null,
+      put: async (name: string, value: string) => void kept.set(name, value),
+      forget: async (name: string) => void kept.delete(name),
+      list: async () => [...kept].map(([name, value]) => ({ key: name, value })),
+    };
+    const log = recordingLog();
+    const deps = { clock: createFakeClock(), log, facts, events: createEvents({ log }), owes: () => false };
+    const removal = { startMs: 20_000, againMs: 60_000, maxTries: 3 };
+    const platform = { removal, repeat: null, where: () => now } as unknown as PreviewPlatform<string>;
+    await using previews = startPreviews(deps, platform, "partial");
+    const taken = await previews.take(turnId, to);
+    const left = kept.get(key);
+    return { ...taken, noted: left === undefined ? null : (JSON.parse(left) as { taken: boolean }).taken };
+  }
+
+  test.each([
+    ["is written into the message of its preview", "1", note, { message: "7", inDoubt: false, noted: true }],
+    [
+      "has a message of its own where its chat is called something else now, because messages have other numbers there",
+      "-100",
+      note,
+      { message: null, inDoubt: false, noted: true },
+    ],
+    [
+      "may stand beside a preview whose number was never heard",
+      "1",
+      { ...note, message: null },
+      { message: null, inDoubt: true, noted: true },
+    ],
+    ["has a message of its own when nothing was shown", "1", null, { message: null, inDoubt: false, noted: null }],
+  ])("%s", async (_rule, now, given, expected) => {
+    expect(await takenWhere(now, given)).toEqual({ ...expected, shown: null });
   });
 });

@@ -125,6 +125,22 @@ describe("discord intake: a message", () => {
     await stop(at);
   });
 
+  test("may answer an open question, and a change of it may not", async () => {
+    const answers: unknown[] = [];
+    const at = world({
+      receive: async ({ text, answering }) => (answers.push([text, answering?.text ?? null]), QUEUED),
+    });
+    const first = at.message("yes");
+    at.intake.said(first);
+    at.intake.changed({ ...first, content: "no", edited_timestamp: "2026-01-01T00:00:00Z" });
+    await at.clock.advance(0);
+    expect(answers).toEqual([
+      ["yes", "yes"],
+      ["no", null],
+    ]);
+    await stop(at);
+  });
+
   test("of a bot is passed over, and the next one is not", async () => {
     const at = world();
     at.intake.said(at.message("beep", "1", { author: { ...FRIEND, bot: true } }));

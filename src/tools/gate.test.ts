@@ -414,8 +414,9 @@ describe("a call id", () => {
   test("in another turn, or of another person outside of turns, is another call", async () => {
     const world = toolWorld([echo]);
     const turn = { ...OWNER, turnId: "turn_2" as typeof OWNER.turnId };
-    for (const context of [OWNER, turn, PROGRAM]) await world.call({ text: "x" }, { callId: "same", context });
-    expect(world.rows.map(({ end }) => end?.status)).toEqual(["success", "success", "success"]);
+    const program = { ...PROGRAM, principal: "key:second" as typeof PROGRAM.principal };
+    for (const context of [OWNER, turn, PROGRAM, program]) await world.call({ text: "x" }, { callId: "same", context });
+    expect(world.rows.map(({ end }) => end?.status)).toEqual(["success", "success", "success", "success"]);
   });
 
   test("that was refused may be used again", async () => {

@@ -207,4 +207,12 @@ describe("a factory", () => {
     expect(await world.call({ text: "x" }, { context: MEMBER })).toEqual({ kind: "ok", result: says("echo") });
     expect(world.gate.specs(MEMBER).length).toBe(1);
   });
+
+  test("that makes a tool of another name than at first offers nothing to that caller, and answers nobody else's name", async () => {
+    const other: ToolFactory = ({ role }) => named(role === "owner" ? "mine" : "echo");
+    const world = toolWorld([named("echo"), other]);
+    expect(world.gate.specs(OWNER).map(({ name }) => name)).toEqual(["echo", "mine"]);
+    expect(world.gate.specs(MEMBER).map(({ name }) => name)).toEqual(["echo"]);
+    expect(await world.call({ text: "x" }, { tool: "mine", context: MEMBER })).toMatchObject({ code: "unknown_tool" });
+  });
 });

@@ -220,6 +220,8 @@ describe("a limit of calls", () => {
     expect(await take(true)).toEqual({ kind: "wait", retryAfterMs: 700 });
     expect(await take(false, "other")).toEqual({ kind: "ok" });
     expect(looked).toEqual([clock.now() - 1_000]);
+    await clock.advance(1_000); // a call of a moment that is still to come counts no longer than one of now
+    expect([await take(true), await take(true)]).toEqual([{ kind: "ok" }, { kind: "ok" }]);
   });
 });
 

@@ -90,7 +90,7 @@ export const RESPONSES_BUGS: readonly SeededBug[] = [
     what: "A continuation that failed is not forgotten.",
     file: "src/http/openai/response-socket.ts",
     in: "answer",
-    find: 'if (known !== null && known.id === body["previous_response_id"]) last = null;',
+    find: 'if (known !== null && known.id === body["previous_response_id"]) last.set(null);',
     replace: "",
     tests: port,
   },

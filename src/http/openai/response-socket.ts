@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Asking } from "../../contracts/openai.ts";
-import type { AskedResponse, SaidItems } from "../../contracts/responses.ts";
+import type { AskedResponse } from "../../contracts/responses.ts";
 import { problemOf } from "../../openai/index.ts";
 import { background } from "../../kit/background.ts";
 import { isObject, parseJson } from "../../kit/json.ts";
@@ -14,6 +14,7 @@ import type { Call } from "../route.ts";
 import type { HttpDeps, ServerParts } from "../types.ts";
 import { MAX_PAYLOAD_BYTES, type Socket, type SocketProtocol } from "../ws/sockets.ts";
 import { askingOf, sessionIn } from "./asking.ts";
+import type { Remembered } from "./remembered.ts";
 
 const CONNECTION_MS = 60 * 60_000;
 const MAX_WAITING = 16;
@@ -23,18 +24,24 @@ const OF_HTTP = ["stream", "stream_options", "background"];
 
 type SocketDeps = Pick<HttpDeps, "clock" | "ids" | "log" | "events" | "store" | "messages">;
 
-export function responseSocket(deps: SocketDeps, server: ServerParts, call: Call): SocketProtocol {
+export function responseSocket(
+  deps: SocketDeps,
+  server: ServerParts,
+  call: Call,
+  remembered: Remembered,
+): SocketProtocol {
   const asking: Asking = { ...askingOf(deps, server, call), idempotencyKey: null };
   const session = sessionIn(call.request);
   const endsAt = deps.clock.elapsed() + CONNECTION_MS;
-  let last: { readonly id: string; readonly said: SaidItems } | null = null;
+  const closed = new AbortController();
+  const last = remembered.open(asking.principal, closed.signal);
   let line: Promise<void> = Promise.resolve();
   let waiting = 0;
 
   const answer = async (socket: Socket, text: string | Buffer): Promise<void> => {
     const body = readCreate(text);
-    const known = last;
-    if (known !== null && known.id === body["previous_response_id"]) last = null; // until it is continued
+    const known = last.now();
+    if (known !== null && known.id === body["previous_response_id"]) last.set(null); // until it is continued
     const request = deps.messages.responses.read(body, session);
     deps.messages.openai.admit(asking.principal);
     const recalled: AskedResponse["recalled"] = {
@@ -46,7 +53,7 @@ export function responseSocket(deps: SocketDeps, server: ServerParts, call: Call
       socket.send(JSON.stringify(event));
     };
     const { response, said } = await deps.messages.responses.create(asked, show, socket.data.gone.signal);
-    if (response.status === "completed") last = said && { id: response.id, said };
+    if (response.status === "completed") last.set(said && { id: response.id, said });
   };
   const fail = (socket: Socket, error: unknown): void => {
     if (socket.data.gone.signal.aborted) return;
@@ -61,6 +68,8 @@ export function responseSocket(deps: SocketDeps, server: ServerParts, call: Call
 
   return {
     opened(socket) {
+      const { signal } = socket.data.gone;
+      signal.addEventListener("abort", () => closed.abort(signal.reason), { once: true });
       background(deps.log, "socket of responses not ended", async () => {
         await deps.clock.sleep(CONNECTION_MS, socket.data.gone.signal).catch(() => undefined); // closed before that
         await line;

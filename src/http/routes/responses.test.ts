@@ -165,6 +165,23 @@ describe("a WebSocket at /v1/responses", () => {
     });
   });
 
+  test("remembers no more than its share of all connections of one person, until others are closed", async () => {
+    await using world = await worldWith(says("hello"));
+    const sockets = await Promise.all([1, 2, 3, 4].map(() => socketOf(world)));
+    const input = "x".repeat(9 * 1024 * 1024);
+    const goOn = async (socket: (typeof sockets)[number] | undefined) => {
+      const first = await socket?.create({ input, store: false });
+      return socket?.create({ input: "more", store: false, previous_response_id: first?.response.id });
+    };
+    const ends: unknown[] = [];
+    for (const socket of sockets) ends.push((await goOn(socket))?.type);
+    expect(ends).toEqual(["response.completed", "response.completed", "response.completed", "error"]);
+    sockets[0]?.[Symbol.dispose]();
+    await sockets[0]?.closed();
+    expect((await goOn(sockets[3]))?.type).toBe("response.completed");
+    for (const socket of sockets) socket[Symbol.dispose]();
+  });
+
   test("goes on from a stored response of any connection", async () => {
     await using world = await worldWith(says("hello"));
     using socket = await socketOf(world);

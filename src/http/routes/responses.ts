@@ -3,6 +3,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { AskedResponse } from "../../contracts/responses.ts";
 import { CHAT } from "../access/key-reach.ts";
 import { askingOf, sessionIn, withRate } from "../openai/asking.ts";
+import { createRemembered } from "../openai/remembered.ts";
 import { responseSocket } from "../openai/response-socket.ts";
 import { streamedEvents } from "../openai/response-stream.ts";
 import {
@@ -24,6 +25,7 @@ type ResponseDeps = Pick<HttpDeps, "clock" | "ids" | "log" | "events" | "store" 
 
 export function responseRoutes(deps: ResponseDeps, server: ServerParts): readonly Route[] {
   const { responses, openai } = deps.messages;
+  const remembered = createRemembered();
   const body = { kind: "json", maxBytes: () => maxChatBytes(server.limits().maxUploadBytes) } as const;
   return [
     {
@@ -37,7 +39,7 @@ export function responseRoutes(deps: ResponseDeps, server: ServerParts): readonl
       ...OPERATOR_GET,
       path: "/v1/responses",
       scope: CHAT,
-      handle: (call) => upgraded(deps, call, responseSocket(deps, server, call)),
+      handle: (call) => upgraded(deps, call, responseSocket(deps, server, call, remembered)),
     },
     {
       ...OPERATOR_POST,

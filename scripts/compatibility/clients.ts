@@ -1,15 +1,22 @@
 /** Client libraries that programs are written with: each has tests here that drive it against a real gateway with real pi. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sumOf, type Totals } from "../test/totals.ts";
 import { ROOT, runTestFiles, type Suite, table, versionOf } from "./suite.ts";
 
-/** A package, and what people call it. */
-const LIBRARIES: Readonly<Record<string, string>> = {
-  openai: "OpenAI SDK",
-  ai: "Vercel AI SDK",
-  "@langchain/openai": "LangChain",
-  "@modelcontextprotocol/client": "MCP client",
-  "@agentclientprotocol/sdk": "ACP SDK",
+interface Library {
+  readonly title: string;
+  /** Its `describe` in a test file that is about several libraries: only those tests count for it. */
+  readonly group: string;
+}
+
+/** By package. */
+const LIBRARIES: Readonly<Record<string, Library>> = {
+  openai: { title: "OpenAI SDK", group: "the official SDK" },
+  ai: { title: "Vercel AI SDK", group: "the Vercel AI SDK" },
+  "@langchain/openai": { title: "LangChain", group: "LangChain" },
+  "@modelcontextprotocol/client": { title: "MCP client", group: "an MCP client" },
+  "@agentclientprotocol/sdk": { title: "ACP SDK", group: "an editor" },
 };
 
 export const clients: Suite = {
@@ -18,10 +25,12 @@ export const clients: Suite = {
   async run() {
     const rows: string[][] = [];
     let ok = true;
-    for (const [name, title] of Object.entries(LIBRARIES)) {
-      const files = testsWith(name);
+    const users = new Map(Object.keys(LIBRARIES).map((name) => [name, testsWith(name)]));
+    const isShared = (file: string): boolean => [...users.values()].filter((files) => files.includes(file)).length > 1;
+    for (const [name, { title, group }] of Object.entries(LIBRARIES)) {
+      const files = users.get(name) ?? [];
       if (files.length === 0) continue;
-      const { passed, failed } = await runTestFiles(files);
+      const { passed, failed } = await testsOf(files, isShared, group);
       if (failed > 0) ok = false;
       rows.push([
         title,
@@ -33,6 +42,16 @@ export const clients: Suite = {
     return { ok, text: table(["Library", "Package", "Tests", "Passed"], rows) };
   },
 };
+
+async function testsOf(files: readonly string[], isShared: (file: string) => boolean, group: string): Promise<Totals> {
+  const shared = files.filter(isShared);
+  const alone = files.filter((file) => !isShared(file));
+  const runs = [
+    ...(alone.length > 0 ? [await runTestFiles(alone)] : []),
+    ...(shared.length > 0 ? [await runTestFiles(shared, group)] : []),
+  ];
+  return sumOf(runs);
+}
 
 const named = (file: string): string => `\`${file}\``;
 

@@ -76,6 +76,8 @@ interface Process {
 interface AskOptions {
   readonly headers?: [string, string][];
   readonly method?: string;
+  /** Another model is asked when this one fails. */
+  readonly more?: boolean;
   /** The request has no end before this. */
   readonly until?: Promise<unknown>;
 }
@@ -118,13 +120,19 @@ function processOf(providers: readonly string[] = ["local"], budget: CallBudget 
     door,
     calls,
     ask(path, body = "hello", options = {}) {
-      const { headers = [["authorization", `Bearer ${PLACEHOLDER_KEY}`]], method = "POST", until } = options;
+      const {
+        headers = [["authorization", `Bearer ${PLACEHOLDER_KEY}`]],
+        method = "POST",
+        until,
+        more = false,
+      } = options;
       const call = agent.open({
         method,
         url: path.startsWith("http") ? path : `${origin}${path}`,
         headers,
         model: "m",
         prices: PRICES,
+        more,
       });
       void call
         .write(new TextEncoder().encode(body))
@@ -176,6 +184,42 @@ test("a call that is too large is refused, and reaches nobody", async () => {
   const call = processOf().ask("/v1/responses", "x".repeat(64 * 1024 * 1024 + 1));
   expect(await call.answer).toMatchObject({ status: 413 });
   expect(seen.length).toBe(before);
+});
+
+test("a model that failed is left alone until it answers somebody who has no other", async () => {
+  const { ask } = processOf();
+  const statusOf = async (body: string, more: boolean) => {
+    const call = ask("/v1/responses", body, { more });
+    const { status } = (await call.answer) as { status: number };
+    await textOf(call);
+    return status;
+  };
+  const statuses = [];
+  for (const [body, more] of [
+    ["wrong", true],
+    ["hello", true],
+    ["count", false],
+    ["hello", true],
+  ] as const)
+    statuses.push(await statusOf(body, more));
+  expect(statuses).toEqual([401, 503, 200, 200]);
+});
+
+test("a process that calls its provider itself hears of a spent budget before its next call, and not after its last answer", () => {
+  const refusal = { code: "budget_spent", detail: "9 of 9", say: "It is used up." } as const;
+  const models = { keys: {}, providers: {} };
+  const deps = { log: recordingLog(), events: { emit: () => undefined } };
+  const budget = { refusal: () => refusal, spent: () => undefined };
+  const door = testModelDoor(deps, { models, environment: readEnvironment({}) }, budget).connect({
+    providers: [],
+    fallbackAfterMs: 60_000,
+    callsItself: true,
+  });
+  const usage = { inputTokens: 1, outputTokens: 1, costUsd: 1 };
+  expect(door.told(usage, true)).toBeNull(); // it works for nobody
+  door.lease(caller("operator"));
+  expect([door.told(usage, false), door.refusal()]).toEqual([null, null]);
+  expect([door.told(usage, true), door.refusal()]).toEqual([refusal, refusal]);
 });
 
 test("an answer that came through the door is not counted again when pi tells of it", () => {

@@ -137,7 +137,7 @@ export const MODEL_DOOR_BUGS: readonly SeededBug[] = [
     in: "createModelDoor",
     find: "if (more) lease.refusal",
     replace: "lease.refusal",
-    tests: told,
+    tests: door,
   },
   {
     what: "A call that the budget does not allow is made.",
@@ -177,7 +177,7 @@ export const MODEL_DOOR_BUGS: readonly SeededBug[] = [
     in: "makeCall",
     find: "if (own.spoken.signal.aborted) world.cooldowns.end(own.provider, model);",
     replace: "",
-    tests: fallbacks,
+    tests: door,
   },
   {
     what: "What a call has cost is not told to the budget.",

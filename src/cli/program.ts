@@ -187,7 +187,7 @@ function addRoute(program: Command, commander: Commander, world: CliWorld, finis
 }
 
 function addApprovals(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
-  const approvals = program.command("approvals").description("calls that wait for the owner's word");
+  const approvals = program.command("approvals").description("tool calls that wait for an owner's approval");
   common(approvals.command("list").description("show what waits, the oldest first")).action(
     async (flags: CommonFlags) => {
       const { approvalsList } = await import("./tools/approvals.ts");

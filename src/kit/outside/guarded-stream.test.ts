@@ -9,6 +9,8 @@ let http: ReturnType<typeof Bun.serve>;
 let open = 0;
 /** Sends one more piece of the answer that was asked for last at /told or /told-events. */
 let tell: (piece: string) => void = () => undefined;
+/** Whether the connection of that answer is still there. */
+let isTold = (): boolean => false;
 const seen: { method: string; headers: Record<string, string>; body: string }[] = [];
 
 beforeAll(() => {
@@ -20,7 +22,17 @@ beforeAll(() => {
       seen.push({ method: request.method, headers: request.headers.toJSON(), body: await request.text() });
       if (pathname === "/moved") return Response.redirect(`http://127.0.0.1:${http.port}/`, 307);
       if (pathname === "/nothing") return new Response(null, { status: 204 });
+      if (pathname === "/never") return new Promise<never>(() => undefined);
+      if (pathname === "/cookies")
+        return new Response("", {
+          headers: [
+            ["set-cookie", "a=1"],
+            ["set-cookie", "b=2"],
+          ],
+        });
       if (pathname.startsWith("/told")) {
+        const { signal } = request;
+        isTold = () => !signal.aborted;
         const start = (controller: ReadableStreamDefaultController): void => {
           tell = (piece) => controller.enqueue(piece);
           tell("first");
@@ -63,7 +75,7 @@ test.each([
   await expect(trusting()(url)).rejects.toThrow(TypeError);
 });
 
-test.each(["http://127.0.0.1:1", "http://localhost:1"])(
+test.each(["http://127.0.0.1:1", "http://localhost:1", "http://[::1]:1"])(
   "this machine is called for an owner who wrote down %s",
   async (origin) => {
     expect((await trusting(10_000, systemClock, [origin])(at("/"))).status).toBe(200);
@@ -139,6 +151,39 @@ test("a stream of events is read piece by piece, and closed when nobody reads it
     () => open,
     (count) => count === 0,
   );
+});
+
+test("an answer that is too large ends its connection, although more of it would come", async () => {
+  await expect((await trusting(3)(at("/told"))).text()).rejects.toThrow("it sent more than 3 bytes");
+  await waitFor("the connection to be closed", () => !isTold());
+});
+
+test("a call that is given up while it waits says why, as its caller did", async () => {
+  const stop = new AbortController();
+  const before = seen.length;
+  const call = trusting()(at("/never"), { signal: stop.signal });
+  await waitFor("the call to arrive", () => seen.length > before);
+  stop.abort(new Error("enough"));
+  await expect(call).rejects.toThrow("enough");
+});
+
+test.each([
+  ["bytes", new Uint8Array([104, 105]), "hi", undefined],
+  ["a form with a type of its own", new URLSearchParams({ a: "b" }), "a=b", "text/mine"],
+])("the method in small letters and %s arrive as they were given", async (_what, body, text, type) => {
+  const headers = type === undefined ? {} : { "content-type": type };
+  await (await trusting()(at("/"), { method: "post", headers, body })).text();
+  expect(seen.at(-1)).toMatchObject({ method: "POST", body: text, headers });
+});
+
+test.each(["PUT", "CONNECT", "patch"])("the method %s is not called", async (method) => {
+  const before = seen.length;
+  await expect(trusting()(at("/"), { method })).rejects.toThrow("only GET, POST and DELETE are called");
+  expect(seen.length).toBe(before);
+});
+
+test("a header that comes twice is there twice", async () => {
+  expect((await trusting()(at("/cookies"))).headers.getSetCookie()).toEqual(["a=1", "b=2"]);
 });
 
 test("a call whose signal has aborted is not made", async () => {

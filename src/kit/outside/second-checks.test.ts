@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
+import { createGuardedStream } from "./guarded-stream.ts";
 import { isTemporaryStatus } from "./temporary-status.ts";
 
 interface Answer {
@@ -81,6 +82,36 @@ test.each(["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "::ffff:127.0.0.1"
     expect(await call("https://api.example/")).toEqual({ kind: "failed", because: "unreachable" });
   },
 );
+
+const streamed = (url: string) =>
+  waitForEnd(
+    `the answer of ${url}`,
+    createGuardedStream(
+      { clock: systemClock, resolve: async () => [PUBLIC] },
+      { trustedOrigins: [], maxBytes: 1_000, idleMs: 5_000 },
+    )(url),
+  );
+
+test.each(["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "::ffff:127.0.0.1"])(
+  "a stream is not read when the connection has reached %s after all",
+  async (peer) => {
+    answers = [{ status: 200, peer }];
+    await expect(streamed("https://api.example/")).rejects.toThrow("it is on a private network");
+  },
+);
+
+test.each([
+  [200, 200, "fine"],
+  [599, 599, "fine"],
+  [204, 204, ""],
+  [304, 304, ""],
+  [600, 502, ""],
+  [999, 502, ""],
+])("a stream that begins with status %d is one with status %d and %p", async (status, told, text) => {
+  answers = [{ status }];
+  const answer = await streamed("https://api.example/");
+  expect([answer.status, await answer.text()]).toEqual([told, text]);
+});
 
 test.each([301, 302, 303, 307, 308])("status %d is a redirect, and what it leads to is the answer", async (status) => {
   answers = [{ status, headers: { location: "/next" } }];

@@ -34,7 +34,7 @@ describe("the closing line of a test run", () => {
   });
 });
 
-test("a whole gateway's tests have a process to themselves, others share one with their neighbours, and none is left out", () => {
+test("a whole gateway's tests have a process to themselves, others share one with their neighbours, slow ones come first, and none is left out", () => {
   const many = Array.from({ length: 25 }, (_, n) => `src/tools/part${n}/a.test.ts`);
   const files = [
     "src/queue/b.test.ts",
@@ -42,9 +42,11 @@ test("a whole gateway's tests have a process to themselves, others share one wit
     ...many,
     "test/agents.test.ts",
     "src/queue/deep/a.test.ts",
+    "src/agents/talk/a.test.ts",
   ];
   const batches = batchesOf(files);
   expect(batches.map(({ name }) => name)).toEqual([
+    "src/agents (1 file)",
     "test/agents.test.ts",
     "test/console.test.ts",
     "src/queue (2 files)",

@@ -11,6 +11,8 @@ const WHOLE = "test/";
 const TOGETHER = 10;
 /** `src/agents`, and not every folder below it: a process takes longer to start than most of these files to run. */
 const ROOM_PARTS = 2;
+/** Their tests start real pi, and wait for it. */
+const SLOW_ROOMS: readonly string[] = ["src/agents", "src/model-door"];
 
 /** The long ones first, so that the short ones fill the gaps at the end. */
 export function batchesOf(files: readonly string[]): readonly Batch[] {
@@ -20,7 +22,11 @@ export function batchesOf(files: readonly string[]): readonly Batch[] {
     sorted.filter((file) => !file.startsWith(WHOLE)),
     (file) => dirname(file).split("/").slice(0, ROOM_PARTS).join("/"),
   );
-  return [...whole, ...[...rooms].flatMap(([room, inside]) => portions(room, inside))];
+  const [slow, quick] = [true, false].map((wanted) =>
+    [...rooms].filter(([room]) => SLOW_ROOMS.includes(room) === wanted),
+  );
+  const batches = (some: typeof slow = []) => some.flatMap(([room, inside]) => portions(room, inside));
+  return [...batches(slow), ...whole, ...batches(quick)];
 }
 
 function portions(room: string, files: readonly string[]): readonly Batch[] {

@@ -28,10 +28,10 @@ test("turns leave nothing behind in memory, however many one process serves", as
   expect(many - few).toBeLessThan(20);
 });
 
-test("twenty sessions of one person, five messages each through two processes, are all answered in order", async () => {
-  const size = { sessions: 20, messages: 5, pool: 2, burst: 5, readMemoryAt: [25, 100], rest: false } as const;
+test("twenty sessions of one person, three messages each through two processes, are all answered in order", async () => {
+  const size = { sessions: 20, messages: 3, pool: 2, burst: 3, readMemoryAt: [20, 60], rest: false } as const;
   const { answered, outOfOrder, rssMb } = await measureLoad(size);
-  expect({ answered, outOfOrder }).toEqual({ answered: 100, outOfOrder: 0 });
+  expect({ answered, outOfOrder }).toEqual({ answered: 60, outOfOrder: 0 });
   expect(Math.max(...rssMb)).toBeLessThan(200);
 });
 
@@ -41,7 +41,7 @@ test("more people than processes are all answered, each with their own words", a
 });
 
 test("a direct message does not stand in line behind a flood of group messages", async () => {
-  const size = { pool: 2, asks: 5, groups: 5, waiting: 20, provider: { thinkMs: 150 } };
+  const size = { pool: 2, asks: 3, groups: 5, waiting: 20, provider: { thinkMs: 150 } };
   const { floodedMs, idleMs, groupTurns } = await measureFlood(size);
   expect(groupTurns).toBeGreaterThan(0);
   // The whole line would take 20 turns through 2 processes, 10 thinking times and more; next in line is one of them.

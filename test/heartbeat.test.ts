@@ -65,7 +65,7 @@ test("a heartbeat asks no model and shows nothing before anybody has said anythi
   expect(beats().length).toBe(0);
 });
 
-test("a look around that finds nothing is not shown", async () => {
+test("a heartbeat run that finds nothing is not shown", async () => {
   await post(gateway, { text: "hello", session: "den" });
   await eventually(
     "a heartbeat run",
@@ -170,7 +170,7 @@ test("an empty checklist asks no model at all", async () => {
   await rm(join(gateway.home, "workspace", "HEARTBEAT.md"));
 });
 
-test("an agent can look around in its own way, also when the others do not", async () => {
+test("an agent can have heartbeat settings of its own, also when the others have none", async () => {
   const own = { enabled: true, every: "1s", prompt: "Heartbeat: watch the door." };
   const changed = settings({ enabled: false }, [{ id: "watchman", heartbeat: own }]);
   await writeFile(join(gateway.home, "pi-gateway.jsonc"), JSON.stringify(changed));

@@ -77,7 +77,7 @@ beforeAll(async () => {
   folder = await tempHome();
   const script = join(folder.path, "odd.mjs");
   await writeFile(script, ODD_SERVER);
-  await writeFile(words(), "Looks around.");
+  await writeFile(words(), "Reads the checklist.");
   gateway = await startGatewayProcess({
     home: home.path,
     env: { SECRET_OF_THE_OWNER: "not-for-servers" },

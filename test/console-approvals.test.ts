@@ -15,7 +15,7 @@ import { accessibilityProblems } from "./console-axe.ts";
 import { openBrowser, type Visit, visit } from "./console-stage.ts";
 import { asked, endpoint, eventually, textOf } from "./whole-fixture.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let browser: Browser;
 let provider: FakeProvider;

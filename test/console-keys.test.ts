@@ -6,7 +6,7 @@ import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/g
 import { accessibilityProblems } from "./console-axe.ts";
 import { openBrowser, type Visit, visit } from "./console-stage.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let browser: Browser;
 let gateway: GatewayProcess;

@@ -5,7 +5,7 @@ import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/g
 import { openBrowser, visit } from "./console-stage.ts";
 import { accessibilityProblems } from "./console-axe.ts";
 
-setDefaultTimeout(40_000);
+setDefaultTimeout(120_000);
 
 const DEMO = { agent: { pool: { min: 1, max: 1 } } };
 

@@ -9,7 +9,7 @@ import { openBrowser, type Visit, visit } from "./console-stage.ts";
 import { parrotChannel, putPlugin } from "./plugins-fixture.ts";
 import { eventually, statusOf } from "./whole-fixture.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let browser: Browser;
 let home: TempHome;

@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, type Locator, type Page, chromium } 
 import { findBrowser } from "../src/testing/whole/find-browser.ts";
 import type { GatewayProcess } from "../src/testing/whole/gateway-process.ts";
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 45_000;
 const WIDE = { width: 1_280, height: 800 } as const;
 
 /** The little of the browser's own world that is used here; the project's types know only the server's. */

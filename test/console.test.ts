@@ -9,7 +9,7 @@ import { accessibilityProblems } from "./console-axe.ts";
 import { type ScriptedGateway, startScriptedGateway } from "./console-model.ts";
 import { eventually } from "./whole-fixture.ts";
 
-const TEST_MS = 40_000;
+const TEST_MS = 120_000;
 const MAX_TEXT_CHARS = 200_000;
 const DEMO = { agent: { pool: { min: 0, max: 1 } } };
 const SIGNED_OUT = /status of 401/;

@@ -11,7 +11,7 @@ import { FRIEND } from "../src/testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../src/testing/telegram/telegram-world.ts";
 import { QUIET_OUTBOX } from "../src/testing/worlds/quiet-outbox.ts";
 
-setDefaultTimeout(30_000); // real connections on a busy machine
+setDefaultTimeout(120_000); // real connections on a busy machine
 
 const WORDS = Array.from({ length: 3_200 }, (_, at) => `w${at}`);
 const TICK_MS = 250;

@@ -24,7 +24,7 @@ import { FRIEND, said } from "../src/testing/telegram/people.ts";
 import { telegramWorld, TOKEN } from "../src/testing/telegram/telegram-world.ts";
 import { createApprovals } from "../src/tools/index.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const NEVER = new AbortController().signal;
 /** One of each kind: direction, no width, foreign space, line end, tag, control, filler, lone selector, blank, byte order mark. */

@@ -14,7 +14,7 @@ import { testSandbox } from "../testing/confined-run.ts";
 import { killOrphans } from "./process/orphans.ts";
 import { identify, signalProcess } from "./process/proc.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** Each leaves a process behind and writes its number into `left` of the workspace. */
 const WAYS = {

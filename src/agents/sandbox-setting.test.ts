@@ -4,7 +4,7 @@ import { agentFixture, collect, providers, replyOf } from "../testing/agent-fixt
 import { programPid } from "../testing/confined-pid.ts";
 import { says, startFakeProvider } from "../testing/fake-provider.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PI_TOOLS = ["bash", "edit", "find", "grep", "ls", "read", "write"];
 

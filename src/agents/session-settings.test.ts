@@ -19,7 +19,7 @@ import { createAgentStage } from "../testing/agent-stage.ts";
 import { programPid, SANDBOX_TO_LOOK_INTO } from "../testing/confined-pid.ts";
 import { type FakeProvider, inOrder, type ProviderRequest, says, startFakeProvider } from "../testing/fake-provider.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const OTHER_KEY = "other-key-51b2";
 const never = new AbortController().signal;

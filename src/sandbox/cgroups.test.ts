@@ -8,7 +8,7 @@ import { waitFor } from "../testing/wait-for.ts";
 import { cgroupPlace, strangerIn } from "./cgroup-place.ts";
 import { agentCgroups, takeOver } from "./cgroups.ts";
 
-setDefaultTimeout(30_000); // a wall takes seconds on a machine that is busy
+setDefaultTimeout(120_000); // a wall takes seconds on a machine that is busy
 
 const LIMITS = { processes: 64, memoryMb: 512, openFiles: 256, fileSizeMb: 64 };
 const MOUNTS = "tmpfs /tmp tmpfs rw 0 0\ncgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n";

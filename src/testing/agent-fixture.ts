@@ -22,8 +22,9 @@ const ROOT = join(import.meta.dir, "..", "..");
 /** Shared between tests, so that Bun does not compile pi anew in every private home. */
 const TRANSPILER_CACHE =
   process.env.BUN_RUNTIME_TRANSPILER_CACHE_PATH ?? join(ROOT, "node_modules", ".cache", "pi-gateway-tests");
-const TEST_MS = 20_000;
-const HANDSHAKE_MS = 15_000;
+/** For a lease, and for a turn. */
+const TEST_MS = 90_000;
+const HANDSHAKE_MS = 60_000;
 
 export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
 
@@ -205,7 +206,7 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
     max: 2,
     idleMs: 60_000,
     reuse: "principal" as const,
-    waitMs: 15_000,
+    waitMs: 60_000,
     ...recycled,
     ...config.pool,
   };

@@ -26,7 +26,7 @@ export interface ConfinedRoom {
   ): Promise<ConfinedRun>;
 }
 
-const RUN_MS = 30_000;
+const RUN_MS = 90_000;
 
 /** As the gateway has it. */
 export function testSandbox(

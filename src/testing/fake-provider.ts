@@ -59,7 +59,7 @@ interface FakeUsage {
 }
 
 /** Shorter than the limit of a test, so that a test says what it waited for. */
-const ARRIVED_MS = 40_000;
+const ARRIVED_MS = 90_000;
 const USAGE: FakeUsage = { inputTokens: 10, outputTokens: 5 };
 
 export function says(...pieces: readonly (string | Promise<unknown>)[]): FakeReply {

@@ -7,9 +7,9 @@ import { systemClock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 
 /** For what happens within one process, or over a loopback connection. */
-const WAIT_MS = 5_000;
+const WAIT_MS = 20_000;
 /** For whole gateways and real pi: a start takes a second, on a busy machine several. */
-export const WHOLE_WAIT_MS = 20_000;
+export const WHOLE_WAIT_MS = 45_000;
 const LOOK_EVERY_MS = 5;
 /** Most waits within a process end after a few turns of the event loop. */
 const QUICK_LOOKS = 50;

@@ -6,7 +6,7 @@ import { type ConfinedRoom, confinedRoom } from "../../src/testing/confined-run.
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { type Use, USES } from "./everyday-uses.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const LEAST = 30;
 const TIERS = ["full", "basic"] as const;

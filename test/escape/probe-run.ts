@@ -13,7 +13,7 @@ const BUN = process.execPath;
 export const DESCRIPTORS = { inheritedFile: 3, inheritedRoot: 4, inheritedHigh: 9 } as const;
 /** Small, so that probes of the class "resources" pass them soon. */
 export const PROBE_LIMITS = { processes: 320, memoryMb: 1_024, openFiles: 1_024, fileSizeMb: 1_024 } as const;
-const RUN_MS = 100_000;
+const RUN_MS = 110_000;
 
 export async function hasTier(tier: Exclude<SandboxTier, "none">): Promise<boolean> {
   await using home = await tempHome();

@@ -10,7 +10,7 @@ import { createAgentStage } from "../../testing/agent-stage.ts";
 import { type FakeReply, inOrder, type ProviderRequest, says } from "../../testing/fake-provider.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 const MAX_LOOKS = 4_000;
 
 const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({

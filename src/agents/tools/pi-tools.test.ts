@@ -12,7 +12,7 @@ import type { ToolsFilter } from "../../config/index.ts";
 import { piToolFlags, profileTools, settledTools } from "./pi-tools.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 const MAX_LOOKS = 4_000;
 
 const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({

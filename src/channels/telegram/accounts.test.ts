@@ -12,7 +12,7 @@ import { settings, telegramWorld, type TelegramWorld, TOKEN } from "../../testin
 import { checkTelegram, createTelegram } from "./index.ts";
 import { accountsOf } from "./settings.ts";
 
-setDefaultTimeout(30_000); // real connections on a busy machine
+setDefaultTimeout(120_000); // real connections on a busy machine
 
 const NEVER = new AbortController().signal;
 

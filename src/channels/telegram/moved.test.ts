@@ -8,7 +8,7 @@ import { FRIEND, GROUP_ID, NEW_GROUP_ID, said } from "../../testing/telegram/peo
 import { type TelegramWorld, telegramWorld, textsIn, TOKEN } from "../../testing/telegram/telegram-world.ts";
 import { openMovedChats } from "./api/moved-chats.ts";
 
-setDefaultTimeout(30_000); // real connections on a busy machine
+setDefaultTimeout(120_000); // real connections on a busy machine
 
 const NEVER = new AbortController().signal;
 const sessionKey = `agent:default:telegram:group:${GROUP_ID}` as SessionKey;

@@ -48,7 +48,7 @@ export interface GatewayProcessOptions {
 const PROJECT = resolve(import.meta.dir, "../../..");
 const MAIN = join(PROJECT, "dist", "main.js");
 /** Shorter than the limit of a test, so that a test says what it waited for. */
-const ANSWER_MS = 45_000;
+const ANSWER_MS = 90_000;
 
 /** Rejects with everything the process said when it does not get ready. */
 export async function startGatewayProcess(options: GatewayProcessOptions = {}): Promise<GatewayProcess> {

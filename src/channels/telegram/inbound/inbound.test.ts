@@ -16,7 +16,7 @@ import { createEarlyEdits } from "./early-edits.ts";
 import { MIN_CUT_CHARS, PIECE_CHARS } from "./pastes.ts";
 import { createUpdateWindow } from "./window.ts";
 
-setDefaultTimeout(30_000); // real connections on a busy machine
+setDefaultTimeout(120_000); // real connections on a busy machine
 
 const me = { id: 99, username: "our_bot" };
 const here = { channel: "telegram", account: "default", me, chatOf: (chat: string) => chat };

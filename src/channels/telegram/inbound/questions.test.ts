@@ -8,7 +8,7 @@ import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { changed, FRIEND, OTHER, type Person, pressed, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
 
-setDefaultTimeout(30_000); // real connections on a busy machine
+setDefaultTimeout(120_000); // real connections on a busy machine
 
 const NEVER = new AbortController().signal;
 const sessionKey = "agent:default:telegram:dm:11" as SessionKey;

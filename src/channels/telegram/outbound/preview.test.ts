@@ -11,7 +11,7 @@ import { noteTool, noTools } from "../../kit/index.ts";
 import { previewOf } from "./preview-text.ts";
 import { waitFor } from "../../../testing/wait-for.ts";
 
-setDefaultTimeout(30_000); // real connections on a busy machine
+setDefaultTimeout(120_000); // real connections on a busy machine
 
 const NEVER = new AbortController().signal;
 const sessionKey = "agent:default:telegram:dm:11" as SessionKey;

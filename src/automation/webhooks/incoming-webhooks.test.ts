@@ -6,6 +6,7 @@ import type { InternalMessage } from "../../contracts/automation/internal-messag
 import type { SystemEvent, Wake } from "../../contracts/automation/system-event.ts";
 import { type Receipt, SendError } from "../../contracts/channel.ts";
 import type { AgentId, InboxId, SessionKey } from "../../contracts/ids.ts";
+import type { MarkedRequest } from "../../contracts/store/webhook-marks.ts";
 import { SIGNATURE_WINDOW_MS, signBody } from "../../kit/signed-body.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { realStore } from "../../testing/real-store.ts";
@@ -31,6 +32,7 @@ const SETTINGS = {
     named: { message: "{{a}}", session: CHAT },
     watch: { message: "{{a}}", agent: "ops" },
     lost: { message: "x", to: "agent:default:telegram:dm:nobody" },
+    tasked: { message: "{{a}}", session: "main", task: "Say why." },
   },
   targets: { ops: { url: "https://ops.example/in" } },
 };
@@ -49,11 +51,9 @@ async function world(change: object = {}) {
   const put: InternalMessage[] = [];
   const told: [Omit<SystemEvent, "createdAt" | "expiresAt">, Wake | undefined][] = [];
   const ids = createSeqIds();
-  const state: { refuse: Extract<Receipt, { kind: "refused" }> | null; config: WebhookSettings; admitted: number } = {
-    admitted: 0,
-    refuse: null,
-    config: settings(change),
-  };
+  const admitted: MarkedRequest[] = [];
+  const signals: AbortSignal[] = [];
+  const state: WorldState = { refuse: null, markFails: false, eventFails: null, config: settings(change) };
   const place = (sessionKey: SessionKey) => ({
     sessionKey,
     agentId: "default" as AgentId,
@@ -67,9 +67,12 @@ async function world(change: object = {}) {
         ids,
         log,
         marks: {
-          stored: (id) => real.store.webhookMarks.stored(id),
+          async stored(id) {
+            if (state.markFails) throw new Error("the disk is full");
+            await real.store.webhookMarks.stored(id);
+          },
           admit(request) {
-            state.admitted++;
+            admitted.push(request);
             return real.store.webhookMarks.admit(request);
           },
         },
@@ -79,12 +82,14 @@ async function world(change: object = {}) {
         },
         systemEvents: {
           async put(event, { wake }) {
+            if (state.eventFails === event.kind) throw new Error("the disk is full");
             if (state.refuse && wake) throw new SendError("retry", state.refuse.because);
             told.push([event, wake]);
           },
         },
         receiver: {
-          async put(entry) {
+          async put(entry, signal) {
+            signals.push(signal);
             if (state.refuse) return state.refuse;
             put.push(entry);
             return { kind: "queued", id: "in_1" as InboxId, sessionKey: entry.sessionKey, position: 0 };
@@ -107,13 +112,15 @@ async function world(change: object = {}) {
     const { timestamp, signature } = signBody(more.secret ?? SECRET, bytes, more.at ?? clock.now());
     const signed = { "x-pi-timestamp": timestamp, "x-pi-signature": signature };
     const headers = new Headers({ ...(more.bare ? {} : signed), ...more.headers });
-    return door.receive({ name, headers, body: more.bytes ?? bytes, client: "192.0.2.1" }, NEVER);
+    return door.receive({ name, headers, body: more.bytes ?? bytes, client: "192.0.2.1" }, more.signal ?? NEVER);
   };
   return {
     clock,
     log,
     put,
     told,
+    admitted,
+    signals,
     state,
     send,
     real,
@@ -127,7 +134,15 @@ async function world(change: object = {}) {
   };
 }
 
+interface WorldState {
+  refuse: Extract<Receipt, { kind: "refused" }> | null;
+  markFails: boolean;
+  eventFails: SystemEvent["kind"] | null;
+  config: WebhookSettings;
+}
+
 interface Sending {
+  readonly signal?: AbortSignal;
   readonly headers?: Record<string, string>;
   readonly secret?: string;
   readonly at?: number;
@@ -178,17 +193,34 @@ describe("refused, without any effect and with one line in the log", () => {
     ],
     ["the name of another hook", (w) => w.send("agent", { message: "x", name: "build" }), "invalid_params"],
   ];
+  const SAID = ["bad_request", "invalid_params"];
   let shared: World;
   beforeAll(async () => void (shared = await world({ perMinute: 1_000 })));
   afterAll(() => shared[Symbol.asyncDispose]());
   test.each(CASES)("is %s", async (_what, ask, code, guess = false) => {
     const before = shared.refusals().length;
-    expect(await ask(shared)).toMatchObject({ kind: "refused", code: code as never, guess });
+    const answer = await ask(shared);
+    const problem = SAID.includes(code) ? { say: expect.any(String) } : {}; // the sender is told what to repair, and else nothing
+    expect(answer).toStrictEqual({ kind: "refused", code: code as never, guess, ...problem });
     expect([shared.effects(), shared.refusals().length - before]).toEqual([0, 1]);
   });
 
   test("is all of that, and nothing is remembered of it: the right request is taken afterwards", async () => {
     expect((await shared.send("build", BUILD)).kind).toBe("stored");
+  });
+
+  test("is logged with 64 characters of the name, and with a key id only where the signature was wrong", async () => {
+    const before = shared.log.lines.length;
+    const keyId = { headers: { "x-pi-key-id": "spring" } };
+    await shared.send("n".repeat(65), BUILD, keyId);
+    await shared.send("build", BUILD, { ...keyId, secret: OTHER });
+    await shared.send("build", BUILD, { secret: OTHER });
+    const fields = shared.log.lines.slice(before).map((line) => [line.fields["hook"], "keyId" in line.fields]);
+    expect(fields).toEqual([
+      ["n".repeat(64), false],
+      ["build", true],
+      ["build", false],
+    ]);
   });
 
   test("is everything while hooks are off", async () => {
@@ -225,6 +257,13 @@ describe("refused, without any effect and with one line in the log", () => {
     expect(w.put.length).toBe(1);
   });
 
+  test("is a crowd beyond the common limit, where a hook has none of its own", async () => {
+    await using w = await world({ perMinute: 1 });
+    expect((await w.send("build", BUILD)).kind).toBe("stored");
+    expect(await w.send("build", { n: 2 })).toMatchObject({ code: "hook_limited", retryAfterMs: 60_000 });
+    expect((await w.send("wake", { text: "x" })).kind).toBe("stored");
+  });
+
   test("is a crowd beyond what a hook takes, with the time to wait; the others go on", async () => {
     await using w = await world();
     const ask = (a: number) => w.send("own", { a }, { secret: OTHER });
@@ -253,7 +292,7 @@ test("a flood of wrong signatures writes nothing down and has no effect", async 
     const answer = await w.send("build", `{"n":${n}`, { secret: OTHER, ...key(`k${n}`) });
     if (answer.kind !== "refused" || answer.code !== "hook_signature") throw new Error(JSON.stringify(answer));
   }
-  expect([w.effects(), w.state.admitted, w.refusals().length]).toEqual([0, 0, 2_000]);
+  expect([w.effects(), w.admitted.length, w.refusals().length]).toEqual([0, 0, 2_000]);
 });
 
 describe("a key", () => {
@@ -297,6 +336,41 @@ describe("a key", () => {
   });
 });
 
+describe("a mark of a request", () => {
+  const days = (mark: MarkedRequest | undefined) => mark && mark.expiresAt - mark.at;
+
+  test("is kept for three windows of a signature, for a day with a key, and not at all without both", async () => {
+    await using w = await world();
+    await w.send("build", BUILD);
+    expect([days(w.admitted[0]), w.admitted[0]?.key]).toEqual([3 * SIGNATURE_WINDOW_MS, null]);
+    await w.send("build", { n: 1 }, key("k1"));
+    expect([days(w.admitted[1]), typeof w.admitted[1]?.signed]).toEqual([24 * 3_600_000, "string"]);
+    await w.send("loose", BUILD, { bare: true, ...key("k2") });
+    expect([days(w.admitted[2]), w.admitted[2]?.signed]).toEqual([24 * 3_600_000, null]);
+    await w.send("loose", BUILD, { bare: true });
+    expect(w.admitted.length).toBe(3);
+  });
+
+  test("is written before its sender is told, and a sender that was not told begins the same request again", async () => {
+    await using w = await world();
+    w.state.markFails = true;
+    await expect(w.send("build", BUILD)).rejects.toThrow("the disk is full");
+    w.state.markFails = false;
+    const answer = await w.send("build", BUILD);
+    const ids = w.put.map(({ message }) => message.eventId);
+    expect(ids).toEqual([ids[0], answer.kind === "stored" ? answer.id : ""] as never);
+    expect(await w.send("build", BUILD)).toMatchObject({ code: "hook_replayed" });
+  });
+});
+
+test("a webhook request hands its signal on to where the message is stored", async () => {
+  await using w = await world();
+  const { signal } = new AbortController();
+  await w.send("agent", { message: "look" }, { signal });
+  expect(w.signals).toEqual([signal]);
+  expect(w.signals[0]).toBe(signal);
+});
+
 describe("a gateway that is full or stopping", () => {
   test.each([
     ["session_full", "queue_full"],
@@ -304,8 +378,12 @@ describe("a gateway that is full or stopping", () => {
   ] as const)("(%s) takes the very same request when it can again", async (because, code) => {
     await using w = await world();
     w.state.refuse = { kind: "refused", because, say: "", retryAfterMs: 7 };
-    expect(await w.send("agent", { message: "hello" })).toMatchObject({ kind: "refused", code });
-    expect(await w.send("wake", { text: "hello" })).toMatchObject({ kind: "refused", code });
+    const later = (retryAfterMs: number) => (code === "queue_full" ? { retryAfterMs } : {});
+    const refused = { kind: "refused", code, guess: false } as const;
+    expect(await w.send("agent", { message: "hello" })).toEqual({ ...refused, ...later(7) });
+    w.state.refuse = { kind: "refused", because, say: "" };
+    expect(await w.send("agent", { message: "hello" })).toEqual({ ...refused, ...later(1_000) });
+    expect(await w.send("wake", { text: "hello" })).toEqual({ ...refused, ...later(1_000) });
     w.state.refuse = null;
     await w.restart(); // what was begun and not stored is taken up after a crash too
     const id = await w.send("agent", { message: "hello" });
@@ -313,6 +391,32 @@ describe("a gateway that is full or stopping", () => {
     expect([w.put.length, w.told.length]).toEqual([1, 1]);
     expect(await w.send("agent", { message: "hello" })).toMatchObject({ code: "hook_replayed" });
   });
+});
+
+describe("the task of a webhook", () => {
+  test("is stored in the session of the request before its text, also in the main session", async () => {
+    await using w = await world();
+    await w.send("tasked", { a: 1 });
+    expect(w.told.map(([{ kind, text, sessionKey }]) => [kind, text, sessionKey] as string[])).toEqual([
+      ["task", "Say why.", OWNER],
+      ["news", "1", OWNER],
+    ]);
+  });
+
+  test.each(["build", "tasked"])("that cannot be stored begins nothing (%s)", async (hook) => {
+    await using w = await world();
+    w.state.eventFails = "task";
+    await expect(w.send(hook, { a: 1 })).rejects.toThrow("the disk is full");
+    expect(w.effects()).toBe(0);
+    w.state.eventFails = null;
+    expect((await w.send(hook, { a: 1 })).kind).toBe("stored");
+  });
+});
+
+test("a webhook request whose event cannot be stored fails, and is not called a full queue", async () => {
+  await using w = await world();
+  w.state.eventFails = "news";
+  await expect(w.send("wake", { text: "x" })).rejects.toThrow("the disk is full");
 });
 
 describe("a webhook request that is taken", () => {
@@ -449,7 +553,7 @@ describe("named keys", () => {
     expect(await w.send("build", BUILD, named(id, secret))).toEqual(wrong);
     expect(wrong).toMatchObject({ code: "hook_signature", guess: true });
     expect(w.log.lines.at(-1)?.fields).toMatchObject({ because, keyId });
-    expect([w.effects(), w.state.admitted]).toEqual([0, 0]);
+    expect([w.effects(), w.admitted.length]).toEqual([0, 0]);
   });
 
   test("of a mapping stand instead of the common ones", async () => {

@@ -90,7 +90,7 @@ function readWake(value: unknown): ParseResult {
   const read = readFields(value, WAKE_FIELDS);
   if (typeof read === "string") return wrong(read);
   const { text = "", mode = "now", to = null } = read;
-  return { ok: true, asked: { kind: "wake", text: text ?? "", now: mode === "now", to } };
+  return { ok: true, asked: { kind: "wake", text, now: mode === "now", to } };
 }
 
 function readWork(value: unknown): ParseResult {

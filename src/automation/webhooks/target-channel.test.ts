@@ -87,6 +87,17 @@ test("words are posted as JSON, signed like requests to hooks, under an id that 
   expect([seen.at(-1)?.body, seen.at(-1)?.headers["x-pi-signature"]]).toEqual([body, undefined]);
 });
 
+test("a reply of no job or hook is posted with an empty source", async () => {
+  const to = { channel: "webhook", account: "default", chat: "ops" };
+  await channel({ ops: { url: `${origin}/in`, privateNetwork: true } }).send(row("ops", { to }), NEVER);
+  expect(JSON.parse(seen.at(-1)?.body ?? "")).toMatchObject({ source: "" });
+});
+
+test("the channel of webhook targets can send at any time, and may be refused", () => {
+  const { ready, canRefuse, repeat, health } = channel({});
+  expect([ready(row("ops").to), canRefuse, repeat, health().ok]).toEqual([true, true, "deduplicated", true]);
+});
+
 test("files are named and not sent", async () => {
   const file = { mediaId: "m", name: "plan.pdf", mimeType: "application/pdf", bytes: 9 } as never;
   const message = { kind: "reply", text: "Here.", attachments: [file] } as const;
@@ -115,6 +126,20 @@ describe("an answer", () => {
     const count = seen.length;
     expect(await kindOf(`/${status}`)).toBe(expected);
     expect(seen.length).toBe(count + 1); // a redirection is not followed, wherever it leads
+  });
+
+  test.each([
+    [199, false],
+    [200, true],
+    [299, true],
+    [300, false],
+  ])("of %d is a success: %p", (status, isSuccess) => {
+    expect(failureOf({ kind: "answered", status, text: "" }) === null).toBe(isSuccess);
+  });
+
+  test("that was never asked for, because the place may not be called, says so", () => {
+    const failure = failureOf({ kind: "refused", because: "a private address" } as never);
+    expect(failure).toMatchObject({ kind: "permanent", message: "the place may not be called: a private address" });
   });
 
   test("that says when to come back is heard", () => {

@@ -3,7 +3,7 @@ import type { Principal, Role } from "./ids.ts";
 
 /**
  * `chat`: speaks in sessions of its own. `tools`: calls tools. `read`: reads what the gateway keeps, and changes nothing. `admin`: everything
- * that the operator may do.
+ * that the operator may do; for some agents, all sessions of theirs.
  */
 export const KEY_SCOPES = ["chat", "tools", "read", "admin"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
@@ -78,8 +78,9 @@ export function isKeyPrincipal(principal: Principal): boolean {
   return principal.startsWith(KEY_PRINCIPAL);
 }
 
-export function keyRole({ scopes }: Pick<KeyRights, "scopes">): Role {
-  return scopes.includes("admin") ? "owner" : "member";
+/** An owner reaches every agent: approvals, jobs, commands and tools ask for the role alone. So a key for some agents is a member, also with `admin`. */
+export function keyRole({ scopes, agents }: Pick<KeyRights, "scopes" | "agents">): Role {
+  return scopes.includes("admin") && agents.includes(EVERYTHING) ? "owner" : "member";
 }
 
 export function keyAllowsAgent({ agents }: Pick<KeyRights, "agents">, agentId: string): boolean {

@@ -1,6 +1,7 @@
 /** The MCP door: tools, resources and prompts of the gateway for programs that speak the Model Context Protocol. The port hands requests in. */
 import type { ApiKey } from "./api-keys.ts";
 import type { SessionKey } from "./ids.ts";
+import type { SessionReach } from "./session-reach.ts";
 import type { ToolContext } from "./tools/tool.ts";
 
 export interface McpDoor extends AsyncDisposable {
@@ -18,4 +19,6 @@ export interface McpAsking {
   readonly ending: AbortSignal;
   /** Whether this session may be read. */
   sees(sessionKey: SessionKey): boolean;
+  /** The sessions that `sees` allows, for lists. Null: all of them. */
+  readonly reach: SessionReach | null;
 }

@@ -24,6 +24,7 @@ import type { ChannelState } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
+import type { SessionReach } from "./session-reach.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { ConversationStore } from "./store/conversations.ts";
@@ -179,7 +180,11 @@ export interface TurnStore {
   resultOf(inboxId: InboxId): Promise<TurnResult | null>;
   /** Newest first, running ones included unless an outcome is asked for. */
   list(
-    filter: { readonly sessionKey?: SessionKey; readonly outcome?: TurnResult["outcome"] },
+    filter: {
+      readonly sessionKey?: SessionKey;
+      readonly outcome?: TurnResult["outcome"];
+      readonly within?: SessionReach | null;
+    },
     page: Page,
   ): Promise<Listed<TurnTrace>>;
   get(turnId: TurnId): Promise<(TurnTrace & { readonly toolCalls: readonly TurnToolCall[] }) | null>;
@@ -314,7 +319,10 @@ export interface OutboxStore extends PostStore, ReactionStore {
 export interface SessionStore {
   get(key: SessionKey): Promise<SessionSummary | null>;
   /** Most recent activity first. `search` matches title and key. Sessions of runs only when `channel` or `search` asks for them. */
-  list(filter: { readonly search?: string; readonly channel?: string }, page: Page): Promise<Listed<SessionSummary>>;
+  list(
+    filter: { readonly search?: string; readonly channel?: string; readonly within?: SessionReach | null },
+    page: Page,
+  ): Promise<Listed<SessionSummary>>;
   /** Newest page first; inside a page oldest first. `next` leads to older items. */
   transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;
   /**

@@ -131,7 +131,7 @@ export const MCP_SERVER_BUGS: readonly SeededBug[] = [
     what: "A file of somebody else is read by any key.",
     file: "src/mcp/server/resources.ts",
     in: "readMedia",
-    find: "found.owner !== caller.principal && !seesAll",
+    find: 'found.owner !== caller.principal && caller.role !== "owner"',
     replace: "false",
     tests: server,
   },

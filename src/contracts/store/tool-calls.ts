@@ -2,6 +2,7 @@
 import type { ToolStatus } from "../chat.ts";
 import type { Principal, SessionKey, TurnId } from "../ids.ts";
 import type { Listed, Page } from "../paging.ts";
+import type { SessionReach } from "../session-reach.ts";
 import type { ToolOrigin, ToolOutcome, ToolPath } from "../tools/tool.ts";
 
 export interface ToolCallStore {
@@ -73,6 +74,7 @@ export interface ToolCallFilter {
   /** Only calls of this person. */
   readonly principal?: Principal;
   readonly sessionKey?: SessionKey;
+  readonly within?: SessionReach | null;
   readonly tool?: string;
   readonly status?: AuditStatus;
   /** Milliseconds, the first included, the last not. */

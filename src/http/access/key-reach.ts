@@ -1,7 +1,8 @@
 /** How far a key reaches: scopes, agents, sessions. Pure decisions about who asks; the operator, who shows no key, reaches everything. */
 import { type ApiKey, EVERYTHING, keyAllowsAgent, type KeyScope } from "../../contracts/api-keys.ts";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { SessionKey } from "../../contracts/ids.ts";
+import type { Role, SessionKey } from "../../contracts/ids.ts";
+import type { SessionReach } from "../../contracts/session-reach.ts";
 import { isSessionOfKey } from "../../routing/index.ts";
 
 /** One of the scopes is enough, and `admin` is always. */
@@ -53,10 +54,23 @@ export function requireSeen(asking: Asking, sessionKey: SessionKey): void {
   if (!maySee(asking, sessionKey)) throw beyond("This key reads sessions of its own only.");
 }
 
+/** The sessions that `maySee` allows, for lists of pages. Null: all of them. */
+export function reachOf({ key }: Asking): SessionReach | null {
+  if (key === null) return null;
+  const agents = key.agents.includes(EVERYTHING) ? null : key.agents;
+  const seesOthers = key.scopes.includes("admin") || key.scopes.includes("read");
+  return agents === null && seesOthers ? null : { agents, keyId: seesOthers ? null : key.id };
+}
+
 export function maySee({ key }: Asking, sessionKey: SessionKey): boolean {
   if (key === null) return true;
   if (!keyAllowsAgent(key, agentOf(sessionKey))) return false;
   return key.scopes.includes("admin") || key.scopes.includes("read") || isSessionOfKey(key, sessionKey);
+}
+
+/** What somebody is in a session that they may see: with `admin` an owner, also when the key is for some agents only. */
+export function roleIn({ key }: Asking): Role {
+  return key === null || key.scopes.includes("admin") ? "owner" : "member";
 }
 
 /** Events without a session are about the whole gateway. */

@@ -3,7 +3,7 @@ import type { McpAsking } from "../../contracts/mcp-door.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Auth } from "../access/auth.ts";
-import { ANY_SCOPE, maySee } from "../access/key-reach.ts";
+import { ANY_SCOPE, maySee, reachOf } from "../access/key-reach.ts";
 import { JSON_MAX_DEPTH } from "../body.ts";
 import { endingWith } from "../foreign-stream.ts";
 import { type Call, identityOf, NO_BODY, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
@@ -64,5 +64,6 @@ function askingOf(call: Call, auth: McpAuth): McpAsking {
     key: identity.key,
     ending: auth.ending(identity),
     sees: (sessionKey) => maySee(identity, sessionKey),
+    reach: reachOf(identity),
   };
 }

@@ -5,7 +5,7 @@ import { keyToChange, keyToRead, resetSession } from "../chat/session-actions.ts
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
 import { type Call, identityOf, OPERATOR_GET, OPERATOR_POST, param, type Route, jsonOf } from "../route.ts";
-import { CHAT, CHAT_OR_READ, maySee, READ_SESSIONS } from "../access/key-reach.ts";
+import { CHAT, CHAT_OR_READ, maySee, READ_SESSIONS, reachOf } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" | "messages">): readonly Route[] {
@@ -30,10 +30,11 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
       path: "/api/sessions",
       scope: READ_SESSIONS,
       async handle(call) {
+        const asking = identityOf(call);
         const { page, filter } = await listQuery(call);
-        const { items, ...rest } = await deps.store.sessions.list(filter, page);
+        const { items, ...rest } = await deps.store.sessions.list({ ...filter, within: reachOf(asking) }, page);
         return jsonOf<"GET /api/sessions">({
-          items: items.filter(({ key }) => maySee(identityOf(call), key)),
+          items: items.filter(({ key }) => maySee(asking, key)),
           ...rest,
         });
       },

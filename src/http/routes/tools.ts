@@ -17,7 +17,7 @@ import {
   SMALL_JSON,
   jsonOf,
 } from "../route.ts";
-import { maySee, READ, READ_SESSIONS, TOOLS } from "../access/key-reach.ts";
+import { maySee, READ, READ_SESSIONS, reachOf, TOOLS } from "../access/key-reach.ts";
 import {
   type AskedCall,
   callTool,
@@ -26,6 +26,7 @@ import {
   readOrReject,
   replyOf,
   statusOf,
+  withAgentsOf,
 } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
@@ -56,7 +57,8 @@ export function toolRoutes(deps: Pick<HttpDeps, "ids" | "store" | "messages" | "
         const caller = agent ?? (callable || identity?.key ? callerOf(identity) : null);
         const offered = caller && new Set(deps.tools.gate.specs(caller).map(({ name }) => name));
         const { tools: all, piTools } = deps.tools.list();
-        const tools = all.filter(({ name }) => offered?.has(name) ?? true);
+        const shown = all.filter(({ name }) => offered?.has(name) ?? true);
+        const tools = withAgentsOf(identity?.key ?? null, shown);
         if (profile !== undefined) return json(await forFamily(providerSchema, tools, profile));
         return jsonOf<"GET /api/tools">(agent || identity?.key ? { tools } : { tools, piTools });
       },
@@ -186,6 +188,7 @@ function toolCallsRoute(deps: Pick<HttpDeps, "store" | "messages">): Route {
       const asking = identityOf(call);
       const { session, tool, status, since, until, ...page } = await Query.parse(withTimes(call.query));
       const filter = {
+        within: reachOf(asking),
         ...(session === undefined ? {} : { sessionKey: seenSession(deps, session, asking) }),
         ...(tool === undefined ? {} : { tool }),
         ...(status === undefined ? {} : { status }),

@@ -35,12 +35,12 @@ describe("GET /api/turns", () => {
     await world.call("/api/turns?session=notes&outcome=failed&limit=2&cursor=abc");
     await world.call("/api/turns?session=agent%3Adefault%3Awebchat%3Adm%3A42");
     expect(asked).toEqual([
-      [{}, { limit: 50 }],
+      [{ within: null }, { limit: 50 }],
       [
-        { sessionKey: "agent:default:api:dm:notes" as SessionKey, outcome: "failed" },
+        { sessionKey: "agent:default:api:dm:notes" as SessionKey, outcome: "failed", within: null },
         { limit: 2, cursor: "abc" },
       ],
-      [{ sessionKey: "agent:default:webchat:dm:42" as SessionKey }, { limit: 50 }],
+      [{ sessionKey: "agent:default:webchat:dm:42" as SessionKey, within: null }, { limit: 50 }],
     ]);
   });
 

@@ -6,7 +6,7 @@ import { seenSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
 import { identityOf, OPERATOR_GET, param, type Route, jsonOf } from "../route.ts";
-import { CHAT_OR_READ, maySee, READ_SESSIONS } from "../access/key-reach.ts";
+import { CHAT_OR_READ, maySee, READ_SESSIONS, reachOf } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly Route[] {
@@ -24,6 +24,7 @@ export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly
         const { session, outcome, ...page } = await Query.parse(queryValues(call.query));
         const asking = identityOf(call);
         const filter = {
+          within: reachOf(asking),
           ...(session === undefined ? {} : { sessionKey: seenSession(deps, session, asking) }),
           ...(outcome === undefined ? {} : { outcome }),
         };

@@ -1,8 +1,17 @@
 /** One tool call of a program: the body checked, the gate asked, and its outcome in the form that scripts rely on. */
 import { Type } from "typebox";
+import { type ApiKey, keyAllowsAgent } from "../../contracts/api-keys.ts";
 import { ERRORS, GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
-import type { ToolContext, ToolLists, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
+import type {
+  ListedTool,
+  ToolAccess,
+  ToolContext,
+  ToolLists,
+  ToolOutcome,
+  ToolPath,
+  ToolResult,
+} from "../../contracts/tools/tool.ts";
 import type { ToolCallReply } from "../../contracts/wire.ts";
 import { bodyOf, checkedObject } from "../checked.ts";
 import type { Identity } from "../access/auth.ts";
@@ -43,9 +52,22 @@ export function createCallReader(): (value: unknown) => Promise<AskedCall> {
 /** Every tool, for the operator; what it may call, for a key. */
 export function listedTools({ tools }: Pick<CallDeps, "tools">, identity: Identity): ToolLists {
   const all = tools.list();
-  if (identity.key === null) return all;
+  const { key } = identity;
+  if (key === null) return all;
   const offered = new Set(tools.gate.specs(callerOf(identity)).map(({ name }) => name));
-  return { tools: all.tools.filter(({ name }) => offered.has(name)), piTools: [] };
+  const callable = all.tools.filter(({ name }) => offered.has(name));
+  return { tools: withAgentsOf(key, callable), piTools: [] };
+}
+
+/** A key is told of no agent that it is not for; null: the operator. */
+export function withAgentsOf(key: ApiKey | null, tools: readonly ListedTool[]): readonly ListedTool[] {
+  if (key === null) return tools;
+  const within = (access: readonly ToolAccess[]) => access.filter(({ agent }) => keyAllowsAgent(key, agent));
+  return tools.map((tool) => ({
+    ...tool,
+    usableBy: within(tool.usableBy),
+    behindSearch: within(tool.behindSearch),
+  }));
 }
 
 /** What is refused before it is a call leaves a row like every other refusal. */

@@ -368,6 +368,7 @@ describe("GET /api/tool-calls", () => {
     const query = "session=work&tool=echo&status=error&since=1000&until=1970-01-01T00:00:02Z&limit=7&cursor=abc";
     expect(await (await http.call(`/api/tool-calls?${query}`)).json()).toEqual({ items: [item], next: "more" });
     const filter = {
+      within: null,
       sessionKey: "agent:default:api:dm:work",
       tool: "echo",
       status: "error",

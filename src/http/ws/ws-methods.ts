@@ -6,7 +6,17 @@ import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "./cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
-import { ADMIN, CHAT, CHAT_OR_READ, maySee, READ, READ_SESSIONS, requireNeed, TOOLS } from "../access/key-reach.ts";
+import {
+  ADMIN,
+  CHAT,
+  CHAT_OR_READ,
+  maySee,
+  READ,
+  READ_SESSIONS,
+  reachOf,
+  requireNeed,
+  TOOLS,
+} from "../access/key-reach.ts";
 import { checked, checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, pageOf } from "../paging.ts";
 import { keyToChange, keyToRead, resetSession } from "../chat/session-actions.ts";
@@ -93,11 +103,10 @@ function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions
       READ_SESSIONS,
       checkedObject({ ...PAGE_FIELDS, search }),
       async ({ search: wanted, ...page }, socket) => {
-        const { items, ...rest } = await deps.store.sessions.list(
-          wanted === undefined ? {} : { search: wanted },
-          pageOf(page),
-        );
-        return { items: items.filter(({ key }) => maySee(identityOf(socket), key)), ...rest };
+        const asking = identityOf(socket);
+        const filter = { within: reachOf(asking), ...(wanted === undefined ? {} : { search: wanted }) };
+        const { items, ...rest } = await deps.store.sessions.list(filter, pageOf(page));
+        return { items: items.filter(({ key }) => maySee(asking, key)), ...rest };
       },
     ),
     "sessions.get": method<"sessions.get">(

@@ -72,6 +72,6 @@ function argumentValues(deps: PromptDeps, asking: McpAsking, prompt: string, nam
 
 async function variableValues({ sessions }: ResourceDeps, asking: McpAsking, uri: string): Promise<readonly string[]> {
   if (uri !== TRANSCRIPT) return [];
-  const { items } = await sessions.list({}, { limit: MAX_VALUES });
+  const { items } = await sessions.list({ within: asking.reach }, { limit: MAX_VALUES });
   return items.flatMap(({ key }) => (asking.sees(key) ? [key] : []));
 }

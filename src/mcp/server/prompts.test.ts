@@ -44,7 +44,7 @@ function world(role: Role = "owner", prompts: readonly PluginPrompt[] = [SAIL]) 
       stream: () => ({ push: (x) => x, flush: () => "" }),
     },
   };
-  const asking: McpAsking = { caller: { ...PROGRAM, role }, key: null, ending: never, sees: () => true };
+  const asking: McpAsking = { caller: { ...PROGRAM, role }, key: null, ending: never, sees: () => true, reach: null };
   const client: ToolClient = {
     answers: [],
     ask: async () => ({}),

@@ -1,6 +1,6 @@
 /** Resources of the MCP door: what each caller is shown of notes, transcripts and media, and what of plugins. */
 import { describe, expect, test } from "bun:test";
-import type { ApiKey } from "../../contracts/api-keys.ts";
+import { type ApiKey, keyRole } from "../../contracts/api-keys.ts";
 import type { SessionSummary, TranscriptItem } from "../../contracts/chat.ts";
 import type { MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import type { McpAsking } from "../../contracts/mcp-door.ts";
@@ -58,10 +58,11 @@ function deps(): ResourceDeps {
 }
 
 const asking = (principal: Principal, key: Partial<ApiKey> | null, seen: readonly SessionKey[]): McpAsking => ({
-  caller: { ...PROGRAM, principal },
+  caller: { ...PROGRAM, principal, role: key === null ? "owner" : keyRole({ scopes: [], agents: ["*"], ...key }) },
   key: key as ApiKey | null,
   ending: never,
   sees: (sessionKey) => seen.includes(sessionKey),
+  reach: null,
 });
 const ada = asking(ADA, { scopes: ["chat"] }, [OWN]);
 const operator = asking("operator" as Principal, null, [OWN, OTHERS]);
@@ -124,11 +125,12 @@ describe("reading", () => {
     expect(await read(ada, fill("pi-gateway://sessions/{key}", { key: "agent:default:api:dm:none" }))).toBeNull();
   });
 
-  test("a file gives its bytes to its owner, and to administrators", async () => {
+  test("a file gives its bytes to its owner, and to administrators of all agents", async () => {
     const uri = "pi-gateway://media/m1";
     expect(await read(operator, uri)).toEqual({ uri, mimeType: "image/png", blob: "AQID" });
     expect(await read(ada, uri)).toBeNull();
     expect(await read(asking(ADA, { scopes: ["admin"] }, []), uri)).toMatchObject({ blob: "AQID" });
+    expect(await read(asking(ADA, { scopes: ["admin"], agents: ["default"] }, []), uri)).toBeNull();
   });
 
   test.each(["pi-gateway://notes/", "pi-gateway://notes/n1/x", "pi-gateway://notes/%", "nothing", ""])(

@@ -65,7 +65,7 @@ export function resourceTemplates({ surface }: Pick<ResourceDeps, "surface">): r
 export async function listResources(deps: ResourceDeps, asking: McpAsking): Promise<readonly ListedResource[]> {
   const { principal } = asking.caller;
   const [sessions, notes, media] = await Promise.all([
-    deps.sessions.list({}, { limit: LISTED }),
+    deps.sessions.list({ within: asking.reach }, { limit: LISTED }),
     deps.notes.list(principal, LISTED),
     deps.media.list(principal, LISTED),
   ]);
@@ -132,11 +132,10 @@ function itemText({ role, sender, at, text, tool }: TranscriptItem): string {
   return `**${who}** (${new Date(at).toISOString()}):\n${text}`;
 }
 
-/** One's own files; the operator's and an administrator's key see all. */
-async function readMedia({ media }: ResourceDeps, { caller, key }: McpAsking, uri: string, id: MediaId) {
+/** One's own files; an owner sees all. Nothing says which agent a file is about, so a key for some agents sees none of others. */
+async function readMedia({ media }: ResourceDeps, { caller }: McpAsking, uri: string, id: MediaId) {
   const found = await media.find(id);
-  const seesAll = key === null || key.scopes.includes("admin");
-  if (!found || (found.owner !== caller.principal && !seesAll)) return null;
+  if (!found || (found.owner !== caller.principal && caller.role !== "owner")) return null;
   const data = await media.read(id);
   return data && { uri, mimeType: found.mimeType || BYTES, blob: Buffer.from(data).toString("base64") };
 }

@@ -11,6 +11,7 @@ import type { RowDeps } from "./row-deps.ts";
 import { createFreshStart } from "./chats/conversations.ts";
 import { RUN_CHANNELS } from "./chats/conversation-queries.ts";
 import { createSessionChanges } from "./chats/session-changes.ts";
+import { withinReach } from "./session-reach.ts";
 import { createTranscript } from "./transcript.ts";
 import { containing } from "./one-line.ts";
 
@@ -75,9 +76,10 @@ export function createSessions(deps: RowDeps): SessionStore {
 
 /** Walks the index by activity from the cursor on: the cost is the rows passed, not the rows there are. */
 function listQuery(db: Builder, filter: Parameters<SessionStore["list"]>[0], after: readonly unknown[] | null) {
-  const { search, channel } = filter;
+  const { search, channel, within } = filter;
   let query = db.selectFrom("sessions").select(SUMMARY).orderBy("last_activity_at", "desc").orderBy("key", "desc");
   if (after) query = query.where(raw<boolean>`(last_activity_at, key) < (${after[0]}, ${after[1]})`);
+  if (within) query = query.where(withinReach("key", within));
   if (channel !== undefined) query = query.where("channel", "=", channel);
   else if (!search) query = query.where("channel", "not in", RUN_CHANNELS); // listed when they are asked for;
   if (search)

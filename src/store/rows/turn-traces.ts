@@ -8,6 +8,7 @@ import type { Builder, Params } from "../sql.ts";
 import { decodeJson, fromUsageColumns } from "./codec.ts";
 import { numberBefore, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
+import { withinReach } from "./session-reach.ts";
 
 const COLUMNS = [
   ...["seq", "id", "session_key", "agent_id", "state", "attempt", "model", "error_code"],
@@ -52,9 +53,10 @@ export function createTurnTraces(
 }
 
 /** Walks turns from the cursor on. The outcome is written out, not passed: only so does SQLite see that the small indexes fit. */
-function listQuery(db: Builder, { sessionKey, outcome }: Filter, before: number) {
+function listQuery(db: Builder, { sessionKey, outcome, within }: Filter, before: number) {
   let query = db.selectFrom("turns").select(COLUMNS).where("seq", "<", before).orderBy("seq", "desc");
   if (sessionKey !== undefined) query = query.where("session_key", "=", sessionKey);
+  if (within) query = query.where(withinReach("session_key", within));
   if (outcome !== undefined) query = query.where("state", "=", raw.lit(outcome));
   return query;
 }

@@ -7,6 +7,7 @@ import type { CallRow } from "../audit/links.ts";
 import { decodeJson } from "../rows/codec.ts";
 import { decodeCursor, NEWEST, pageOf, pageSize } from "../rows/paging.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
+import { withinReach } from "../rows/session-reach.ts";
 
 const SHOWN = [
   ...["seq", "id", "turn_id", "principal", "session_key", "tool", "origin", "status", "ms", "at", "input", "output"],
@@ -29,12 +30,13 @@ export function createToolCallLists(sql: Sql, read: RowDeps["read"]): ToolCallSt
  * then a tool. SQLite knows nothing about how many rows there are of each, and would guess.
  */
 function question(db: Builder, filter: ToolCallFilter, after: readonly number[]) {
-  const { principal, sessionKey, tool, status, since, until } = filter;
+  const { principal, sessionKey, within, tool, status, since, until } = filter;
   const [at = NEWEST, seq = NEWEST] = after;
   const leads = sessionKey !== undefined ? "session" : isRare(status) ? "status" : tool !== undefined ? "tool" : "time";
   let query: SelectQueryBuilder<Tables, "tool_calls", Shown> = db.selectFrom("tool_calls").select(SHOWN);
   if (principal !== undefined) query = query.where(raw<boolean>`+principal = ${principal}`);
   if (sessionKey !== undefined) query = query.where("session_key", "=", sessionKey);
+  if (within) query = query.where(withinReach("session_key", within));
   if (tool !== undefined)
     query = leads === "tool" ? query.where("tool", "=", tool) : query.where(raw<boolean>`+tool = ${tool}`);
   if (status !== undefined) query = query.where(leads === "status" ? rareTerm(status) : statusTerm(status));

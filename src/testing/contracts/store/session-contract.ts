@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { TranscriptItem } from "../../../contracts/chat.ts";
-import type { InboxId, TurnId } from "../../../contracts/ids.ts";
+import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import type { SessionReach } from "../../../contracts/session-reach.ts";
 import type { Store } from "../../../contracts/store.ts";
 import { end, HERE, intent, row, SESSION_FILE, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
@@ -37,6 +38,56 @@ export function sessionPromises(open: () => Promise<StoreWorld>): void {
     expect(await found({ search: "DM:TWO" })).toEqual(["nothing_here"]);
     expect(await found({ channel: "api" })).toEqual(["nothing_here"]);
     expect(await found({ channel: "api", search: "wien" })).toEqual([]);
+  });
+
+  test("lists within the reach of a key have full pages, however many sessions, turns and calls lie outside of it", async () => {
+    await using world = await open();
+    const { store } = world;
+    const keys = [
+      ...["agent:a:api:dm:k1.x", "agent:b:api:dm:k1.x", "agent:a:webchat:dm:7", "agent:ab:api:dm:k2.x"],
+      "agent:a:telegram:group:5",
+    ] as SessionKey[];
+    for (const [index, key] of keys.entries()) {
+      const id = `${index}`;
+      const received = { ...row(`in${id}`, "x", { receivedAt: 9_000 - index }), sessionKey: key };
+      await store.inbox.accept(received);
+      await store.turns.begin({ ...turn(`t${id}`, "x", [`in${id}`]), sessionKey: key });
+      await store.toolCalls.intend({ ...intent(`c${id}`, `t${id}`, false), sessionKey: key });
+    }
+    const listed = async (within: SessionReach) => {
+      const page = { limit: 2 };
+      const sessions = await store.sessions.list({ within }, page);
+      const turns = await store.turns.list({ within }, page);
+      const calls = await store.toolCalls.list({ within }, page);
+      return [
+        sessions.items.map(({ key }) => keys.indexOf(key)),
+        turns.items.map(({ turn: { sessionKey: key } }) => keys.indexOf(key)),
+        calls.items.map(({ sessionKey: key }) => keys.indexOf(key)),
+      ];
+    };
+    // sessions by activity, turns and calls newest first
+    expect(await listed({ agents: ["a"], keyId: null })).toEqual([
+      [0, 2],
+      [4, 2],
+      [4, 2],
+    ]);
+    expect(await listed({ agents: ["b", "ab"], keyId: null })).toEqual([
+      [1, 3],
+      [3, 1],
+      [3, 1],
+    ]);
+    expect(await listed({ agents: null, keyId: "k1" })).toEqual([
+      [0, 1],
+      [1, 0],
+      [1, 0],
+    ]);
+    for (const none of [
+      { agents: ["*"], keyId: null },
+      { agents: ["a?"], keyId: null },
+      { agents: [], keyId: null },
+    ])
+      expect(await listed(none)).toEqual([[], [], []]);
+    expect(await listed({ agents: ["b"], keyId: "k1" })).toEqual([[1], [1], [1]]);
   });
 
   test("the title is the first line of the first message, short and without hidden characters", async () => {

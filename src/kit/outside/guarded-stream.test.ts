@@ -1,8 +1,9 @@
 /** The guarded way out in the form of fetch. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Clock, systemClock } from "../clock.ts";
+import { deferred } from "../deferred.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
-import { waitFor } from "../../testing/wait-for.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { createGuardedStream } from "./guarded-stream.ts";
 
 let http: ReturnType<typeof Bun.serve>;
@@ -21,7 +22,7 @@ beforeAll(() => {
       const { pathname } = new URL(request.url);
       seen.push({ method: request.method, headers: request.headers.toJSON(), body: await request.text() });
       if (pathname === "/moved") return Response.redirect(`http://127.0.0.1:${http.port}/`, 307);
-      if (pathname === "/nothing") return new Response(null, { status: 204 });
+      if (pathname === "/nothing") return new Response(null, { status: 204, headers: { "x-own": "yes" } });
       if (pathname === "/never") return new Promise<never>(() => undefined);
       if (pathname === "/cookies")
         return new Response("", {
@@ -91,11 +92,18 @@ test.each(["https://mcp.example", "http://10.0.0.5:8080", "http://127.0.0.1.exam
 );
 
 test("headers of the connection are not taken from whoever asks", async () => {
-  const given = { host: "other.example", connection: "upgrade", "content-length": "3", "accept-encoding": "gzip" };
+  const given = {
+    host: "other.example",
+    connection: "upgrade",
+    "content-length": "3",
+    "transfer-encoding": "chunked",
+    "accept-encoding": "gzip",
+  };
   await (await trusting()(at("/"), { method: "POST", headers: given, body: "whole" })).text();
   const { headers, body } = seen.at(-1) ?? {};
   expect([headers?.["host"], headers?.["accept-encoding"], body]).toEqual([new URL(at("")).host, "identity", "whole"]);
   expect(headers?.["connection"]).not.toBe("upgrade");
+  expect(headers).not.toHaveProperty("transfer-encoding");
 });
 
 test("pieces are counted together, so that an answer of many small ones breaks off at the limit", async () => {
@@ -132,7 +140,8 @@ test("a redirection is handed back and not followed", async () => {
 });
 
 test("an answer without a body has none, and one that is too large breaks off", async () => {
-  expect((await trusting()(at("/nothing"))).body).toBeNull();
+  const { body, headers } = await trusting()(at("/nothing"));
+  expect([body, headers.get("x-own")]).toEqual([null, "yes"]);
   await expect((await trusting(1_000)(at("/"))).text()).rejects.toThrow("it sent more than 1000 bytes");
 });
 
@@ -176,6 +185,27 @@ test.each([
   expect(seen.at(-1)).toMatchObject({ method: "POST", body: text, headers });
 });
 
+test.each(["GET", "POST", "DELETE"])("the method %s is called with its headers, and without a body", async (method) => {
+  for (const body of [undefined, null]) {
+    await (
+      await trusting()(at("/"), { method, headers: { "x-mine": "1" }, ...(body === null ? { body } : {}) })
+    ).text();
+    expect(seen.at(-1)).toMatchObject({ method, headers: { "x-mine": "1" }, body: "" });
+  }
+});
+
+test("a text is sent as it is, and not called a form", async () => {
+  await (await trusting()(at("/"), { method: "POST", body: "a=b" })).text();
+  expect(seen.at(-1)?.body).toBe("a=b");
+  expect(seen.at(-1)?.headers["content-type"] ?? "").not.toContain("form");
+});
+
+test("a name that means nothing could not be reached", async () => {
+  const deps = { clock: systemClock, resolve: async () => [] };
+  const stream = createGuardedStream(deps, { trustedOrigins: [], maxBytes: 1, idleMs: 1 });
+  await expect(stream("http://nowhere.example/")).rejects.toThrow("it could not be reached");
+});
+
 test.each(["PUT", "CONNECT", "patch"])("the method %s is not called", async (method) => {
   const before = seen.length;
   await expect(trusting()(at("/"), { method })).rejects.toThrow("only GET, POST and DELETE are called");
@@ -186,8 +216,36 @@ test("a header that comes twice is there twice", async () => {
   expect((await trusting()(at("/cookies"))).headers.getSetCookie()).toEqual(["a=1", "b=2"]);
 });
 
-test("a call whose signal has aborted is not made", async () => {
+test("a call whose signal has aborted looks up no name and is not made", async () => {
   const before = seen.length;
-  await expect(trusting()(at("/"), { signal: AbortSignal.abort(new Error("too late")) })).rejects.toThrow("too late");
+  const asked: string[] = [];
+  const resolve = async (host: string) => {
+    asked.push(host);
+    return ["127.0.0.1"];
+  };
+  const stream = createGuardedStream({ clock: systemClock, resolve }, { trustedOrigins: [], maxBytes: 1, idleMs: 1 });
+  const call = stream("http://name.example/", { signal: AbortSignal.abort(new Error("too late")) });
+  await expect(call).rejects.toThrow("too late");
+  expect([asked, seen.length]).toEqual([[], before]);
+});
+
+test("a call that is given up while its name is looked up says why, and is not made", async () => {
+  const before = seen.length;
+  const stop = new AbortController();
+  const name = deferred<readonly string[]>();
+  const options = { trustedOrigins: [at("")], maxBytes: 1, idleMs: 1 };
+  const stream = createGuardedStream({ clock: systemClock, resolve: () => name.promise }, options);
+  const call = stream(`http://name.example/`, { signal: stop.signal });
+  stop.abort(new Error("enough"));
+  await expect(waitForEnd("the end of the call", call)).rejects.toThrow("enough");
+  name.resolve(["127.0.0.1"]);
   expect(seen.length).toBe(before);
+});
+
+test("a place where nobody listens could not be reached, and the reason of that is kept", async () => {
+  using gone = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data: () => undefined } });
+  const url = `http://127.0.0.1:${gone.port}/`;
+  gone.stop(true);
+  const failure = await trusting(10_000, systemClock, [url])(url).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ name: "TypeError", message: "it could not be reached", cause: expect.any(Error) });
 });

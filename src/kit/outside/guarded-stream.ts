@@ -3,6 +3,7 @@
  * addresses as guarded-fetch.ts; no redirection is followed here, and whoever asks decides about it.
  */
 import type { IncomingMessage } from "node:http";
+import { orAborted } from "../deferred.ts";
 import { isGlobalAddress } from "./addresses.ts";
 import { type GuardedFetchDeps, judge, send, withIdleLimit } from "./guarded-fetch.ts";
 
@@ -18,7 +19,7 @@ interface GuardedStreamOptions {
 
 const METHODS = ["GET", "POST", "DELETE"] as const;
 type Method = (typeof METHODS)[number];
-const WITHOUT_BODY: readonly number[] = [101, 204, 205, 304];
+const WITHOUT_BODY: readonly number[] = [204, 205, 304];
 /** What the connection needs belongs to it, and not to whoever asks. */
 const OWN_HEADERS: readonly string[] = ["host", "connection", "content-length", "transfer-encoding", "accept-encoding"];
 
@@ -30,7 +31,8 @@ export function createGuardedStream(deps: GuardedFetchDeps, options: GuardedStre
     if (method === undefined) throw new TypeError("only GET, POST and DELETE are called");
     init.signal?.throwIfAborted();
     const trustedOrigin = trustedFor(address, options.trustedOrigins);
-    const target = await judge(deps, address, trustedOrigin === undefined ? {} : { trustedOrigin });
+    const judging = judge(deps, address, trustedOrigin === undefined ? {} : { trustedOrigin });
+    const target = await (init.signal ? orAborted(judging, init.signal) : judging); // a name may take long to look up
     if (!("address" in target)) throw new TypeError(reasonOf(target));
     const over = new AbortController();
     const until = init.signal ? AbortSignal.any([init.signal, over.signal]) : over.signal;

@@ -26,6 +26,11 @@ test.each([
   expect(found).toEqual(judged);
 });
 
+test("a place is private unless somebody says that the operator chose it", async () => {
+  const found: unknown = await judgeHost(async () => ["10.0.0.1"], "inner.example");
+  expect(found).toEqual({ refused: "private_network" });
+});
+
 test.each([
   ["2600::5efe:102:304", false],
   ["2600::200:5efe:102:304", false],

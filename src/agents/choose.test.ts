@@ -229,7 +229,7 @@ test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choic
   ["shared: not the one of another who uses it", [idle(you, "b", 150)], { ...warm, shared: true }, job, spawn],
   ["its own session is open there", [idle(me, "a", 150)], warm, job, use(0, "session_is_open")],
   [
-    "a person takes the longest unused, as ever",
+    "a person takes the longest unused when nobody is fresh",
     [byJob("c", 200), idle(me, "b", 150)],
     warm,
     {},
@@ -237,4 +237,34 @@ test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choic
   ],
 ])("work that nobody waits for: %s", (...[, states, changes, asked, expected]) => {
   expect(choose(states, changes, asked)).toEqual(expected);
+});
+
+const conversations = (count: number, since: number) =>
+  Array.from({ length: count }, (_, at) => idle(me, `other-${at}`, since));
+
+test.each<[string, readonly Marked[], Partial<Situation>, Choice]>([
+  ["the fresh one, while there is room for the next", [idle(me, "b", 150), idle(null)], warm, use(1, "fresh")],
+  ["the one whose conversation has ended", [idle(me, "b", 99), idle(null)], warm, use(0, "same_principal")],
+  ["my own in a full pool", [idle(me, "b", 150), idle(null)], { ...warm, max: 2 }, use(0, "same_principal")],
+  ["my own rather than a start", [idle(me, "b", 150)], warm, use(0, "same_principal")],
+  [
+    "the fresh one for the fourth conversation at a time",
+    [...conversations(3, 150), idle(null)],
+    { ...warm, max: 9 },
+    use(3, "fresh"),
+  ],
+  [
+    "one of my own for the fifth",
+    [...conversations(4, 150), idle(null)],
+    { ...warm, max: 9 },
+    use(0, "same_principal"),
+  ],
+  [
+    "where people share: the fresh one too",
+    [idle(me, "b", 150), idle(null)],
+    { ...warm, shared: true },
+    use(1, "fresh"),
+  ],
+])("another conversation while one of mine is warm: %s", (_name, states, changes, expected) => {
+  expect(choose(states, changes)).toEqual(expected);
 });

@@ -19,7 +19,7 @@ export interface Situation {
   readonly unclaimedStarts: number;
   /** False while starts are held back: too many at once, or a pause after failures. */
   readonly mayStart: boolean;
-  /** A process that a person has used since this time is left to them, as long as unattended work can have another. */
+  /** A process that a person has used since this time is warm: they will probably go on there. */
   readonly warmSince: number;
 }
 
@@ -44,9 +44,15 @@ export type Choice =
 
 type IdleOne = Candidate & { readonly state: Extract<WorkerState, { at: "idle" }> };
 
+/** So many processes one person keeps open for conversations that go on at the same time. A further one closes the longest unused. */
+const WARM_FOR_ONE = 4;
+
 /**
- * In this order: the session is open there → the same person's → fresh → anybody's, where people share → a new one → wait. Unattended work
- * leaves a process alone that a person has used a moment ago, as long as there is or can be another: a person goes on there quickly.
+ * By the wait to be expected, now and for the next message: a process that has the session open answers at once; any other idle one opens
+ * it in some 20 ms; a new one takes some 700 ms to start. In this order: the session is open there → the same person's → fresh → anybody's,
+ * where people share → a new one → wait. A process that was used a moment ago will be used again soon, and would have to open its session
+ * anew: a fresh one goes before it, as long as there is room for the next fresh one. Unattended work leaves it alone as long as there is or
+ * can be another.
  */
 export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   const inUse = situation.workers.some(({ state }) => state.at === "busy" && state.sessionFile === wanted.sessionFile);
@@ -57,14 +63,16 @@ export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   const own = fitting.filter(({ state }) => state.served?.principal === wanted.principal);
   const open = (situation.shared ? fitting : own).find(({ state }) => state.sessionFile === wanted.sessionFile);
   if (open) return { kind: "use", worker: open.id, because: "session_is_open" };
-  const [samePerson] = wanted.unattended ? notWarm(own, situation) : own;
-  if (samePerson) return { kind: "use", worker: samePerson.id, because: "same_principal" };
+  const alive = situation.workers.filter(({ state }) => state.at !== "dead").length;
   const fresh = fitting.find(({ state }) => state.served === null);
+  const sparesTheWarm =
+    wanted.unattended || (fresh !== undefined && alive < situation.max && own.length < WARM_FOR_ONE);
+  const [samePerson] = sparesTheWarm ? notWarm(own, situation) : own;
+  if (samePerson) return { kind: "use", worker: samePerson.id, because: "same_principal" };
   if (fresh) return { kind: "use", worker: fresh.id, because: "fresh" };
   const [anyone] = situation.shared ? (wanted.unattended ? notWarm(fitting, situation) : fitting) : [];
   if (anyone) return { kind: "use", worker: anyone.id, because: "shared" };
 
-  const alive = situation.workers.filter(({ state }) => state.at !== "dead").length;
   if (situation.unclaimedStarts > 0) return { kind: "wait", because: "one_is_starting" };
   const [warm] = situation.shared ? fitting : own;
   const full = alive >= situation.max || !situation.mayStart;

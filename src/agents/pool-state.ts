@@ -3,6 +3,7 @@ import type { LeaseRequest, PoolStats } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Kind, Kinds } from "./kinds.ts";
 import { hasPersonalWorkspaces } from "./setup/workspace.ts";
+import type { PoolSize } from "./pool-size.ts";
 import { countSpares, usefulSpares } from "./spares.ts";
 import type { ReadyAgent, StartDeps, StartSettings } from "./setup/start.ts";
 import type { OpenSession } from "./talk/session.ts";
@@ -29,6 +30,7 @@ export interface Pool {
   /** Of the default agent: what all have in common is read from here. */
   readonly settings: StartSettings;
   readonly kinds: Kinds;
+  readonly size: PoolSize;
   readonly startsAtOnce: number;
   readonly workers: Map<number, Worker>;
   readonly waiting: WaitingList;
@@ -56,6 +58,12 @@ export function newWorker(pool: Pool, kind: Kind): Worker {
 
 export function alive(pool: Pool, kind: Kind | null = null): number {
   return [...pool.workers.values()].filter((one) => one.state.at !== "dead" && (!kind || one.kind === kind)).length;
+}
+
+export function idleOnes(pool: Pool): readonly { readonly id: number; readonly since: number }[] {
+  return [...pool.workers.values()].flatMap(({ id, state }) =>
+    state.at === "idle" ? [{ id, since: state.since }] : [],
+  );
 }
 
 export function workerOf(pool: Pool, id: number): Worker {
@@ -93,7 +101,8 @@ export function statsOf(pool: Pool): PoolStats {
     idle: at("idle"),
     busy: at("busy"),
     waiting: pool.waiting.size(),
-    max: pool.settings.config.pool.max,
+    max: pool.size.max,
+    maxBecause: pool.size.because,
     model: pool.model,
     trouble: troubleOf(pool),
   };

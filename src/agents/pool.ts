@@ -9,6 +9,7 @@ import { type Kind, openKinds, type PoolOptions } from "./kinds.ts";
 import { openLease } from "./lease.ts";
 import {
   alive,
+  idleOnes,
   isShared,
   newWorker,
   type Pool,
@@ -19,7 +20,8 @@ import {
   type Worker,
   workerOf,
 } from "./pool-state.ts";
-import { isSpare, missingSpares } from "./spares.ts";
+import { measureMachine, poolSize } from "./pool-size.ts";
+import { isSpare, missingSpares, placeForSpare } from "./spares.ts";
 import { killOrphans } from "./process/orphans.ts";
 import { type Recycling, shouldRecycle } from "./recycle.ts";
 import { expectedModel } from "./setup/model-choice.ts";
@@ -41,10 +43,12 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
   await killOrphans(deps, options.home);
   const kinds = await openKinds(deps, options);
   const { settings } = kinds.standard;
+  const size = poolSize(options.config.pool.max, measureMachine());
   const pool: Pool = {
     deps,
     settings,
     kinds,
+    size,
     startsAtOnce: options.starts?.atOnce ?? availableParallelism(),
     workers: new Map(),
     waiting: createWaitingList(deps.clock, options.config.pool.waitMs),
@@ -119,7 +123,7 @@ function pump(pool: Pool): void {
 /** Nobody waits for a process that cannot become free: the newest delegation gives way, and who asked for it goes on without. */
 function untangle(pool: Pool): void {
   const workers = [...pool.workers.values()];
-  const allBusy = workers.every(({ state }) => state.at === "busy") && workers.length >= pool.settings.config.pool.max;
+  const allBusy = workers.every(({ state }) => state.at === "busy") && workers.length >= pool.size.max;
   if (!allBusy) return;
   const busy = workers.flatMap(({ serves }) => (serves ? [serves] : []));
   for (;;) {
@@ -139,7 +143,7 @@ function situation(pool: Pool, kind: Kind, claimed: number) {
   const ofKind = starts.filter((one) => one.kind === kind).length;
   return {
     workers,
-    max: pool.settings.config.pool.max,
+    max: pool.size.max,
     shared: isShared(pool),
     unclaimedStarts: Math.max(0, ofKind - claimed),
     mayStart: starts.length < pool.startsAtOnce && kind.starts.mayStart(),
@@ -305,13 +309,20 @@ function refill(pool: Pool): void {
   fill(pool);
 }
 
-/** Keeps `min` spares of the default agent ready, as far as `max` allows. Not while somebody waits: a start takes a core from theirs. */
+/**
+ * Keeps `min` spares of the default agent ready; in a full pool one, for which somebody's idle process gives way. Not while somebody waits: a
+ * start takes a core from theirs.
+ */
 function fill(pool: Pool): void {
-  const { max } = pool.settings.config.pool;
+  const { max } = pool.size;
   const min = sparesToKeep(pool).count;
   if (pool.stopping.signal.aborted || pool.waiting.size() > 0) return;
-  while (missingSpares({ spares: spares(pool), alive: alive(pool), min, max }) > 0) {
+  for (;;) {
+    const facts = { spares: spares(pool), alive: alive(pool), min, max };
+    const place = placeForSpare({ ...facts, idle: idleOnes(pool) });
+    if (missingSpares(facts) === 0 && place === null) return;
     if (!situation(pool, pool.kinds.standard, 0).mayStart) return retryLater(pool, pool.kinds.standard);
+    if (place !== null) void retire(pool, workerOf(pool, place));
     begin(pool, pool.kinds.standard);
   }
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Principal } from "../contracts/ids.ts";
-import { countSpares, missingSpares, usefulSpares } from "./spares.ts";
+import { agentFixture, collect } from "../testing/agent-fixture.ts";
+import { until } from "../testing/agent-stage.ts";
+import { countSpares, missingSpares, placeForSpare, usefulSpares } from "./spares.ts";
 import type { WorkerState } from "./worker-state.ts";
 
 const served = { principal: "web:user:me" as Principal, role: "owner" } as const;
@@ -35,3 +37,53 @@ test.each([
 ])("with %j so many are missing: %i", (facts, missing) => {
   expect(missingSpares(facts)).toBe(missing);
 });
+
+const full = {
+  spares: 0,
+  alive: 2,
+  min: 1,
+  max: 2,
+  idle: [
+    { id: 7, since: 20 },
+    { id: 8, since: 10 },
+  ],
+};
+
+test.each<[string, Partial<typeof full>, number | null]>([
+  ["the one that has been idle longest gives way", {}, 8],
+  ["nobody gives way while a spare is there", { spares: 1 }, null],
+  ["nobody gives way while there is room", { alive: 1 }, null],
+  ["nobody gives way where no spares are wanted", { min: 0 }, null],
+  ["nobody gives way in a pool of one", { alive: 1, max: 1 }, null],
+  ["nobody gives way who is busy", { idle: [] }, null],
+])("a spare for a full pool: %s", (_name, changes, expected) => {
+  expect(placeForSpare({ ...full, ...changes })).toBe(expected);
+});
+
+test("in a full pool a fresh process of real pi is ready before the next person comes, and who speaks again keeps theirs", async () => {
+  await using fx = await agentFixture({ pool: { min: 1, max: 2 } });
+  const pids = () => fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [pidOf(data)] : []));
+  const servedBy = async (who: string): Promise<number> => {
+    const request = { principal: `web:user:${who}`, sessionFile: `session-${who}.jsonl` };
+    await using held = await fx.lease(request);
+    await collect(held, "hello");
+    return held.pid;
+  };
+  const restsWith = (starts: number) => () => {
+    const { idle, starting, busy } = fx.pool.stats();
+    return pids().length === starts && idle === Math.min(2, starts) && starting + busy === 0;
+  };
+  await until("the first spare", restsWith(1));
+  for (const [at, who] of ["one", "two", "three"].entries()) {
+    const ready = pids().slice();
+    expect(ready).toContain(await servedBy(who)); // not one that was started for them
+    await until(`a spare after ${who}`, restsWith(at + 2));
+  }
+  const before = pids().slice();
+  expect(before.at(-2)).toBe(await servedBy("three"));
+  expect(pids()).toEqual(before);
+});
+
+function pidOf(data: unknown): number {
+  return (data as { readonly pid: number }).pid;
+}

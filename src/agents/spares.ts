@@ -32,3 +32,20 @@ export function missingSpares(facts: {
 }): number {
   return Math.max(0, Math.min(facts.min - facts.spares, facts.max - facts.alive));
 }
+
+/**
+ * Which process gives way, so that a fresh one is ready also when the pool is full: the one that has been idle longest. Its person pays with
+ * the opening of their session, and nobody with a start. Null: a spare is there, or there is room for one, or nobody is idle. A pool of
+ * one is left to who uses it.
+ */
+export function placeForSpare(facts: {
+  readonly spares: number;
+  readonly alive: number;
+  readonly min: number;
+  readonly max: number;
+  readonly idle: readonly { readonly id: number; readonly since: number }[];
+}): number | null {
+  if (facts.min === 0 || facts.spares > 0 || facts.alive < facts.max || facts.max < 2) return null;
+  const [longest] = facts.idle.toSorted((a, b) => a.since - b.since);
+  return longest?.id ?? null;
+}

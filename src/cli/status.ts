@@ -24,7 +24,7 @@ function statusLines(status: Fields, url: string): readonly string[] {
   return [
     `pi-gateway ${textOf(status["version"])} at ${url}, up ${durationText(numberOf(status["uptimeMs"]))}`,
     `model     ${textOf(model?.["name"]) || "not known yet"}${demo}`,
-    `agents    ${count(pool, "busy")} busy, ${count(pool, "idle")} idle, ${count(pool, "starting")} starting, at most ${count(pool, "max")}`,
+    `agents    ${count(pool, "busy")} busy, ${count(pool, "idle")} idle, ${count(pool, "starting")} starting, at most ${count(pool, "max")} (${textOf(pool?.["maxBecause"])})`,
     `sandbox   ${sandboxText(recordOf(status["sandbox"]))}`,
     `queue     ${count(queue, "waiting")} waiting, ${count(queue, "running")} running`,
     `replies   ${count(outbox, "pending")} to deliver`,

@@ -24,6 +24,8 @@ export interface PoolStats {
   readonly busy: number;
   readonly waiting: number;
   readonly max: number;
+  /** Why so many: the setting, or what the machine can hold. */
+  readonly maxBecause: string;
   /** What pi said its model is, or what it was told to use; null while only pi could know. */
   readonly model: string | null;
   /** Why processes do not start, in plain words; null while all is well. */

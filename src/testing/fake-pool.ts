@@ -50,7 +50,16 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
       };
     },
     models: async () => [],
-    stats: () => ({ starting: 0, idle: max - open, busy: open, waiting: 0, max, model: "fake/one", trouble: null }),
+    stats: () => ({
+      starting: 0,
+      idle: max - open,
+      busy: open,
+      waiting: 0,
+      max,
+      maxBecause: "the test says so",
+      model: "fake/one",
+      trouble: null,
+    }),
     /** Ends what a script still waits for, as the end of a process would. */
     async [Symbol.asyncDispose]() {
       closed.resolve(null);

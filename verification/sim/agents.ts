@@ -64,6 +64,7 @@ export function createSimPool(deps: PoolDeps): SimPool {
       busy: open.size,
       waiting: 0,
       max: options.agents,
+      maxBecause: "the simulation says so",
       model: MODEL,
       trouble: null,
     }),

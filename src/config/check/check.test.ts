@@ -32,7 +32,6 @@ describe("a good file", () => {
     });
     expect(config.agent.pool).toEqual({
       min: 1,
-      max: 4,
       idleMs: 300_000,
       maxSwitches: 500,
       maxAgeMs: 21_600_000,

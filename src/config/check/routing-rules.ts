@@ -54,8 +54,8 @@ export function* delegateRules({ config, show }: RuleInput): Generator<RuleProbl
     for (const [index, name] of delegates.entries()) {
       if (!names.includes(name)) yield unknownAgent({ config, show }, `${at}[${index}]`, name);
     }
-    if (delegates.length > 0 && config.agent.pool.max < 2) {
-      const message = `${at} names agents, but agent.pool.max is ${config.agent.pool.max}: the process that asks is the only one. Set it to 2 or more.`;
+    if (delegates.length > 0 && config.agent.pool.max === 1) {
+      const message = `${at} names agents, but agent.pool.max is 1: the process that asks is the only one. Set it to 2 or more.`;
       yield warning(at, message);
     }
   }

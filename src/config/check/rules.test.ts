@@ -102,7 +102,7 @@ describe("other rules", () => {
   });
 
   test("the pool cannot keep more processes ready than it may have", () => {
-    expect(problems({}, { agent: { pool: { min: 5 } } })).toEqual(["agent.pool.min"]);
+    expect(problems({}, { agent: { pool: { min: 5, max: 4 } } })).toEqual(["agent.pool.min"]);
   });
 
   test("a model of a described provider must be described, and the nearest one is named", () => {

@@ -118,7 +118,7 @@ function* reachRules({ config, show }: RuleInput): Generator<RuleProblem> {
 
 function* poolRule({ config }: RuleInput): Generator<RuleProblem> {
   const { min, max } = config.agent.pool;
-  if (min <= max) return;
+  if (max === undefined || min <= max) return;
   const remedy = "Lower min or raise max.";
   yield problem("agent.pool.min", `agent.pool.min is ${min}, which is more than agent.pool.max (${max}). ${remedy}`);
 }

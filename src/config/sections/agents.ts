@@ -150,9 +150,14 @@ export const AgentSection = Type.Object(
       {
         min: wholeNumber(
           { default: 1, minimum: 0, maximum: 64 },
-          "Spare processes of the default agent that are kept ready for whoever comes next, while max allows it. None where each person has a workspace of their own.",
+          "Spare processes of the default agent that are kept ready for whoever comes next. In a full pool one is kept, for which the process that has been idle longest gives way. None where each person has a workspace of their own.",
         ),
-        max: wholeNumber({ default: 4, minimum: 1, maximum: 64 }, "Agent processes at most. Each takes about 90 MB."),
+        max: Type.Optional(
+          wholeNumber(
+            { minimum: 1, maximum: 64 },
+            "Agent processes at most. Each takes about 90 MB. Default: what the machine can hold, measured at the start: half of its free memory, 16 for each core, 2 to 64. `pi-gw status` shows the number.",
+          ),
+        ),
         idleMs: duration(
           { default: 300_000, minimum: 1_000 },
           "An unused process that is not one of the spares is stopped after this long.",

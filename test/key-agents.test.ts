@@ -121,7 +121,7 @@ async function fill(): Promise<Facts> {
   const { accepted } = await send("asks", `and one more ${MARK}`, "c3");
   socket.close();
   const saved = { tool: "save_note", params: { title: NOTE, content: NOTE } };
-  await operator("POST", "/api/tools/call", saved);
+  const { result } = await operator<{ result: { details: { note_id: string } } }>("POST", "/api/tools/call", saved);
   const job = { id: "rain", schedule: { kind: "every", expr: "1d" }, task: MARK, agentId: "bravo" };
   await operator("POST", "/api/cron/jobs", job);
   return {
@@ -133,17 +133,9 @@ async function fill(): Promise<Facts> {
     approval: approval.id,
     question: question.id,
     waiting: accepted,
-    note: await noteId(),
+    note: result.details.note_id,
     job: "rain",
   };
-}
-
-async function noteId(): Promise<string> {
-  const { result } = await operator<{ result: { content: { text: string }[] } }>("POST", "/api/tools/call", {
-    tool: "search_notes",
-    params: { query: NOTE },
-  });
-  return /note_\w+/.exec(JSON.stringify(result))?.[0] ?? "none";
 }
 
 interface Program {

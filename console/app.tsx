@@ -1,30 +1,29 @@
-/** The web console as a whole: signed out, or list and conversation; keys that work everywhere; images dropped anywhere. */
+/** The web console as a whole: signed out, or the rail and what was chosen there; keys that work everywhere; files dropped anywhere. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Banners } from "./components/banners.tsx";
 import { ChatView } from "./components/chat-view.tsx";
 import { Composer, keepDrafts, takeFiles } from "./components/composer.tsx";
+import { Banner } from "./components/frame/health.tsx";
+import { LazyView } from "./components/frame/lazy-view.tsx";
+import { Palette } from "./components/frame/palette.tsx";
+import { Rail } from "./components/frame/rail.tsx";
 import { Header } from "./components/header.tsx";
-import { begin, closeDrawerWhenWide, drawer, focusSearch, isNarrow, minute, Sidebar } from "./components/sidebar.tsx";
-import { JobsView } from "./components/jobs/jobs-view.tsx";
-import { KeysView } from "./components/keys/keys-view.tsx";
-import { ToolsView } from "./components/tools/tools-view.tsx";
+import { focusSearch, Sidebar } from "./components/sidebar.tsx";
 import { SignIn } from "./components/sign-in.tsx";
 import { announced } from "./state/news.ts";
+import { closePalette, openPalette, paletteOpen } from "./state/palette.ts";
 import { readOnlyBecause } from "./state/route.ts";
+import { drawer, followScreen, isNarrow } from "./state/screen.ts";
 import { signInState, openKey, stopTurn, turnRuns, view } from "./state/console-state.ts";
-
-const MINUTE_MS = 60_000;
 
 export function App() {
   useEffect(() => {
     keepDrafts();
-    closeDrawerWhenWide();
+    const stopFollowing = followScreen();
     document.addEventListener("keydown", onKey);
-    const timer = setInterval(() => (minute.value = Date.now()), MINUTE_MS);
     return () => {
       document.removeEventListener("keydown", onKey);
-      clearInterval(timer);
+      stopFollowing();
     };
   }, []);
   const at = signInState.value;
@@ -43,13 +42,14 @@ function Shell() {
     dragging.value = over && writes;
   };
   return (
-    <div class="shell">
+    <div class={view.value === "chat" ? "shell with-list" : "shell"}>
       {writes && (
         <a class="skip" href="#composer" onClick={toComposer}>
           Skip to the message field
         </a>
       )}
-      <Sidebar />
+      <Rail />
+      {view.value === "chat" && <Sidebar />}
       <main
         class="main"
         inert={drawer.value}
@@ -62,7 +62,7 @@ function Shell() {
         }}
       >
         <Header />
-        <Banners />
+        <Banner />
         {view.value === "chat" ? (
           <>
             <ChatView />
@@ -75,21 +75,16 @@ function Shell() {
             )}
           </>
         ) : (
-          <OtherView />
+          <LazyView view={view.value} />
         )}
         <div class="hidden" aria-live="polite" data-testid="announced">
           {announced.value}
         </div>
-        {dragging.value && <div class="drop">Drop images to attach them</div>}
+        {dragging.value && <div class="drop">Drop files to attach them</div>}
       </main>
+      {paletteOpen.value && <Palette />}
     </div>
   );
-}
-
-/** What is no conversation. */
-function OtherView() {
-  if (view.value === "jobs") return <JobsView />;
-  return view.value === "keys" ? <KeysView /> : <ToolsView />;
 }
 
 /** The address holds the open conversation, so the skip link moves the focus instead of the address. */
@@ -102,10 +97,11 @@ function onKey(event: KeyboardEvent): void {
   if (event.isComposing || signInState.value.at !== "in") return;
   if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    return begin();
+    return paletteOpen.value ? closePalette() : openPalette();
   }
   if (event.key === "/" && !isTyping(event.target)) {
     event.preventDefault();
+    if (view.value !== "chat") return openPalette();
     drawer.value = isNarrow();
     return focusSearch();
   }

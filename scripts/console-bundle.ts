@@ -28,6 +28,8 @@ const TYPES: Record<string, string> = {
   png: "image/png",
   woff2: "font/woff2",
 };
+/** `@import "./style/base.css";`, a line of its own. */
+const STYLE_IMPORT = /^@import "([^"]+)";$/gm;
 const ALREADY_SMALL = new Set(["png", "woff2"]);
 
 export async function bundleConsole(source: string, dist: string): Promise<ConsoleList> {
@@ -47,9 +49,38 @@ export async function bundleConsole(source: string, dist: string): Promise<Conso
     const path = output.path.replace(/^\.?\/*/, "");
     contents.set(path === "index.html" ? "/" : `/${path}`, new Uint8Array(await output.arrayBuffer()));
   }
+  const style = await bundledStyle(join(source, "style.css"));
+  const styleUrl = `/assets/style-${Bun.hash(style).toString(36)}.css`;
+  contents.set(styleUrl, new TextEncoder().encode(style));
+  contents.set("/", withStyle(contents.get("/") ?? new Uint8Array(), styleUrl));
   const favicon = join(source, "favicon.svg"); // browsers ask for it by this name
   if (existsSync(favicon)) contents.set("/favicon.svg", await Bun.file(favicon).bytes());
   return writeConsole(contents, dist);
+}
+
+/**
+ * Bun's own bundler writes `inset-inline-start` and `:dir(rtl)` for browsers that do not know them, by a list of languages, which is wrong for a
+ * page whose direction is not the one of its language. The stylesheet is therefore put together here, as it is written.
+ */
+async function bundledStyle(file: string): Promise<string> {
+  const text = await Bun.file(file).text();
+  const parts = text.matchAll(STYLE_IMPORT).map(([, path = ""]) => bundledStyle(join(dirname(file), path)));
+  const rest = text.replace(STYLE_IMPORT, "");
+  return (await Promise.all([...parts, packedStyle(rest)])).join("");
+}
+
+/** Without comments, and without space that means nothing. */
+function packedStyle(text: string): string {
+  return text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/ ?([{};,]) ?/g, "$1")
+    .trim();
+}
+
+function withStyle(html: Uint8Array, url: string): Uint8Array {
+  const text = new TextDecoder().decode(html);
+  return new TextEncoder().encode(text.replace("<script", `<link rel="stylesheet" href="${url}"><script`));
 }
 
 async function writeConsole(contents: ReadonlyMap<string, Uint8Array>, dist: string): Promise<ConsoleList> {

@@ -56,7 +56,7 @@ async function takeJobs(browser: Browser, gateway: GatewayProcess, path: string)
     });
   for (const job of JOBS) await post("", { ...job, delivery: "silent" });
   await gateway.fetch("/api/cron/jobs/backup/run", { method: "POST" });
-  await using shown = await visit(browser, gateway, { path: "/#/jobs" });
+  await using shown = await visit(browser, gateway, { path: "/#/automations" });
   const { page } = shown;
   await page.getByTestId("job").filter({ hasText: "backup" }).getByRole("button").click();
   await page.getByTestId("run").filter({ hasText: "went well" }).waitFor();

@@ -120,7 +120,7 @@ describe("a call that waits for the owner", () => {
     await on.send("shell: touch elsewhere.txt");
     await cardOf(on).waitFor();
     await on.page.getByTestId("new-chat").click();
-    const banner = on.page.locator("[data-testid=banner][data-kind=asks]");
+    const banner = on.page.locator("[data-testid=banner] [data-kind=asks]");
     await banner.waitFor();
     expect(await cardOf(on).count()).toBe(0);
     await on.page.locator(".session .asks").waitFor();
@@ -201,7 +201,7 @@ describe("a question of an extension", () => {
     await on.send("ask_yes");
     await question(on).waitFor();
     await on.page.getByTestId("new-chat").click();
-    const banner = on.page.locator("[data-testid=banner][data-kind=asks]");
+    const banner = on.page.locator("[data-testid=banner] [data-kind=asks]");
     await on.page.locator(".session .asks").waitFor();
     await banner.getByRole("button", { name: "Show" }).click();
     await question(on).waitFor();
@@ -214,6 +214,7 @@ describe("a question of an extension", () => {
 describe("the view of tools", () => {
   test("lists the tools with who brought them, and opens by keyboard", async () => {
     await using on = await visit(browser, gateway);
+    await on.page.getByRole("link", { name: "Activity" }).click();
     await on.page.getByRole("link", { name: "Tools" }).click();
     const tool = on.page.getByTestId("tool").filter({ hasText: "save_note" });
     await tool.getByRole("button").press("Enter");
@@ -266,9 +267,9 @@ describe("somebody who writes from a channel", () => {
   test("waits in the list of people, is answered once they are let in there, and is a stranger again when that is undone", async () => {
     await using on = await visit(browser, gateway);
     const { page } = on;
-    expect(await page.getByTestId("people").count()).toBe(0); // nobody has written yet
+    await page.getByRole("link", { name: "Channels" }).click();
+    await page.getByText("Nobody has written from a channel yet.").waitFor();
     tell("let me in");
-    await page.getByTestId("people").click();
     const person = page.getByTestId("person");
     expect(await person.innerText()).toContain(`telegram:user:${STRANGER.id}`);
     expect(await person.getAttribute("data-state")).toBe("pending");

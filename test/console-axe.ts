@@ -20,6 +20,7 @@ interface Violation {
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(await Bun.file(new URL(import.meta.resolve("axe-core"))).text());
   const found: string[] = [];
+  const before = page.viewportSize() ?? WIDE;
   for (const { name, colorScheme, viewport, rules } of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
@@ -32,5 +33,24 @@ export async function accessibilityProblems(page: Page): Promise<readonly string
     if (await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth"))
       found.push(`${name}: wider than the window`);
   }
+  found.push(...(await sticksOutInRtl(page)));
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize(before);
+  return found;
+}
+
+/** Right to left a page has the same elements and colours; what goes wrong is where they are. */
+async function sticksOutInRtl(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  await page.evaluate("document.documentElement.dir = 'rtl'");
+  for (const [name, viewport] of [
+    ["wide", WIDE],
+    ["phone", PHONE],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    const wider = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth");
+    if (wider) found.push(`right to left, ${name}: wider than the window`);
+  }
+  await page.evaluate("document.documentElement.dir = 'ltr'");
   return found;
 }

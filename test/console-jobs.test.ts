@@ -33,6 +33,7 @@ afterAll(async () => {
 const jobs = () => visit(browser, gateway, { path: "/#/jobs" });
 const jobOf = ({ page }: Visit, id: string) => page.getByTestId("job").filter({ hasText: id });
 const does = (on: Visit, id: string, name: string) => jobOf(on, id).getByRole("button", { name, exact: true });
+const remove = (on: Visit) => does(on, "broken", "Remove broken…");
 const add = (job: object) =>
   gateway.fetch("/api/cron/jobs", {
     method: "POST",
@@ -42,9 +43,9 @@ const add = (job: object) =>
 
 test("a reminder is made with the keyboard alone, and the list says when in the person's words", async () => {
   await using on = await visit(browser, gateway);
-  await on.page.getByRole("link", { name: "Jobs" }).press("Enter");
-  await on.page.getByRole("heading", { level: 1, name: "Jobs", exact: true }).waitFor();
-  expect(await on.page.getByRole("heading", { level: 1 }).innerText()).toBe("Jobs");
+  await on.page.getByRole("link", { name: "Automations" }).press("Enter");
+  await on.page.getByRole("heading", { level: 1, name: "Automations", exact: true }).waitFor();
+  expect(await on.page.getByRole("heading", { level: 1 }).innerText()).toBe("Automations");
   expect(await on.composer.count()).toBe(0);
   await jobOf(on, "nightly").waitFor(); // the console is connected
   const words = on.page.getByLabel("Remind me of");
@@ -93,12 +94,12 @@ test("a failure is shown with its reason; pausing, resuming and removing do what
   await does(on, "broken", "Resume").click();
   await on.page.locator("[data-testid=job][data-state=active]").filter({ hasText: "broken" }).waitFor();
 
-  await does(on, "broken", "Remove…").click();
+  await remove(on).click();
   expect(await does(on, "broken", "Remove").evaluate((button) => button === button.ownerDocument.activeElement)).toBe(
     true,
   );
   await does(on, "broken", "Keep").click();
-  await does(on, "broken", "Remove…").click();
+  await remove(on).click();
   await does(on, "broken", "Remove").press("Enter");
   await jobOf(on, "broken").waitFor({ state: "detached" });
   expect((await gateway.fetch("/api/cron/jobs/broken")).status).toBe(404);
@@ -111,7 +112,7 @@ test("a job of the configuration file is paused as the file says, and is not rem
   expect(await job.innerText()).toMatch(/nightly[\s\S]*paused[\s\S]*Monday to Friday at 02:30/);
   await job.getByRole("button").click();
   await does(on, "nightly", "Resume").waitFor();
-  expect([await does(on, "nightly", "Remove…").count(), await job.innerText()]).toEqual([
+  expect([await does(on, "nightly", "Remove nightly…").count(), await job.innerText()]).toEqual([
     0,
     expect.stringContaining("the configuration file"),
   ]);

@@ -26,6 +26,7 @@ const statusOf = async (secret: string, path: string) =>
 test("a key is made, shown once, copied, used and revoked after a question", async () => {
   await using on = await visit(browser, gateway);
   await on.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await on.page.getByRole("link", { name: "System" }).press("Enter");
   await on.page.getByRole("link", { name: "Keys" }).press("Enter");
   await on.page.getByRole("heading", { level: 1, name: "Keys", exact: true }).waitFor();
   const make = on.page.getByRole("button", { name: "Make key" });

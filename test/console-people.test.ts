@@ -46,14 +46,14 @@ async function roles(): Promise<Readonly<Record<string, string | null>>> {
 }
 
 const rowOf = ({ page }: Visit, name: string) => page.getByTestId("person").filter({ hasText: name });
-const openDialog = async (on: Visit) => {
-  await on.page.getByTestId("people").click();
+const openPeople = async (on: Visit) => {
+  await on.page.getByRole("link", { name: "Channels" }).click();
   await rowOf(on, "ada").waitFor();
 };
 
 test("a stranger is let in with their own code and the chosen role, and with nothing else", async () => {
   await using on = await visit(browser, gateway);
-  await openDialog(on);
+  await openPeople(on);
   expect(await accessibilityProblems(on.page)).toEqual([]);
   const ada = rowOf(on, "ada");
   const letIn = ada.getByRole("button", { name: /^Let in as/ });
@@ -81,9 +81,9 @@ test("a stranger is let in with their own code and the chosen role, and with not
   expect(on.problems.filter((problem) => !problem.includes("403"))).toEqual([]);
 });
 
-test("rows of the open dialog stand still while people come and are decided about elsewhere", async () => {
+test("rows of people stand still while people come and are decided about elsewhere", async () => {
   await using on = await visit(browser, gateway);
-  await openDialog(on);
+  await openPeople(on);
   const names = () => on.page.getByTestId("person").locator("strong").allInnerTexts();
   const before = await names();
   const placeOf = async (name: string) => {
@@ -108,7 +108,7 @@ test("rows of the open dialog stand still while people come and are decided abou
 
 test("a removed person comes back with their role when that is undone, also when nobody else is left", async () => {
   await using on = await visit(browser, gateway);
-  await openDialog(on);
+  await openPeople(on);
   for (const name of ["trudy", "ada"]) {
     await rowOf(on, name)
       .getByRole("button", { name: /^(Refuse|Remove)/ })

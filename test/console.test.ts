@@ -301,7 +301,7 @@ test("a gateway killed in mid-reply comes back to a page that shows everything o
   await owner.send("a slow answer, please");
   await owner.page.getByTestId("live").getByText("Half of the").waitFor();
   await scripted.gateway.kill();
-  const offline = owner.page.locator("[data-testid=banner][data-kind=offline]");
+  const offline = owner.page.locator("[data-testid=banner] [data-kind=offline]");
   await offline.waitFor();
   await owner.send("said while nobody listened");
   await owner.page.locator("[data-kind=sending]").waitFor();

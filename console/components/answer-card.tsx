@@ -66,15 +66,6 @@ export function useAnswer<T>(send: (value: T) => Promise<string | null>): Answer
   return { answeredHere, sent, problem, answer: (value) => void deliver(value) };
 }
 
-export function Problem({ text }: { readonly text: string | null }) {
-  if (text === null) return null;
-  return (
-    <p class="row-note failed" role="alert">
-      {text}
-    </p>
-  );
-}
-
 export function TimeLeft({ until }: { readonly until: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

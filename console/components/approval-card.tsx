@@ -3,8 +3,9 @@ import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
 import type { Approval } from "../state/approvals.ts";
 import { decideApproval } from "../state/asking.ts";
 import { DECIDED } from "../state/news.ts";
-import { AnswerCard, type Answering, Problem, TimeLeft, useAnswer } from "./answer-card.tsx";
+import { AnswerCard, type Answering, TimeLeft, useAnswer } from "./answer-card.tsx";
 import type { IconName } from "./icons.tsx";
+import { Problem } from "./parts/use-action.tsx";
 
 const ENDS: Readonly<Record<NonNullable<Approval["decision"]>, IconName>> = {
   once: "check",

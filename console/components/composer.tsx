@@ -94,6 +94,7 @@ export function Composer() {
         <textarea
           ref={input}
           id="composer"
+          dir="auto"
           rows={1}
           data-testid="composer"
           aria-label="Message"

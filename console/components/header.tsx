@@ -1,36 +1,29 @@
-/** Above the conversation: what it is about, which model answers, and whether the line to the gateway is open. */
+/** Above every view: what it is about, which model answers, and how the gateway is. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { LineState } from "../net/connection.ts";
-import { line, status, title } from "../state/console-state.ts";
+import { status, title, view } from "../state/console-state.ts";
+import { drawer } from "../state/screen.ts";
+import { HealthChip } from "./frame/health.tsx";
 import { Icon } from "./icons.tsx";
-import { drawer } from "./sidebar.tsx";
-
-const LINE_WORDS: Readonly<Record<LineState, string>> = {
-  connecting: "Connecting",
-  open: "Connected",
-  waiting: "Reconnecting",
-  "signed-out": "Signed out",
-};
 
 export function Header() {
   return (
     <header class="header">
-      <button
-        type="button"
-        class="icon-button narrow"
-        aria-label="Show conversations"
-        aria-expanded={drawer.value}
-        aria-controls="sidebar"
-        onClick={() => (drawer.value = true)}
-      >
-        <Icon name="menu" />
-      </button>
-      <h1>{title.value}</h1>
+      {view.value === "chat" && (
+        <button
+          type="button"
+          class="icon-button narrow"
+          aria-label="Show conversations"
+          aria-expanded={drawer.value}
+          aria-controls="sidebar"
+          onClick={() => (drawer.value = true)}
+        >
+          <Icon name="list" />
+        </button>
+      )}
+      <h1 dir="auto">{title.value}</h1>
       <Model />
-      <span class="line" data-testid="connection" data-state={line.value} role="status" title={LINE_WORDS[line.value]}>
-        <span class="hidden">{LINE_WORDS[line.value]}</span>
-      </span>
+      <HealthChip />
     </header>
   );
 }

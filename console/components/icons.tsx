@@ -1,6 +1,7 @@
 /** The web console's own small icons: 24 units square, drawn with the colour of the text around them. */
 const PATHS = {
-  menu: "M4 7h16M4 12h16M4 17h16",
+  menu: "M5 12h.1M12 12h.1M19 12h.1",
+  list: "M4 7h16M4 12h16M4 17h16",
   pin: "M9 4h6l-1 6 3.5 3.5H6.5L10 10zM12 13.5V20",
   plus: "M12 5v14M5 12h14",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM20 20l-4-4",
@@ -29,6 +30,11 @@ const PATHS = {
     "M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6L7 7M17 17l1.4 1.4M5.6 18.4L7 17M17 7l1.4-1.4",
   dark: "M19.5 14A8 8 0 0 1 10 4.5 8 8 0 1 0 19.5 14Z",
   key: "M14.5 13.5a5 5 0 1 0-4-4L4 16v4h4v-2.5h2.5V15h2.2zM16 8v.1",
+  chat: "M5 5h14v10.5H11L7 19v-3.5H5z",
+  inbox: "M4 13l2.5-8h11L20 13v6H4zM4 13h4.5l1.5 2.5h4l1.5-2.5H20",
+  activity: "M3 12h4l2.5-7 5 14 2.5-7h4",
+  people:
+    "M9 11.5a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4ZM3.5 19c.4-3 2.6-5 5.5-5s5.1 2 5.5 5M15.5 11.3a2.8 2.8 0 1 0-.6-5.4M16 14.2c2.4.2 4.1 2 4.5 4.8",
   leave: "M14 5H6v14h8M10 12h10M16.5 8.5L20 12l-3.5 3.5",
   spinner: "M12 4a8 8 0 0 1 8 8",
 } as const;

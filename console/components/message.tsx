@@ -51,7 +51,12 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
 
 /** As its sender meant it; Markdown is the usual way. */
 function MessageText({ item: { text, format } }: { readonly item: TranscriptItem }) {
-  if (format === "plain") return <div class="prose plain">{text}</div>;
+  if (format === "plain")
+    return (
+      <div class="prose plain" dir="auto">
+        {text}
+      </div>
+    );
   if (format === "html") return <Html text={text} />;
   return <Markdown text={text} />;
 }
@@ -126,7 +131,11 @@ function UserMessage({ item }: { readonly item: TranscriptItem }) {
       {item.turnId === null && changing ? (
         <ChangeText item={item} done={() => setChanging(false)} />
       ) : (
-        item.text && <div class="bubble">{item.text}</div>
+        item.text && (
+          <div class="bubble" dir="auto">
+            {item.text}
+          </div>
+        )
       )}
       {item.editedAt !== undefined && <p class="row-note">Edited</p>}
       <Marks item={item} />
@@ -200,7 +209,11 @@ export function SendRow({ send }: { readonly send: Send }) {
           {name}
         </span>
       ))}
-      {send.text && <div class="bubble">{send.text}</div>}
+      {send.text && (
+        <div class="bubble" dir="auto">
+          {send.text}
+        </div>
+      )}
       {send.refused === null ? (
         <p class="row-note queued">Sending…</p>
       ) : (

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import type { ChatQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
 import { answerQuestion } from "../state/asking.ts";
-import { AnswerCard, type Answering, Problem, TimeLeft, useAnswer } from "./answer-card.tsx";
+import { AnswerCard, type Answering, TimeLeft, useAnswer } from "./answer-card.tsx";
+import { Problem } from "./parts/use-action.tsx";
 
 /** Null: it was dismissed. */
 type Value = string | boolean | null;

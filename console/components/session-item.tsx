@@ -44,7 +44,9 @@ function Session({ item, now, onOpen }: Props) {
         onClick={open}
         onDblClick={() => (renaming.value = item.key)}
       >
-        <span class="session-title">{title}</span>
+        <span class="session-title" dir="auto">
+          {title}
+        </span>
         <time dateTime={new Date(item.lastActivityAt).toISOString()}>{ago(item.lastActivityAt, now)}</time>
         {waits && <span class="asks">waits for your approval</span>}
         {!waits && asks && <span class="asks">asks something</span>}

@@ -1,4 +1,4 @@
-/** Pairing in the web console: people who wait or were approved. While the dialog is open its rows keep their places, so that no click lands on somebody else. */
+/** Pairing in the web console: people who wait or were approved. While somebody looks, rows keep their places, so that no press lands on another person. */
 import { signal } from "@preact/signals";
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { Role } from "../../src/contracts/ids.ts";
@@ -12,8 +12,8 @@ export interface PersonRow {
   readonly decided: string | null;
 }
 
-export const people = signal<readonly PairedPerson[]>([]);
-/** The rows of the open dialog; null while it is closed. */
+const people = signal<readonly PairedPerson[]>([]);
+/** The rows that are shown; null while nobody looks. */
 export const peopleRows = signal<readonly PersonRow[] | null>(null);
 
 export async function refreshPeople(): Promise<void> {
@@ -62,7 +62,7 @@ async function decided<T>(
   answer: Answer<T>,
   words: (value: T) => string | null,
 ): Promise<string | null> {
-  const rows = peopleRows.value; // null: the dialog was closed meanwhile
+  const rows = peopleRows.value; // null: nobody looks any more
   if (answer.ok && rows) {
     const said = words(answer.value);
     peopleRows.value = rows.map((row) => (row.person.id === id ? { ...row, decided: said } : row));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { codeOf, readOnlyBecause, hashOf, newSessionKey, sessionOf, viewOf } from "./route.ts";
+import { ADDRESSES, codeOf, readOnlyBecause, hashOf, newSessionKey, sessionOf, type View, viewOf } from "./route.ts";
 
 test("a chat of the web console has a short address, and the address leads back to it", () => {
   const key = newSessionKey();
@@ -30,9 +30,13 @@ test("only a sign-in link carries a code", () => {
   expect([codeOf("#code=aB-_9"), codeOf("#code="), codeOf("#/chat/code=1")]).toEqual(["aB-_9", null, null]);
 });
 
-test("the tools, their calls, the jobs and the keys have addresses of their own; everything else is a conversation", () => {
-  const hashes = ["#/tools", "#/tools/calls", "#/jobs", "#/keys", "#/tools/else", "#/chat/tools", "", "#code=x"];
-  expect(hashes.map(viewOf)).toEqual(["tools", "calls", "jobs", "keys", "chat", "chat", "chat", "chat"]);
+test("every view has an address of its own, addresses of earlier versions still lead there, and everything else is a conversation", () => {
+  const views = Object.keys(ADDRESSES);
+  expect(Object.values(ADDRESSES).map(viewOf)).toEqual(views as View[]);
+  const old = ["#/tools", "#/tools/calls", "#/jobs", "#/keys"];
+  expect(old.map(viewOf)).toEqual(["tools", "calls", "jobs", "keys"]);
+  const others = ["#/tools/else", "#/chat/tools", "#/chat", "", "#code=x"];
+  expect(others.map(viewOf)).toEqual(others.map(() => "chat"));
 });
 
 test("a session of a job, a heartbeat or another channel is read in the web console and not written to", () => {

@@ -42,21 +42,46 @@ export function readOnlyBecause(session: string): string | null {
   return `This conversation is on ${channel}. It can be read here, and is answered there.`;
 }
 
-export type View = "chat" | "tools" | "calls" | "jobs" | "keys";
+export type View = "chat" | "calls" | "tools" | "jobs" | "channels" | "health" | "keys" | "more";
 
-export const VIEW_TITLES: Readonly<Record<Exclude<View, "chat">, string>> = {
-  tools: "Tools",
-  calls: "Tools",
-  jobs: "Jobs",
-  keys: "Keys",
+type OtherView = Exclude<View, "chat">;
+
+export const ADDRESSES: Readonly<Record<OtherView, string>> = {
+  calls: "#/activity",
+  tools: "#/activity/tools",
+  jobs: "#/automations",
+  channels: "#/channels",
+  health: "#/system",
+  keys: "#/system/keys",
+  more: "#/more",
 };
 
-/** What the web console shows: a conversation, the tools there are, what was called, the jobs, or the keys of programs. */
+/** Addresses of earlier versions, which people have kept. */
+const OLD_ADDRESSES: Readonly<Record<string, View>> = {
+  "#/jobs": "jobs",
+  "#/keys": "keys",
+  "#/tools": "tools",
+  "#/tools/calls": "calls",
+};
+
+export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
+  calls: "Activity",
+  tools: "Tools",
+  jobs: "Automations",
+  channels: "Channels",
+  health: "System",
+  keys: "Keys",
+  more: "More",
+};
+
+const VIEW_BY_ADDRESS: ReadonlyMap<string, View> = new Map([
+  ...Object.entries(OLD_ADDRESSES),
+  ...(Object.keys(ADDRESSES) as OtherView[]).map((view) => [ADDRESSES[view], view] as const),
+]);
+
+/** Every address that names no other view is one of a conversation. */
 export function viewOf(hash: string): View {
-  if (hash === "#/jobs") return "jobs";
-  if (hash === "#/keys") return "keys";
-  if (hash === "#/tools") return "tools";
-  return hash === "#/tools/calls" ? "calls" : "chat";
+  return VIEW_BY_ADDRESS.get(hash) ?? "chat";
 }
 
 /** The one-time code of a sign-in link. */

@@ -63,7 +63,7 @@ function chatHtml(text: string): string {
 /** A message that its sender wrote as HTML. Line ends stay, as on chat platforms. */
 export function Html({ text }: { readonly text: string }) {
   const html = useMemo(() => chatHtml(text), [text]);
-  return <div class="prose plain" dangerouslySetInnerHTML={{ __html: html }} />;
+  return <div class="prose plain" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 const highlighter = signal<Highlight | null>(null);
@@ -97,7 +97,7 @@ function Block({ token }: { readonly token: Token }) {
   if (hasCode) void needHighlighter();
   const render = hasCode ? coloured.value : plain;
   const html = useMemo(() => sanitize(render(token)), [token.raw, render]);
-  return <div class="block" dangerouslySetInnerHTML={{ __html: html }} />;
+  return <div class="block" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 function copyCode(event: MouseEvent): void {

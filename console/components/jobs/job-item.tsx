@@ -1,10 +1,11 @@
 /** One job: a line that says when and how it went; open, all about it, its runs, and what can be done with it. */
-import { useSignal } from "@preact/signals";
 import type { WireListedJob } from "../../../src/contracts/wire.ts";
 import { act, openJob, REMINDER, showRuns } from "../../state/jobs-state.ts";
 import { moment, scheduleText, until } from "../../text/schedule.ts";
+import { minute } from "../../state/screen.ts";
 import { Icon, type IconName } from "../icons.tsx";
-import { minute } from "../sidebar.tsx";
+import { AskFirst } from "../parts/ask-first.tsx";
+import { Problem, useAction } from "../parts/use-action.tsx";
 import { outcomeOf, RunList } from "./run-list.tsx";
 
 interface Props {
@@ -98,58 +99,36 @@ function About({ job, onRemoved }: Props) {
 }
 
 function Actions({ job, onRemoved }: Props) {
-  const asking = useSignal(false);
-  const problem = useSignal<string | null>(null);
-  const busy = useSignal(false);
-  const does = (method: Parameters<typeof act>[0]) => async (): Promise<void> => {
-    if (busy.value) return;
-    busy.value = true;
-    problem.value = await act(method, job.id);
-    busy.value = false;
-    if (method === "cron.remove" && problem.value === null) onRemoved();
-  };
-  const going = job.state === "active";
-  return (
+  const { problem, run } = useAction();
+  const button = (method: Parameters<typeof act>[0], name: string) => (
+    <button type="button" class="quiet small edged" onClick={() => void run(() => act(method, job.id))}>
+      {name}
+    </button>
+  );
+  const buttons = (
     <>
-      {asking.value ? (
-        <div class="approval-buttons" role="group" aria-label={`Remove ${job.id}?`}>
-          <span class="job-ask">Remove {job.id} and the list of its runs?</span>
-          <button type="button" class="quiet small edged deny" ref={focus} onClick={() => void does("cron.remove")()}>
-            Remove
-          </button>
-          <button type="button" class="quiet small edged" onClick={() => (asking.value = false)}>
-            Keep
-          </button>
-        </div>
-      ) : (
-        <div class="approval-buttons" role="group" aria-label={`What to do with ${job.id}`}>
-          <button type="button" class="quiet small edged" onClick={() => void does("cron.run")()}>
-            Run now
-          </button>
-          <button
-            type="button"
-            class="quiet small edged"
-            onClick={() => void does(going ? "cron.pause" : "cron.resume")()}
-          >
-            {going ? "Pause" : "Resume"}
-          </button>
-          {job.source !== "config" && (
-            <button type="button" class="quiet small edged deny" onClick={() => (asking.value = true)}>
-              Remove…
-            </button>
-          )}
-        </div>
-      )}
-      {problem.value !== null && (
-        <p class="job-problem" role="alert">
-          {problem.value}
-        </p>
-      )}
+      {button("cron.run", "Run now")}
+      {job.state === "active" ? button("cron.pause", "Pause") : button("cron.resume", "Resume")}
     </>
   );
-}
-
-/** A question that appears takes the focus, so that it can be answered where one is. */
-function focus(element: HTMLElement | null): void {
-  element?.focus();
+  return (
+    <>
+      {job.source === "config" ? (
+        <div class="approval-buttons" role="group" aria-label={`What to do with ${job.id}`}>
+          {buttons}
+        </div>
+      ) : (
+        <AskFirst
+          verb="Remove"
+          to={job.id}
+          question={`Remove ${job.id} and the list of its runs?`}
+          act={() => act("cron.remove", job.id)}
+          onDone={onRemoved}
+        >
+          {buttons}
+        </AskFirst>
+      )}
+      <Problem text={problem} />
+    </>
+  );
 }

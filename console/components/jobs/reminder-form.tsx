@@ -1,17 +1,22 @@
 /** Makes a reminder: what, and when by the person's own clock. */
 import { useSignal } from "@preact/signals";
 import { remind } from "../../state/jobs-state.ts";
+import { SelectField, TextField } from "../parts/fields.tsx";
+import { Problem, useAction } from "../parts/use-action.tsx";
 
 const MINUTE_MS = 60_000;
 const MAX_WORDS = 500;
 const NINE = 9;
 const AT = "at";
 const TOMORROW = "tomorrow";
-const AFTER = [
-  [5, "in 5 minutes"],
-  [20, "in 20 minutes"],
-  [60, "in an hour"],
-  [180, "in 3 hours"],
+/** Minutes from now, or one of the two above. */
+const CHOICES = [
+  ["5", "in 5 minutes"],
+  ["20", "in 20 minutes"],
+  ["60", "in an hour"],
+  ["180", "in 3 hours"],
+  [TOMORROW, "tomorrow at 9"],
+  [AT, "at a time…"],
 ] as const;
 
 /** Null: no moment was chosen. */
@@ -24,64 +29,26 @@ function momentOf(when: string, at: string): number | null {
 }
 
 export function ReminderForm() {
-  const words = useSignal("");
+  const text = useSignal("");
   const when = useSignal("20");
   const at = useSignal("");
-  const problem = useSignal<string | null>(null);
-  const busy = useSignal(false);
+  const { busy, problem, run } = useAction();
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const moment = momentOf(when.value, at.value);
-    if (words.value.trim() === "" || moment === null || busy.value) return;
-    busy.value = true;
-    problem.value = await remind(words.value.trim(), moment);
-    busy.value = false;
-    if (problem.value === null) words.value = "";
+    const words = text.value.trim();
+    if (words === "" || moment === null) return;
+    if (await run(() => remind(words, moment))) text.value = "";
   };
   return (
-    <form class="reminder" aria-label="New reminder" onSubmit={(event) => void submit(event)}>
-      <label class="reminder-words">
-        <span>Remind me of</span>
-        <input
-          type="text"
-          required
-          maxLength={MAX_WORDS}
-          placeholder="stretching"
-          value={words.value}
-          onInput={(event) => (words.value = event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        <span>When</span>
-        <select value={when.value} onChange={(event) => (when.value = event.currentTarget.value)}>
-          {AFTER.map(([minutes, name]) => (
-            <option key={minutes} value={String(minutes)}>
-              {name}
-            </option>
-          ))}
-          <option value={TOMORROW}>tomorrow at 9</option>
-          <option value={AT}>at a time…</option>
-        </select>
-      </label>
-      {when.value === AT && (
-        <label>
-          <span>Time</span>
-          <input
-            type="datetime-local"
-            required
-            value={at.value}
-            onInput={(event) => (at.value = event.currentTarget.value)}
-          />
-        </label>
-      )}
-      <button type="submit" class="primary" disabled={busy.value}>
+    <form class="form" aria-label="New reminder" onSubmit={(event) => void submit(event)}>
+      <TextField label="Remind me of" value={text} required maxLength={MAX_WORDS} placeholder="stretching" wide />
+      <SelectField label="When" value={when} choices={CHOICES} />
+      {when.value === AT && <TextField label="Time" value={at} type="datetime-local" required />}
+      <button type="submit" class="primary" disabled={busy}>
         Remind me
       </button>
-      {problem.value !== null && (
-        <p class="job-problem" role="alert">
-          {problem.value}
-        </p>
-      )}
+      <Problem text={problem} />
     </form>
   );
 }

@@ -5,8 +5,8 @@ import { ago, took } from "../../net/error-text.ts";
 import { moreRuns, runs } from "../../state/jobs-state.ts";
 import { hashOf } from "../../state/route.ts";
 import { moment, until } from "../../text/schedule.ts";
+import { minute } from "../../state/screen.ts";
 import { Icon, type IconName } from "../icons.tsx";
-import { minute } from "../sidebar.tsx";
 
 const LOOKS: Readonly<Record<RunStatus, { readonly icon: IconName; readonly word: string; readonly status: string }>> =
   {

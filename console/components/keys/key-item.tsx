@@ -1,11 +1,11 @@
 /** One key: its name, what it may do, when it was used last and when it ends. Revoking asks first. */
-import { useSignal } from "@preact/signals";
 import type { ApiKey } from "../../../src/contracts/api-keys.ts";
 import { ago } from "../../net/error-text.ts";
 import { endKey } from "../../state/keys-state.ts";
 import { until } from "../../text/schedule.ts";
+import { minute } from "../../state/screen.ts";
 import { Icon } from "../icons.tsx";
-import { minute } from "../sidebar.tsx";
+import { AskFirst } from "../parts/ask-first.tsx";
 
 interface Props {
   readonly apiKey: ApiKey;
@@ -40,7 +40,13 @@ export function KeyItem({ apiKey, onRevoked }: Props) {
             {expiresAt !== null && !expired && ` · expires ${until(expiresAt, now)}`}
           </span>
         </span>
-        <Revoke apiKey={apiKey} onRevoked={onRevoked} />
+        <AskFirst
+          verb="Revoke"
+          to={`the key of ${name}`}
+          question="Revoke it? What the program is doing ends at once, and this cannot be undone."
+          act={() => endKey(apiKey)}
+          onDone={onRevoked}
+        />
       </div>
     </div>
   );
@@ -69,49 +75,4 @@ function limitsOf({ dailyUsd, dailyTokens, requestsPerMinute }: ApiKey): string 
     requestsPerMinute === null ? "" : `${requestsPerMinute} requests a minute`,
   ].filter((limit) => limit !== "");
   return limits.map((limit) => ` · ${limit}`).join("");
-}
-
-function Revoke({ apiKey, onRevoked }: Props) {
-  const asking = useSignal(false);
-  const problem = useSignal<string | null>(null);
-  const busy = useSignal(false);
-  const revoke = async (): Promise<void> => {
-    if (busy.value) return;
-    busy.value = true;
-    problem.value = await endKey(apiKey);
-    busy.value = false;
-    if (problem.value === null) onRevoked();
-  };
-  if (!asking.value)
-    return (
-      <button
-        type="button"
-        class="quiet small edged deny"
-        aria-label={`Revoke the key of ${apiKey.name}…`}
-        onClick={() => (asking.value = true)}
-      >
-        Revoke…
-      </button>
-    );
-  return (
-    <div class="approval-buttons key-ask" role="group" aria-label={`Revoke the key of ${apiKey.name}?`}>
-      <span class="job-ask">Revoke it? What the program is doing ends at once, and this cannot be undone.</span>
-      <button type="button" class="quiet small edged deny" ref={focus} onClick={() => void revoke()}>
-        Revoke
-      </button>
-      <button type="button" class="quiet small edged" onClick={() => (asking.value = false)}>
-        Keep
-      </button>
-      {problem.value !== null && (
-        <p class="job-problem" role="alert">
-          {problem.value}
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** A question that appears takes the focus, so that it can be answered where one is. */
-function focus(element: HTMLElement | null): void {
-  element?.focus();
 }

@@ -1,5 +1,6 @@
 /** What a new key is limited to: agents, tools, what it may spend in a day, how often it may ask. Whatever is left empty has no limit of its own. */
 import { type Signal, useSignal } from "@preact/signals";
+import { TextField } from "../parts/fields.tsx";
 import type { WireKeyInput } from "../../../src/contracts/wire.ts";
 
 /** As they were typed; the gateway checks them. */
@@ -40,64 +41,18 @@ function namesIn(typed: string): readonly string[] {
   return typed.split(/[\s,]+/).filter((one) => one !== "");
 }
 
+const NAMES = { maxLength: MAX_NAMES, exact: true } as const;
+const NUMBER = { type: "number", min: "0", maxLength: MAX_NUMBER, placeholder: "no limit" } as const;
+
 export function KeyLimits({ fields }: { readonly fields: LimitFields }) {
   return (
     <fieldset class="key-limits">
       <legend>Limits</legend>
-      <NamesField label="Agents" placeholder="all" value={fields.agents} />
-      <NamesField label="Tools" placeholder="all, or notes_*, web_search" value={fields.tools} />
-      <NumberField label="US dollars a day" step="0.01" value={fields.dailyUsd} />
-      <NumberField label="Tokens a day" step="1" value={fields.dailyTokens} />
-      <NumberField label="Requests a minute" step="1" min="1" value={fields.requestsPerMinute} />
+      <TextField {...NAMES} label="Agents" placeholder="all" value={fields.agents} />
+      <TextField {...NAMES} label="Tools" placeholder="all, or notes_*, web_search" value={fields.tools} />
+      <TextField {...NUMBER} label="US dollars a day" step="0.01" value={fields.dailyUsd} />
+      <TextField {...NUMBER} label="Tokens a day" step="1" value={fields.dailyTokens} />
+      <TextField {...NUMBER} label="Requests a minute" step="1" min="1" value={fields.requestsPerMinute} />
     </fieldset>
-  );
-}
-
-interface NamesProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: Signal<string>;
-}
-
-function NamesField({ label, placeholder, value }: NamesProps) {
-  return (
-    <label>
-      <span>{label}</span>
-      <input
-        type="text"
-        maxLength={MAX_NAMES}
-        placeholder={placeholder}
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        value={value.value}
-        onInput={(event) => (value.value = event.currentTarget.value)}
-      />
-    </label>
-  );
-}
-
-interface NumberProps {
-  readonly label: string;
-  readonly step: string;
-  readonly min?: string;
-  readonly value: Signal<string>;
-}
-
-function NumberField({ label, step, min = "0", value }: NumberProps) {
-  return (
-    <label>
-      <span>{label}</span>
-      <input
-        type="number"
-        inputmode="decimal"
-        min={min}
-        step={step}
-        maxLength={MAX_NUMBER}
-        placeholder="no limit"
-        value={value.value}
-        onInput={(event) => (value.value = event.currentTarget.value)}
-      />
-    </label>
   );
 }

@@ -2,38 +2,33 @@
 import { useEffect, useRef } from "preact/hooks";
 import { followKeys, keys, madeKey } from "../../state/keys-state.ts";
 import { CopyButton } from "../copy-button.tsx";
+import { PagedList } from "../parts/paged-list.tsx";
+import { ViewFrame } from "../parts/view-frame.tsx";
+import { SYSTEM_TABS } from "../system/system-tabs.ts";
 import { KeyForm } from "./key-form.tsx";
 import { KeyItem } from "./key-item.tsx";
 
 export function KeysView() {
   const region = useRef<HTMLDivElement>(null);
   useEffect(followKeys, []);
-  const { phase, items } = keys.value;
   return (
-    <div class="chat-frame">
-      <div class="chat" tabindex={0} role="region" aria-label="Keys" data-testid="keys-view" ref={region}>
-        <div class="column">
-          <p class="key-about">
-            A key lets a program in, with no more rights than it needs. It is shown once, and can be revoked at any
-            time.
-          </p>
-          <KeyForm />
-          <MadeKey />
-          {phase === "failed" && (
-            <p class="list-note">The keys could not be read. They come back with the connection.</p>
-          )}
-          {phase === "ready" && items.length === 0 && <p class="list-note">There are no keys yet.</p>}
-          {items.length > 0 && <h2 class="hidden">Keys</h2>}
-          <ul class="tool-list" aria-label="Keys" aria-busy={phase === "loading"}>
-            {items.map((key) => (
-              <li key={key.id}>
-                <KeyItem apiKey={key} onRevoked={() => region.current?.focus()} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      </div>
-    </div>
+    <ViewFrame name="System" testId="keys-view" region={region} tabs={SYSTEM_TABS}>
+      <p class="about">
+        A key lets a program in, with no more rights than it needs. It is shown once, and can be revoked at any time.
+      </p>
+      <KeyForm />
+      <MadeKey />
+      <h2 class="hidden">Keys</h2>
+      <PagedList
+        name="Keys"
+        list={keys.value}
+        failed="The keys could not be read. They come back with the connection."
+        empty="There are no keys yet."
+        keyOf={({ id }) => id}
+      >
+        {(key) => <KeyItem apiKey={key} onRevoked={() => region.current?.focus()} />}
+      </PagedList>
+    </ViewFrame>
   );
 }
 

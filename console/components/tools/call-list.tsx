@@ -1,4 +1,4 @@
-/** The record of tool calls, newest first, narrowed by tool, end, conversation and time. */
+/** The audit log of tool calls, newest first, narrowed by tool, end, conversation and time. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
@@ -7,6 +7,7 @@ import { titleOf } from "../../state/asking.ts";
 import { hashOf } from "../../state/route.ts";
 import { list } from "../../state/console-state.ts";
 import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-state.ts";
+import { PagedList } from "../parts/paged-list.tsx";
 import { ToolCard } from "../tool-card.tsx";
 
 const HOUR_MS = 3_600_000;
@@ -28,24 +29,19 @@ export function CallList() {
     void readTools();
     void readCalls();
   }, []);
-  const { phase, items, next } = calls.value;
   return (
     <>
       <Filters />
-      {phase === "failed" && <p class="list-note">The record could not be read. Is the gateway connected?</p>}
-      {phase === "ready" && items.length === 0 && <p class="list-note">No calls match.</p>}
-      <ul class="tool-list" aria-label="Calls" aria-busy={phase === "loading"}>
-        {items.map((row) => (
-          <li key={row.id} data-testid="call">
-            <OneCall row={row} />
-          </li>
-        ))}
-      </ul>
-      {next !== null && (
-        <button type="button" class="quiet earlier" onClick={() => void moreCalls()}>
-          Show more
-        </button>
-      )}
+      <PagedList
+        name="Calls"
+        list={calls.value}
+        failed="The calls could not be read. Is the gateway connected?"
+        empty="No calls match."
+        keyOf={({ id }) => String(id)}
+        onMore={() => void moreCalls()}
+      >
+        {(row) => <OneCall row={row} />}
+      </PagedList>
     </>
   );
 }
@@ -75,7 +71,11 @@ function OneCall({ row }: { readonly row: AuditRow }) {
       </dd>
     </dl>
   );
-  return <ToolCard call={call} at={time} more={more} />;
+  return (
+    <div data-testid="call">
+      <ToolCard call={call} at={time} more={more} />
+    </div>
+  );
 }
 
 function Filters() {

@@ -5,6 +5,7 @@ import { duration } from "../../net/error-text.ts";
 import { readTools, tools } from "../../state/tools-state.ts";
 import { pretty } from "../../text/pretty.ts";
 import { Icon } from "../icons.tsx";
+import { PagedList } from "../parts/paged-list.tsx";
 
 const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
   idempotent: "may run again",
@@ -22,21 +23,16 @@ const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
 export function ToolList() {
   useEffect(() => void readTools(), []);
   const { phase, items, ofPi } = tools.value;
-  if (phase === "failed") return <p class="list-note">The tools could not be read. Is the gateway connected?</p>;
-  if (phase === "ready" && items.length === 0) return <p class="list-note">There are no tools.</p>;
   return (
-    <ul class="tool-list" aria-label="Tools" aria-busy={phase === "loading"}>
-      {items.map((tool) => (
-        <li key={tool.name}>
-          <OneTool tool={tool} />
-        </li>
-      ))}
-      {ofPi.map((tool) => (
-        <li key={`pi ${tool.name}`}>
-          <OneTool tool={tool} />
-        </li>
-      ))}
-    </ul>
+    <PagedList<Shown>
+      name="Tools"
+      list={{ phase, items: [...items, ...ofPi], next: null }}
+      failed="The tools could not be read. Is the gateway connected?"
+      empty="There are no tools."
+      keyOf={(tool) => `${originOf(tool)} ${tool.name}`}
+    >
+      {(tool) => <OneTool tool={tool} />}
+    </PagedList>
   );
 }
 

@@ -1,24 +1,21 @@
-/** One row of the pairing dialog. Letting somebody in takes their code and a role; every decision can be undone where it was made. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Role } from "../../src/contracts/ids.ts";
-import { approve, type PersonRow, revoke, undo } from "../state/people.ts";
+/** One person on a channel. Giving access takes their code and a role; every decision can be undone where it was made. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Role } from "../../../src/contracts/ids.ts";
+import { SelectField, TextField } from "../parts/fields.tsx";
+import { Problem, useAction } from "../parts/use-action.tsx";
+import { approve, type PersonRow, revoke, undo } from "../../state/people.ts";
 
 const CODE_CHARS = 8;
-const ROLES: readonly { readonly role: Role; readonly says: string }[] = [
-  { role: "member", says: "Member" },
-  { role: "guest", says: "Guest" },
-  { role: "owner", says: "Owner: may do everything" },
+const ROLES: readonly (readonly [Role, string])[] = [
+  ["member", "Member"],
+  ["guest", "Guest"],
+  ["owner", "Owner: may do everything"],
 ];
 
 export function Person({ row }: { readonly row: PersonRow }) {
   const { person, gone, decided } = row;
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const act = async (decision: Promise<string | null>) => {
-    setBusy(true);
-    setProblem(await decision);
-    setBusy(false);
-  };
+  const { busy, problem, run } = useAction();
   const waits = person.state === "pending";
   const name = person.name || person.principal;
   return (
@@ -28,9 +25,11 @@ export function Person({ row }: { readonly row: PersonRow }) {
         <code>{person.principal}</code>
         <small>{describe(row)}</small>
       </span>
-      {decided !== null && <Undo name={name} decided={decided} busy={busy} onUndo={() => void act(undo(person))} />}
+      {decided !== null && (
+        <Undo name={name} decided={decided} busy={busy} onUndo={() => void run(() => undo(person))} />
+      )}
       {decided === null && !gone && waits && (
-        <LetIn row={row} busy={busy} onLetIn={(code, role) => void act(approve(person, code, role))} />
+        <LetIn row={row} busy={busy} onLetIn={(code, role) => void run(() => approve(person, code, role))} />
       )}
       {decided === null && !gone && (
         <button
@@ -38,19 +37,17 @@ export function Person({ row }: { readonly row: PersonRow }) {
           class="quiet"
           disabled={busy}
           aria-label={`${waits ? "Refuse" : "Remove"} ${name}`}
-          onClick={() => void act(revoke(person))}
+          onClick={() => void run(() => revoke(person))}
         >
           {waits ? "Refuse" : "Remove"}
         </button>
       )}
-      <p class="composer-problem person-problem" role="alert">
-        {problem}
-      </p>
+      <Problem text={problem} />
     </li>
   );
 }
 
-/** A row never shrinks while the dialog is open, or the rows below it would move up under the pointer. */
+/** A row never shrinks while somebody looks, or the rows below it would move up under the pointer. */
 function useLastingHeight() {
   const item = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => {
@@ -72,38 +69,19 @@ function LetIn(props: {
   readonly onLetIn: (code: string, role: Role) => void;
 }) {
   const { name, principal } = props.row.person;
-  const [code, setCode] = useState("");
-  const [role, setRole] = useState<Role>("member");
-  const complete = code.replaceAll(/[\s-]/g, "").length === CODE_CHARS;
+  const code = useSignal("");
+  const role = useSignal<string>("member");
+  const complete = code.value.replaceAll(/[\s-]/g, "").length === CODE_CHARS;
   const submit = (event: Event) => {
     event.preventDefault();
-    if (complete && !props.busy) props.onLetIn(code, role);
+    if (complete && !props.busy) props.onLetIn(code.value, role.value as Role);
   };
   return (
-    <form class="let-in" aria-label={`Let ${name || principal} in`} onSubmit={submit}>
-      <label>
-        Their code
-        <input
-          value={code}
-          maxLength={CODE_CHARS * 2}
-          autocomplete="off"
-          autocapitalize="characters"
-          spellcheck={false}
-          onInput={(event) => setCode(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Role
-        <select value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>
-          {ROLES.map((choice) => (
-            <option key={choice.role} value={choice.role}>
-              {choice.says}
-            </option>
-          ))}
-        </select>
-      </label>
+    <form class="form let-in" aria-label={`Let ${name || principal} in`} onSubmit={submit}>
+      <TextField label="Their code" value={code} maxLength={CODE_CHARS * 2} exact />
+      <SelectField label="Role" value={role} choices={ROLES} />
       <button type="submit" class="primary" disabled={!complete || props.busy}>
-        Let in as {role}
+        Let in as {role.value}
       </button>
     </form>
   );

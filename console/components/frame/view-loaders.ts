@@ -1,0 +1,14 @@
+/** How each view is loaded when somebody first looks at it. */
+import type { ComponentType } from "preact";
+import type { View } from "../../state/route.ts";
+
+/** Each is a file of its own in the build. The conversation is not among them: it is what people come for. */
+export const LOADERS: Readonly<Record<Exclude<View, "chat">, () => Promise<ComponentType>>> = {
+  calls: async () => (await import("../tools/tools-view.tsx")).ToolsView,
+  tools: async () => (await import("../tools/tools-view.tsx")).ToolsView,
+  jobs: async () => (await import("../jobs/jobs-view.tsx")).JobsView,
+  channels: async () => (await import("../channels/channels-view.tsx")).ChannelsView,
+  health: async () => (await import("../system/health-view.tsx")).HealthView,
+  keys: async () => (await import("../keys/keys-view.tsx")).KeysView,
+  more: async () => (await import("./more-view.tsx")).MoreView,
+};

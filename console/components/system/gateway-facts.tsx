@@ -1,0 +1,42 @@
+/** What the running gateway says of itself: version, model, agents, sandbox, queue, configuration, servers and plugins. */
+import type { GatewayStatus } from "../../../src/contracts/wire.ts";
+import { duration } from "../../net/error-text.ts";
+
+type Fact = readonly [name: string, value: string, title?: string];
+
+export function GatewayFacts({ status }: { readonly status: GatewayStatus }) {
+  return (
+    <dl class="facts">
+      {factsOf(status).map(([name, value, title]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd data-testid={name === "Sandbox" ? "sandbox" : undefined} title={title}>
+            {value}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function factsOf(status: GatewayStatus): readonly Fact[] {
+  const { version, uptimeMs, model, pool, queue, outbox, config, mcp, plugins } = status;
+  return [
+    ["Version", version],
+    ["Running for", duration(uptimeMs)],
+    ["Model", model.demo ? "demo model" : (model.name ?? "not known before the first agent has started")],
+    ["Agent processes", `${pool.busy} busy, ${pool.idle} idle, at most ${pool.max}`],
+    ["Messages", `${queue.waiting} waiting, ${queue.running} being answered`],
+    ["Replies", `${outbox.pending} on their way`],
+    sandboxFact(status),
+    ["Configuration", `${config.file ?? "defaults"}${config.applied ? "" : ", as it is on the disk, is not in force"}`],
+    ["MCP servers", mcp.length === 0 ? "none" : mcp.map(({ name, state }) => `${name} (${state})`).join(", ")],
+    ["Plugins", `${plugins.running} running${plugins.failed > 0 ? `, ${plugins.failed} failed` : ""}`],
+  ];
+}
+
+/** What keeps the shell and the files of agents inside their folders. */
+function sandboxFact({ sandbox: { setting, tier, because, leaks, advice } }: GatewayStatus): Fact {
+  const value = setting === "off" ? "switched off (agent.sandbox)" : tier;
+  return ["Sandbox", value, [because, ...leaks, advice ?? ""].join("\n")];
+}

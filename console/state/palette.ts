@@ -1,0 +1,109 @@
+/** Finding everything from one field (Ctrl+K): what can be found, read from the gateway while somebody looks, and what happens on choosing. */
+import { batch, computed, signal } from "@preact/signals";
+import type { SessionSummary } from "../../src/contracts/chat.ts";
+import type { WireListedJob } from "../../src/contracts/wire.ts";
+import { leave, list, newChat, openSession, request } from "./console-state.ts";
+import { type Entry, findEntries } from "./find.ts";
+import { ADDRESSES, VIEW_TITLES } from "./route.ts";
+import { soon } from "./soon.ts";
+import { nextTheme } from "./theme.ts";
+
+interface Choice extends Entry {
+  run(): void;
+}
+
+const SEARCH_PAUSE_MS = 120;
+const MAX_CONVERSATIONS = 8;
+const MAX_JOBS = 200;
+
+export const paletteOpen = signal(false);
+export const typed = signal("");
+/** Which of the found entries Enter chooses. */
+export const chosen = signal(0);
+const conversations = signal<readonly SessionSummary[]>([]);
+const jobs = signal<readonly WireListedJob[]>([]);
+
+const COMMANDS: readonly Choice[] = [
+  { id: "new-chat", group: "Commands", name: "New chat", run: newChat },
+  { id: "theme", group: "Commands", name: "Change the theme", detail: "light, dark, as the system", run: nextTheme },
+  { id: "sign-out", group: "Commands", name: "Sign out", run: () => void leave() },
+];
+
+const VIEWS: readonly Choice[] = (Object.keys(ADDRESSES) as (keyof typeof ADDRESSES)[])
+  .filter((view) => view !== "more")
+  .map((view) => ({
+    id: `view ${view}`,
+    group: "Views",
+    name: VIEW_TITLES[view],
+    run: () => (location.hash = ADDRESSES[view]),
+  }));
+
+export const found = computed<readonly Choice[]>(() => [
+  ...findEntries([...COMMANDS, ...VIEWS], typed.value),
+  // the gateway has searched: titles it found are not judged again
+  ...conversations.value.map(conversationChoice),
+  ...findEntries(jobs.value.map(jobChoice), typed.value),
+]);
+
+function conversationChoice({ key, title, channel }: SessionSummary): Choice {
+  return {
+    id: key,
+    group: "Conversations",
+    name: title || "Untitled",
+    ...(channel === "webchat" ? {} : { detail: channel }),
+    run: () => openSession(key),
+  };
+}
+
+function jobChoice({ id, task }: WireListedJob): Choice {
+  return { id: `job ${id}`, group: "Jobs", name: id, detail: task, run: () => void showJob(id) };
+}
+
+async function showJob(id: string): Promise<void> {
+  const { showRuns } = await import("./jobs-state.ts");
+  showRuns(id);
+  location.hash = ADDRESSES.jobs;
+}
+
+export function openPalette(): void {
+  batch(() => {
+    paletteOpen.value = true;
+    typed.value = "";
+    chosen.value = 0;
+    conversations.value = list.value.items.slice(0, MAX_CONVERSATIONS);
+  });
+  request("cron.list", { limit: MAX_JOBS }).then(
+    ({ items }) => (jobs.value = items),
+    () => undefined, // without a connection the rest is still found
+  );
+}
+
+export function closePalette(): void {
+  paletteOpen.value = false;
+}
+
+export function typeToFind(text: string): void {
+  batch(() => {
+    typed.value = text;
+    chosen.value = 0;
+  });
+  soon("palette", SEARCH_PAUSE_MS, () => void searchConversations(text.trim()));
+}
+
+async function searchConversations(text: string): Promise<void> {
+  const query = text === "" ? {} : { search: text };
+  const page = await request("sessions.list", { ...query, limit: MAX_CONVERSATIONS }).catch(() => null); // the last ones stay
+  if (page && typed.value.trim() === text) conversations.value = page.items;
+}
+
+export function choose(choice: Choice | undefined): void {
+  if (!choice) return;
+  closePalette();
+  choice.run();
+}
+
+/** Past the end it begins again. */
+export function moveChosen(step: 1 | -1): void {
+  const count = found.value.length;
+  if (count > 0) chosen.value = (chosen.value + step + count) % count;
+}

@@ -31,6 +31,7 @@ import {
 } from "./house-plan.ts";
 import { beyondPlan, doubleSpreads, literalSpreads, overfullBags, subjectless } from "./house-shapes.ts";
 import { forgottenPromises } from "./house-promises.ts";
+import { forgottenSteps } from "./house-steps.ts";
 import {
   looseVersions,
   lockAddresses,
@@ -96,6 +97,7 @@ describe("the house", () => {
   test("leaves no promise without somebody who handles its failure", () => {
     expect(unexcused(forgottenPromises(sources))).toEqual([]);
   });
+  test("forgets no step of the store's row code", () => expect(unexcused(forgottenSteps(sources))).toEqual([]));
   test("opens every file with its purpose", () => expect(unexcused(silentOpenings(sources))).toEqual([]));
   test("makes few exceptions", () => expect(EXCEPTIONS.length).toBeLessThanOrEqual(LIMITS.exceptions));
 });
@@ -466,6 +468,40 @@ describe("the scanner", () => {
     const text = "if (a) { b(); } for (const c of d) { e(c); } interface F { g(h: number): void }";
     expect(functionsOf(source("a.ts", text))).toEqual([]);
   });
+});
+
+describe("the rule about steps", () => {
+  const HEAD = "import type { Steps } from '../steps.ts';\n";
+  const found = (code: string): number => forgottenSteps([source("src/store/rows/one.ts", HEAD + code)]).length;
+
+  test.each([
+    ["a query as a statement", "function* f() {\n  drop.run({ id });\n}"],
+    [
+      "a query that is only asked whether it is there",
+      "function* f() {\n  if (queries.known.first({ id })) return;\n}",
+    ],
+    ["a query behind an operator", "function* f() {\n  return (yield* a.first({})) ?? b.first({});\n}"],
+    ["a list in a loop", "function* f() {\n  for (const one of old.all({})) gone(one);\n}"],
+    ["a function of steps as a statement", "function* add() {}\nfunction* f() {\n  add();\n}"],
+    [
+      "a method of steps as a statement",
+      "interface A {\n  append(a: B): Steps<C>;\n}\nfunction* f() {\n  audit.append(b);\n}",
+    ],
+    [
+      "a function that another one made",
+      "function make(sql: Sql): (a: B) => Steps<void> {\n}\nconst end = make(sql);\nfunction* f() {\n  end(b);\n}",
+    ],
+  ])("finds %s", (_what, code) => expect(found(code)).toBe(1));
+
+  test.each([
+    ["a query that is run", "function* f() {\n  const row = yield* known.first({ id });\n}"],
+    ["a query that is run inside of an expression", "function* f() {\n  return (yield* known.run({ id })) > 0;\n}"],
+    ["a query that is handed on", "const list = () => read(() => latest.all({ limit }));"],
+    [
+      "a set that has a method of the same name",
+      "interface A {\n  add(a: B): Steps<C>;\n}\nconst seen = new Set();\nfunction* f() {\n  seen.add(b);\n}",
+    ],
+  ])("leaves %s alone", (_what, code) => expect(found(code)).toBe(0));
 });
 
 describe("the rule about promises", () => {

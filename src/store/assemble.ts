@@ -41,6 +41,7 @@ import { createTurns } from "./rows/turns.ts";
 import { createUsage } from "./rows/usage.ts";
 import type { Sql } from "./sql.ts";
 import { createStarts } from "./starts.ts";
+import { runAtOnce, type Steps } from "./steps.ts";
 
 export interface StoreDeps {
   readonly clock: Clock;
@@ -78,12 +79,14 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
   const instanceId = deps.ids.next("gateway") as InstanceId;
   const takeOverClaims = createClaimTakeover(sql, instanceId);
   const starts = createStarts(sql);
-  const epoch = starts.begin(() => {
-    endForgotten();
-    endOpenApprovals(deps.clock.now());
-    takeOverClaims();
+  const { epoch, head } = inTransaction(sql, function* () {
+    const epoch = yield* starts.begin();
+    yield* endForgotten();
+    yield* endOpenApprovals(deps.clock.now());
+    yield* takeOverClaims();
+    return { epoch, head: yield* chain.head() };
   });
-  options.headFile?.noteCommitted(chain.head());
+  options.headFile?.noteCommitted(head);
   const commits = createGroupCommit({ sql, log: deps.log, noRoom: options.noRoom });
   let open = true;
   const rows: RowDeps = {
@@ -131,11 +134,18 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
       options.closing();
       commits.close();
       close(sql, commits, () => {
-        starts.end();
-        options.headFile?.close(chain.head());
+        runAtOnce(starts.end());
+        options.headFile?.close(runAtOnce(chain.head()));
       });
     },
   };
+}
+
+function inTransaction<T>(sql: Sql, run: () => Steps<T>): T {
+  sql.control("begin immediate");
+  const value = runAtOnce(run());
+  sql.control("commit");
+  return value;
 }
 
 /** `last`: what is still written into it. */
@@ -153,7 +163,7 @@ function createRead(isOpen: () => boolean): RowDeps["read"] {
   return async (run) => {
     if (!isOpen()) throw new GatewayError("stopping", "the store is closed");
     try {
-      return run();
+      return runAtOnce(run());
     } catch (error) {
       throw storeFailed(error);
     }

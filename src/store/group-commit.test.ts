@@ -5,6 +5,15 @@ import { GatewayError } from "../contracts/errors.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { createGroupCommit, MAX_BATCH, MAX_WAITING } from "./group-commit.ts";
 import { type Control, createSql, type Sql } from "./sql.ts";
+import type { Steps } from "./steps.ts";
+
+/** A write as row code has it, from one that needs no answers. */
+function steps<T>(run: () => T): () => Steps<T> {
+  // oxlint-disable-next-line require-yield -- the answer is there at once
+  return function* () {
+    return run();
+  };
+}
 
 function fixture() {
   const db = new Database(":memory:");
@@ -33,7 +42,7 @@ function fixture() {
     failOn,
     commits,
     insert: (n: number) => db.prepare("insert into notes values (?)").run(n).changes,
-    add: (n: number) => commits.write(() => db.prepare("insert into notes values (?)").run(n).changes),
+    add: (n: number) => commits.write(steps(() => db.prepare("insert into notes values (?)").run(n).changes)),
     notes: () => db.prepare("select n from notes order by n").values().flat(),
     count: (text: Control) => said.filter((one) => one === text).length,
     words: () => log.lines.map(({ words }) => words),
@@ -69,10 +78,12 @@ test("a writer is not told before the commit", async () => {
 
 test("a write that throws loses only itself, and its half-done work with it", async () => {
   using fx = fixture();
-  const broken = fx.commits.write(() => {
-    fx.db.prepare("insert into notes values (2)").run();
-    throw new GatewayError("conflict", "changed its mind");
-  });
+  const broken = fx.commits.write(
+    steps(() => {
+      fx.db.prepare("insert into notes values (2)").run();
+      throw new GatewayError("conflict", "changed its mind");
+    }),
+  );
   const results = await Promise.allSettled([fx.add(1), broken, fx.add(3), fx.add(3)]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"]);
   await expect(broken).rejects.toMatchObject({ code: "conflict" });
@@ -87,7 +98,7 @@ test("a batch has a limit, and what is over it goes into the next one", async ()
 
 test("writes that wait have a limit: one more is rejected at once, and those that wait are still written", async () => {
   using fx = fixture();
-  const writes = Array.from({ length: MAX_WAITING }, () => fx.commits.write(() => 1));
+  const writes = Array.from({ length: MAX_WAITING }, () => fx.commits.write(steps(() => 1)));
   await expect(fx.add(1)).rejects.toMatchObject({
     code: "store_failed",
     cause: { message: "too many writes are waiting" },
@@ -126,7 +137,11 @@ test.each(STEPS)("an I/O error at %s ends acknowledging: nothing is written or t
   using fx = fixture();
   const kept = await fx.add(1);
   fx.failOn.set(step, sqliteError("SQLITE_IOERR_FSYNC"));
-  const add = (n: number) => fx.commits.write(() => fx.insert(n), "with the next");
+  const add = (n: number) =>
+    fx.commits.write(
+      steps(() => fx.insert(n)),
+      "with the next",
+    );
   const batch = [add(2), add(3)];
   const queued = Array.from({ length: MAX_BATCH }, (_, n) => add(100 + n)); // waits behind the batch that fails
   const results = await Promise.allSettled([...batch, ...queued]);
@@ -142,17 +157,21 @@ test.each(STEPS)("an I/O error at %s ends acknowledging: nothing is written or t
 test("an I/O error inside a write ends acknowledging, also for the other writes of its batch", async () => {
   using fx = fixture();
   const failing = () =>
-    fx.commits.write(() => {
-      throw sqliteError("SQLITE_IOERR_WRITE");
-    });
+    fx.commits.write(
+      steps(() => {
+        throw sqliteError("SQLITE_IOERR_WRITE");
+      }),
+    );
   await Promise.allSettled([failing()]);
   expect(fx.commits.isBroken()).toBe(true);
   using other = fixture();
   const results = await Promise.allSettled([
     other.add(1),
-    other.commits.write(() => {
-      throw sqliteError("SQLITE_CORRUPT");
-    }),
+    other.commits.write(
+      steps(() => {
+        throw sqliteError("SQLITE_CORRUPT");
+      }),
+    ),
   ]);
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect([other.commits.isBroken(), other.notes()]).toEqual([true, []]);
@@ -176,7 +195,7 @@ test("a full disk refuses writes, keeps what was committed, and works again when
   using fx = fixture();
   fx.db.exec("create table pages (body text)");
   const addPage = () =>
-    fx.commits.write(() => fx.db.prepare("insert into pages values (?)").run("x".repeat(50_000)).changes);
+    fx.commits.write(steps(() => fx.db.prepare("insert into pages values (?)").run("x".repeat(50_000)).changes));
   await addPage();
   fx.db.exec(`pragma max_page_count = ${Number(fx.db.prepare("pragma page_count").values()[0]?.[0]) + 2}`);
   for (const group of [[addPage()], [addPage(), addPage()], [addPage(), fx.add(1)]])
@@ -211,8 +230,17 @@ test("closing commits every batch that waits, not only the first", async () => {
 test("a write that may wait for the next fsync is in the file at once and does not weaken the one after it", async () => {
   using fx = fixture();
   const level = () => (fx.db.prepare("pragma synchronous").get() as { synchronous: number }).synchronous;
-  await fx.commits.write(() => fx.db.prepare("insert into notes values (1)").run().changes, "with the next");
+  await fx.commits.write(
+    steps(() => fx.db.prepare("insert into notes values (1)").run().changes),
+    "with the next",
+  );
   expect(level()).toBe(1);
-  const both = [fx.commits.write(() => level(), "with the next"), fx.commits.write(() => level())];
+  const both = [
+    fx.commits.write(
+      steps(() => level()),
+      "with the next",
+    ),
+    fx.commits.write(steps(() => level())),
+  ];
   expect(await Promise.all(both)).toEqual([2, 2]);
 });

@@ -8,10 +8,11 @@ import type { Log } from "../kit/log.ts";
 import { asFullDisk } from "./health/no-room.ts";
 import { faultMeaning, sqliteCode } from "./health/write-faults.ts";
 import type { Sql } from "./sql.ts";
+import { runAtOnce, type Steps } from "./steps.ts";
 
 export interface GroupCommit {
-  /** `run` is synchronous and touches nothing but the database: it may be run a second time after a rollback. */
-  write<T>(run: () => T, when?: Synced): Promise<T>;
+  /** `run` runs in one go and touches nothing but the database: it may be run a second time after a rollback. */
+  write<T>(run: () => Steps<T>, when?: Synced): Promise<T>;
   /** Commits what is waiting and takes nothing more. After an I/O error it commits nothing. */
   close(): void;
   /** Why the last write failed for a reason that holds for the next one too; null while writes work. */
@@ -98,12 +99,13 @@ export function createGroupCommit({ log, noRoom, ...deps }: CommitDeps): GroupCo
   };
 
   return {
-    write<T>(run: () => T, when: Synced = "now"): Promise<T> {
+    write<T>(run: () => Steps<T>, when: Synced = "now"): Promise<T> {
       if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
       if (isBroken) return Promise.reject(fault);
       if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
+      const runNow = () => asFullDisk(() => runAtOnce(run()), noRoom);
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ run: () => asFullDisk(run, noRoom), when, resolve: resolve as Waiting["resolve"], reject });
+        waiting.push({ run: runNow, when, resolve: resolve as Waiting["resolve"], reject });
         schedule();
       });
     },

@@ -1,7 +1,8 @@
 /**
- * Typed SQL that runs now: queries are built and compiled by Kysely and executed synchronously, because the writes that share a commit
- * must not wait in the middle of it. Values always travel as parameters; there is no way to pass text into a statement from outside.
+ * Typed SQL over SQLite: queries are built and compiled by Kysely, and answered at once, because the writes that share a commit must not
+ * wait in the middle of it. Values always travel as parameters; there is no way to pass text into a statement from outside.
  */
+/* oxlint-disable require-yield -- SQLite's answers are there at once: nothing here ever goes out to be waited for */
 import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import {
   type CompiledQuery,
@@ -12,13 +13,14 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { Tables } from "./schema.ts";
+import type { Steps } from "./steps.ts";
 
 export type Builder = Kysely<Tables>;
 
 export interface Sql {
   readonly inTransaction: boolean;
   /** For queries whose shape depends on what is asked. */
-  all<R>(build: (db: Builder) => Compilable<R>): R[];
+  all<R>(build: (db: Builder) => Compilable<R>): Steps<R[]>;
   /** Compiled on first use and kept: the way for everything that is asked often. */
   prepare<P, R>(build: (db: Builder, p: Params<P>) => Compilable<R>): Prepared<P, R>;
   /** One of our own constant statements. */
@@ -50,10 +52,10 @@ export interface Params<P> {
 }
 
 export interface Prepared<P, R> {
-  all(values: P): R[];
-  first(values: P): R | null;
+  all(values: P): Steps<R[]>;
+  first(values: P): Steps<R | null>;
   /** The number of rows it changed. */
-  run(values: P): number;
+  run(values: P): Steps<number>;
 }
 
 const MAX_STATEMENTS = 200;
@@ -87,7 +89,7 @@ export function createSql(db: Database): Sql {
     get inTransaction() {
       return db.inTransaction;
     },
-    all<R>(build: (db: Builder) => Compilable<R>): R[] {
+    *all<R>(build: (db: Builder) => Compilable<R>): Steps<R[]> {
       const query = build(builder).compile();
       return statement(query.sql).all(...(query.parameters as SQLQueryBindings[])) as R[];
     },
@@ -122,9 +124,18 @@ function createPrepared<P, R>(
     return made;
   };
   return {
-    all: (values) => ready().statement.all(...ready().bind(values)) as R[],
-    first: (values) => ready().statement.get(...ready().bind(values)) as R | null,
-    run: (values) => ready().statement.run(...ready().bind(values)).changes,
+    *all(values) {
+      const { statement, bind } = ready();
+      return statement.all(...bind(values)) as R[];
+    },
+    *first(values) {
+      const { statement, bind } = ready();
+      return statement.get(...bind(values)) as R | null;
+    },
+    *run(values) {
+      const { statement, bind } = ready();
+      return statement.run(...bind(values)).changes;
+    },
   };
 }
 

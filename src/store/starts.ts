@@ -1,5 +1,6 @@
 /** Counts the starts of this state directory, and remembers whether the last process closed its store in order. */
 import type { Params, Sql } from "./sql.ts";
+import type { Steps } from "./steps.ts";
 
 export function createStarts(sql: Sql) {
   const epochNow = sql.prepare((db) => db.selectFrom("meta").select("value").where("key", "=", "epoch"));
@@ -22,21 +23,18 @@ export function createStarts(sql: Sql) {
       .onConflict((oc) => oc.column("key").doUpdateSet((eb) => ({ value: eb("meta.value", "+", 1) }))),
   );
   return {
-    /** Returns the epoch. `recover` ends or takes over what the process before left, in the same transaction. */
-    begin(recover: () => void): number {
-      sql.control("begin immediate");
-      nextEpoch.run({});
-      setClean.run({ value: 0 });
-      recover();
-      sql.control("commit");
-      return epochNow.first({})?.value ?? 1;
+    /** Returns the epoch. Runs in one transaction with whatever ends, or takes over, what the process before left. */
+    *begin(): Steps<number> {
+      yield* nextEpoch.run({});
+      yield* setClean.run({ value: 0 });
+      return (yield* epochNow.first({}))?.value ?? 1;
     },
-    end(): void {
-      setClean.run({ value: 1 });
+    *end(): Steps<void> {
+      yield* setClean.run({ value: 1 });
     },
     /** A write that means nothing. Another value each time, because SQLite does not write a row that stays the same. */
-    touch(): void {
-      countAttempt.run({});
+    *touch(): Steps<void> {
+      yield* countAttempt.run({});
     },
   };
 }

@@ -77,18 +77,18 @@ function troubled(
   const guard = <P, R>(prepared: Prepared<P, R>): Prepared<P, R> => {
     const reading = (): void => (sql.inTransaction ? undefined : fails("read"));
     return {
-      all(values) {
+      *all(values) {
         reading();
-        return prepared.all(values);
+        return yield* prepared.all(values);
       },
-      first(values) {
+      *first(values) {
         reading();
-        return prepared.first(values);
+        return yield* prepared.first(values);
       },
-      run(values) {
+      *run(values) {
         if (!alive()) return 0;
         if (disk.trouble === "statement" && chance.hits(FAILING_STATEMENTS)) fails("statement");
-        return prepared.run(values);
+        return yield* prepared.run(values);
       },
     };
   };

@@ -232,7 +232,7 @@ const ROW_BUGS: readonly SeededBug[] = [
     what: "A chat is told of every reply that was given up, one by one.",
     file: "src/store/rows/part-notices.ts",
     in: "createPartNotices",
-    find: "|| waiting.first({ channel, account, chat, text })",
+    find: "|| (yield* waiting.first({ channel, account, chat, text }))",
     replace: "",
     tests: rows,
   },

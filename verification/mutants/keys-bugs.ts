@@ -203,7 +203,7 @@ export const KEYS_BUGS: readonly SeededBug[] = [
     what: "Revoking a key leaves no entry on the audit log.",
     file: "src/store/rows/api-keys.ts",
     in: "createApiKeyRows",
-    find: "if (!known || drop.run({ id }) === 0) return null;",
+    find: "if (!known || (yield* drop.run({ id })) === 0) return null;",
     replace: "if (!known || drop.run({ id }) > 0) return null;",
     tests: ["src/store/store.test.ts"],
   },

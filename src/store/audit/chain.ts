@@ -1,14 +1,15 @@
 /** Appends links inside the transaction that writes their row. The head is read from the database each time: a transaction that is rolled back takes its links with it. */
 import type { AuditMarkTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { type ChainKey, type Link, type LinkKind } from "./links.ts";
 
 export interface Chain {
   /** The next link; only inside a transaction. */
-  append(kind: LinkKind, content: readonly unknown[]): Link;
-  head(): Link;
+  append(kind: LinkKind, content: readonly unknown[]): Steps<Link>;
+  head(): Steps<Link>;
   /** Everything up to here has been taken away on purpose. */
-  startAfter(last: Link): void;
+  startAfter(last: Link): Steps<void>;
 }
 
 export function createChain(sql: Sql, key: ChainKey): Chain {
@@ -21,16 +22,19 @@ export function createChain(sql: Sql, key: ChainKey): Chain {
       .set(p.row("no", "hash", "mac"))
       .where("name", "=", p("name")),
   );
-  const head = (): Link => mark.first({ name: "head" }) ?? { no: 0, hash: "" };
-  const set = (name: AuditMarkTable["name"], at: Link): void =>
-    void move.run({ name, ...at, mac: key.markMac(name, at) });
+  function* head(): Steps<Link> {
+    return (yield* mark.first({ name: "head" })) ?? { no: 0, hash: "" };
+  }
+  function* set(name: AuditMarkTable["name"], at: Link): Steps<void> {
+    yield* move.run({ name, ...at, mac: key.markMac(name, at) });
+  }
   return {
     head,
-    append(kind, content) {
-      const before = head();
+    *append(kind, content) {
+      const before = yield* head();
       const no = before.no + 1;
       const link = { no, hash: key.linkHash(before.hash, { no, kind }, content) };
-      set("head", link);
+      yield* set("head", link);
       return link;
     },
     startAfter: (last) => set("start", last),

@@ -5,13 +5,14 @@ import { numberBefore, pageOf, pageSize } from "../rows/paging.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
 import type { AuditEntryTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import type { Chain } from "./chain.ts";
 import type { HeadFile } from "./head-file.ts";
 import { entryContent, type Link } from "./links.ts";
 
 export interface AuditLog {
   /** Only inside a transaction. */
-  append(entry: NewAuditEntry): Link;
+  append(entry: NewAuditEntry): Steps<Link>;
   /** The transaction of this link is on the disk. */
   noteCommitted(link: Link): void;
 }
@@ -22,11 +23,11 @@ export function createAuditLog(sql: Sql, chain: Chain, headFile: HeadFile | null
     db.insertInto("audit_entries").values(p.row("seq", "kind", "at", "actor", "subject", "no", "hash", "detail")),
   );
   return {
-    append({ kind, at, actor, subject, detail }) {
-      const seq = (lastSeq.first({})?.seq ?? 0) + 1;
+    *append({ kind, at, actor, subject, detail }) {
+      const seq = ((yield* lastSeq.first({}))?.seq ?? 0) + 1;
       const row = { seq, kind, at, actor, subject, detail: encodeJson(detail) };
-      const link = chain.append("entry", entryContent(row));
-      add.run({ ...row, ...link });
+      const link = yield* chain.append("entry", entryContent(row));
+      yield* add.run({ ...row, ...link });
       return link;
     },
     noteCommitted: (link) => headFile?.noteCommitted(link),
@@ -35,7 +36,7 @@ export function createAuditLog(sql: Sql, chain: Chain, headFile: HeadFile | null
 
 /** A write that appends an entry with what it changes. Resolves with false when it appended none. */
 export function createAuditedWrite(write: RowDeps["write"], audit: AuditLog) {
-  return async (run: () => Link | null): Promise<boolean> => {
+  return async (run: () => Steps<Link | null>): Promise<boolean> => {
     const link = await write(run);
     if (link) audit.noteCommitted(link);
     return link !== null;
@@ -59,10 +60,10 @@ export function createAuditTrail({ sql, read, write }: RowDeps, log: AuditLog): 
   return {
     note: async (entry) => void (await writeAudited(() => log.append(entry))),
     list: (page, kind) =>
-      read(() => {
+      read(function* () {
         const limit = pageSize(page);
         const asked = { before: numberBefore(page), limit: limit + 1 };
-        const rows = kind === undefined ? latest.all(asked) : ofKind.all({ ...asked, kind });
+        const rows = kind === undefined ? yield* latest.all(asked) : yield* ofKind.all({ ...asked, kind });
         return pageOf(rows, limit, toEntry, ({ seq }) => [seq]);
       }),
   };

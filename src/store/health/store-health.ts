@@ -2,11 +2,12 @@
 import type { GatewayError } from "../../contracts/errors.ts";
 import type { StoreHealth } from "../../contracts/store/health.ts";
 import type { GroupCommit } from "../group-commit.ts";
+import type { Steps } from "../steps.ts";
 
 interface HealthDeps {
   readonly commits: Pick<GroupCommit, "write" | "fault" | "broken" | "isBroken">;
   /** A write that means nothing. */
-  readonly touch: () => void;
+  readonly touch: () => Steps<void>;
   /** What else the owner should know. */
   readonly notices: () => readonly string[];
 }

@@ -49,22 +49,25 @@ export function createApiKeyRows({ sql, read, write, clock }: RowDeps, audit: Au
   );
   const writeAudited = createAuditedWrite(write, audit);
   return {
-    list: () => read(() => all.all({}).map(toKey)),
+    list: () =>
+      read(function* () {
+        return (yield* all.all({})).map(toKey);
+      }),
     async put(key) {
       const { id, name, scopes, agents, tools, createdAt: at, createdBy: actor } = key;
-      await writeAudited(() => {
+      await writeAudited(function* () {
         const plain = toColumns(PLAIN, key);
-        add.run({ ...plain, scopes: encodeJson(scopes), agents: encodeJson(agents), tools: encodeJson(tools) });
+        yield* add.run({ ...plain, scopes: encodeJson(scopes), agents: encodeJson(agents), tools: encodeJson(tools) });
         const detail = { name, scopes, agents, tools, expiresAt: key.expiresAt };
-        return audit.append({ kind: "key.made", at, actor, subject: keyPrincipal(id), detail });
+        return yield* audit.append({ kind: "key.made", at, actor, subject: keyPrincipal(id), detail });
       });
     },
     remove: (id, actor) =>
-      writeAudited(() => {
-        const known = byId.first({ id });
-        if (!known || drop.run({ id }) === 0) return null;
+      writeAudited(function* () {
+        const known = yield* byId.first({ id });
+        if (!known || (yield* drop.run({ id })) === 0) return null;
         const detail = { name: known.name };
-        return audit.append({ kind: "key.revoked", at: clock.now(), actor, subject: keyPrincipal(id), detail });
+        return yield* audit.append({ kind: "key.revoked", at: clock.now(), actor, subject: keyPrincipal(id), detail });
       }),
     touch: async (id, at) => void (await write(() => use.run({ id, at }))),
   };

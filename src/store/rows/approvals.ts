@@ -6,6 +6,7 @@ import type { NewAuditEntry } from "../../contracts/store/tool-calls.ts";
 import { type AuditLog, createAuditedWrite } from "../audit/entries.ts";
 import type { ApprovalTable, GrantTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { decodeJson, encodeJson } from "./codec.ts";
 import { fromColumns, toColumns } from "./named-columns.ts";
 import { numberBefore, pageOf, pageSize } from "./paging.ts";
@@ -26,26 +27,29 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
   const { granted, add, open, end, grant, list, prune } = statements(sql);
   const writeAudited = createAuditedWrite(write, audit);
   return {
-    grantedBy: (sessionKey, tool) => read(() => granted.first({ sessionKey, tool })?.given_by ?? null),
+    grantedBy: (sessionKey, tool) =>
+      read(function* () {
+        return (yield* granted.first({ sessionKey, tool }))?.given_by ?? null;
+      }),
     async put(asked) {
-      await writeAudited(() => {
-        add.run({ ...toColumns(ASKED, asked), input: encodeJson(asked.input) });
-        return audit.append(askedEntry(asked));
+      await writeAudited(function* () {
+        yield* add.run({ ...toColumns(ASKED, asked), input: encodeJson(asked.input) });
+        return yield* audit.append(askedEntry(asked));
       });
     },
     end: (id, made) =>
-      writeAudited(() => {
-        const question = open.first({ id });
+      writeAudited(function* () {
+        const question = yield* open.first({ id });
         if (!question) return null;
-        end.run({ id, decision: made.decision, decided_by: made.by, decided_at: made.at });
+        yield* end.run({ id, decision: made.decision, decided_by: made.by, decided_at: made.at });
         const { session_key, tool } = question;
-        if (made.decision === "session") grant.run({ session_key, tool, given_by: made.by, at: made.at });
-        return audit.append(endedEntry(id, question, made));
+        if (made.decision === "session") yield* grant.run({ session_key, tool, given_by: made.by, at: made.at });
+        return yield* audit.append(endedEntry(id, question, made));
       }),
     ended: (page) =>
-      read(() => {
+      read(function* () {
         const limit = pageSize(page);
-        const rows = list.all({ before: numberBefore(page), limit: limit + 1 });
+        const rows = yield* list.all({ before: numberBefore(page), limit: limit + 1 });
         return pageOf(rows, limit, toEnded, ({ seq }) => [seq]);
       }),
     prune: (before) => write(() => prune.run({ before }), "with the next"),
@@ -53,7 +57,7 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
 }
 
 /** Ends approvals that the previous process left open, because no call waits for them any more. Runs inside the transaction of the start. */
-export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) => void {
+export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) => Steps<void> {
   const open = sql.prepare((db) =>
     db.selectFrom("approvals").select(["id", "session_key", "tool"]).where("decision", "is", null),
   );
@@ -63,19 +67,22 @@ export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) 
       .set({ decision: raw.lit("expired"), decided_at: p("at") })
       .where("decision", "is", null),
   );
-  return (at) => {
-    const left = open.all({});
-    expire.run({ at });
-    for (const question of left) audit.append(endedEntry(question.id, question, { decision: "expired", by: null, at }));
+  return function* (at) {
+    const left = yield* open.all({});
+    yield* expire.run({ at });
+    for (const question of left)
+      yield* audit.append(endedEntry(question.id, question, { decision: "expired", by: null, at }));
   };
 }
 
 /** Called when a session gets another conversation: grants belong to the one before. */
-export function createGrantsEnd(sql: Sql): (key: SessionKey) => void {
+export function createGrantsEnd(sql: Sql): (key: SessionKey) => Steps<void> {
   const forget = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.deleteFrom("approval_grants").where("session_key", "=", p("key")),
   );
-  return (key) => void forget.run({ key });
+  return function* (key) {
+    yield* forget.run({ key });
+  };
 }
 
 function statements(sql: Sql) {

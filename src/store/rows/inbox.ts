@@ -5,6 +5,7 @@ import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/sto
 import type { Log } from "../../kit/log.ts";
 import type { InboxTable, SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { type Selectable, sql as raw } from "kysely";
 import { decodeAttachments, encodeAttachments, fromAddressColumns, toAddressColumns } from "./codec.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
@@ -22,17 +23,17 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
   const addSession = createNewSessions(sql, ids);
 
   /** The mode somebody chose for it. */
-  const touchSession = (row: NewInboxRow): SessionTable["queue_mode"] => {
+  function* touchSession(row: NewInboxRow): Steps<SessionTable["queue_mode"]> {
     const { message } = row;
     const { principal } = message.sender;
     const own: 0 | 1 = (message.origin ?? "chat") === "chat" ? 0 : 1;
     const known = { key: row.sessionKey, at: message.receivedAt, principal, own };
-    const counted = queries.count.first(known); // nearly always all there is to do
+    const counted = yield* queries.count.first(known); // nearly always all there is to do
     if (counted) return counted.queue_mode;
     const title = titleOf(message);
-    const touched = queries.touch.first({ ...known, ...betterTitle(title, row.sessionKey) });
+    const touched = yield* queries.touch.first({ ...known, ...betterTitle(title, row.sessionKey) });
     if (touched) return touched.queue_mode;
-    addSession({
+    yield* addSession({
       key: row.sessionKey,
       channel: message.address.channel,
       agentId: row.agentId,
@@ -42,32 +43,40 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
       at: message.receivedAt,
     });
     return null;
-  };
+  }
 
-  const knownAs = ({ address, eventId }: InboundMessage) => {
-    const seen = queries.seen.first({ channel: address.channel, account: address.account, event_id: eventId });
+  function* knownAs({ address, eventId }: InboundMessage) {
+    const seen = yield* queries.seen.first({ channel: address.channel, account: address.account, event_id: eventId });
     if (!seen) throw new GatewayError("internal", "a message was neither new nor known");
     return { kind: "duplicate", id: seen.id, fingerprint: seen.fingerprint } as const;
-  };
+  }
 
   return {
     accept: (row) =>
-      write(() => {
-        if (queries.add.run(toColumns(row)) === 0) return knownAs(row.message);
-        platformIds.note(row.id, row.message.address, row.message.messageIds ?? []);
-        const mode = touchSession(row);
-        const hidden = row.overflow ? overflow.hideOldest(row, row.overflow.maxShown) : null;
-        return { kind: "stored", mode, hidden };
+      write(function* () {
+        if ((yield* queries.add.run(toColumns(row))) === 0) return yield* knownAs(row.message);
+        yield* platformIds.note(row.id, row.message.address, row.message.messageIds ?? []);
+        const mode = yield* touchSession(row);
+        const hidden = row.overflow ? yield* overflow.hideOldest(row, row.overflow.maxShown) : null;
+        return { kind: "stored", mode, hidden } as const;
       }),
     unfinished: () =>
-      read(() => {
-        const hidden = overflow.countHidden();
-        return queries.unfinished.all({}).map((row) => toUnfinished(row, hidden, log));
+      read(function* () {
+        const hidden = yield* overflow.countHidden();
+        return (yield* queries.unfinished.all({})).map((row) => toUnfinished(row, hidden, log));
       }),
-    rewrite: (id, text, at) => write(() => queries.rewrite.run({ id, text, at }) > 0),
+    rewrite: (id, text, at) =>
+      write(function* () {
+        return (yield* queries.rewrite.run({ id, text, at })) > 0;
+      }),
     newestVersion: ({ channel, account, eventId }) =>
-      read(() => queries.newest.first({ channel, account, ...versionRange(eventId) })?.fingerprint ?? null),
-    senderOf: (id) => read(() => queries.sender.first({ id })?.sender ?? null),
+      read(function* () {
+        return (yield* queries.newest.first({ channel, account, ...versionRange(eventId) }))?.fingerprint ?? null;
+      }),
+    senderOf: (id) =>
+      read(function* () {
+        return (yield* queries.sender.first({ id }))?.sender ?? null;
+      }),
   };
 }
 

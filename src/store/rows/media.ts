@@ -30,7 +30,10 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
   const latest = sql.prepare((db, p: Params<{ owner: Principal; limit: number }>) =>
     db.selectFrom("media").selectAll().where("owner", "=", p("owner")).orderBy("at", "desc").limit(p("limit")),
   );
-  const rowOf = (id: MediaId) => read(() => (isMediaId(id) ? byId.first({ id }) : null));
+  const rowOf = (id: MediaId) =>
+    read(function* () {
+      return isMediaId(id) ? yield* byId.first({ id }) : null;
+    });
 
   return {
     async put({ mediaId, owner, name, mimeType, data, at }) {
@@ -61,8 +64,14 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
       log.error("media file is missing or damaged", { mediaId, bytes: data?.byteLength ?? null, expected: row.bytes });
       return null;
     },
-    list: (owner, limit) => read(() => latest.all({ owner, limit }).map(refOf)),
-    bytesSince: (owner, from) => read(() => since.first({ owner, since: from })?.bytes ?? 0),
+    list: (owner, limit) =>
+      read(function* () {
+        return (yield* latest.all({ owner, limit })).map(refOf);
+      }),
+    bytesSince: (owner, from) =>
+      read(function* () {
+        return (yield* since.first({ owner, since: from }))?.bytes ?? 0;
+      }),
   };
 }
 

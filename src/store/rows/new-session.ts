@@ -3,6 +3,7 @@ import type { AgentId, Principal, SessionKey } from "../../contracts/ids.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { SessionTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { searchTextOf } from "./one-line.ts";
 
 interface NewSession {
@@ -18,7 +19,7 @@ interface NewSession {
 const COLUMNS = ["key", "channel", "agent_id", "title", "search_text", "messages", "file", "person"] as const;
 
 /** Returns the name of its session file. */
-export function createNewSessions(sql: Sql, ids: Ids): (session: NewSession) => string {
+export function createNewSessions(sql: Sql, ids: Ids): (session: NewSession) => Steps<string> {
   const add = sql.prepare((db, p: Params<Pick<SessionTable, (typeof COLUMNS)[number]> & { at: number }>) =>
     db.insertInto("sessions").values({
       ...p.row(...COLUMNS),
@@ -30,10 +31,10 @@ export function createNewSessions(sql: Sql, ids: Ids): (session: NewSession) => 
       settled_bytes: 0,
     }),
   );
-  return ({ key, channel, agentId, title, person, messages, at }) => {
+  return function* ({ key, channel, agentId, title, person, messages, at }) {
     const file = newSessionFile(ids);
     const search_text = searchTextOf(title, key);
-    add.run({ key, channel, agent_id: agentId, title, search_text, messages, file, person, at });
+    yield* add.run({ key, channel, agent_id: agentId, title, search_text, messages, file, person, at });
     return file;
   };
 }

@@ -4,6 +4,7 @@ import type { OutboxStore } from "../../contracts/store.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
 import type { OutboxTable, Tables, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { type ExpressionBuilder, type Selectable, sql as raw } from "kysely";
 import { fromAddressColumns, fromMessageColumns } from "./codec.ts";
 import { decodeCursor, NEWEST, pageOf, pageSize } from "./paging.ts";
@@ -34,40 +35,52 @@ export function createOutbox({
   const { pending, part, claimedBy, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const platformIds = createPlatformIds(sql);
-  const partNow = (id: string): OutboxRow | null => {
-    const row = part.first({ id });
+  function* partNow(id: string): Steps<OutboxRow | null> {
+    const row = yield* part.first({ id });
     return row && toRow(row);
-  };
+  }
   /** A part that has ended stays as it is, which is no claim of another gateway. */
-  const isRecorded = (id: string, changes: number): boolean =>
-    changes > 0 || [null, me].includes(claimedBy.first({ id })?.claimed_by ?? null);
+  function* isRecorded(id: string, changes: number): Steps<boolean> {
+    return changes > 0 || [null, me].includes((yield* claimedBy.first({ id }))?.claimed_by ?? null);
+  }
   return {
-    pending: (limit, after = 0) => read(() => pending.all({ limit, after }).map(toPending)),
+    pending: (limit, after = 0) =>
+      read(function* () {
+        return (yield* pending.all({ limit, after })).map(toPending);
+      }),
     part: (id) => read(() => partNow(id)),
     markSending: (id, { at, claimedUntil, ...now }) =>
-      write(() => sending.run({ id, me, ...toCounts(now), at, claimedUntil }) > 0),
+      write(function* () {
+        return (yield* sending.run({ id, me, ...toCounts(now), at, claimedUntil })) > 0;
+      }),
     markWaiting: (id, { because, firstTriedAt, nextTryAt, ...now }) =>
-      write(() => {
+      write(function* () {
         const counts = toCounts(now);
-        return isRecorded(id, waiting.run({ id, me, ...counts, because: mask(because), firstTriedAt, nextTryAt }));
+        return yield* isRecorded(
+          id,
+          yield* waiting.run({ id, me, ...counts, because: mask(because), firstTriedAt, nextTryAt }),
+        );
       }),
     // not synced: lost in a power cut, the part is sent again under its old id
-    markSent: (id, at) => write(() => isRecorded(id, sent.run({ id, me, at })), "with the next"),
+    markSent: (id, at) =>
+      write(function* () {
+        return yield* isRecorded(id, yield* sent.run({ id, me, at }));
+      }, "with the next"),
     settle: (id, { state, because: why, providerId = null, providerIds }, at) =>
-      write(() => {
+      write(function* () {
         const because = why === null ? null : mask(why); // an error of a platform may contain the address of the bot, which is a secret
-        if (settled.run({ id, me, state, because, providerId, at }) === 0) return isRecorded(id, 0);
+        if ((yield* settled.run({ id, me, state, because, providerId, at })) === 0) return yield* isRecorded(id, 0);
         const ids = providerIds ?? (providerId === null ? [] : [providerId]);
-        const to = partNow(id)?.to;
-        if (to) platformIds.note(id, to, ids);
+        const to = (yield* partNow(id))?.to;
+        if (to) yield* platformIds.note(id, to, ids);
         return true;
       }),
     list: (state, page) =>
-      read(() => {
+      read(function* () {
         const limit = pageSize(page);
         const after = page.cursor === undefined ? [] : decodeCursor(page.cursor, ["number", "number"]);
         const [endedAt = NEWEST, seq = NEWEST] = after.map(Number);
-        const rows = troubled.all({ state, endedAt, seq, limit: limit + 1 });
+        const rows = yield* troubled.all({ state, endedAt, seq, limit: limit + 1 });
         return pageOf(
           rows,
           limit,
@@ -79,7 +92,9 @@ export function createOutbox({
     ...createPartNotices({ sql, write, mask }),
     ...createReactions({ sql, read, write }, partNow),
     endsSince: (state, since, limit) =>
-      read(() => ends.all({ state, since, limit }).map(({ ended_at }) => ended_at ?? 0)),
+      read(function* () {
+        return (yield* ends.all({ state, since, limit })).map(({ ended_at }) => ended_at ?? 0);
+      }),
   };
 }
 
@@ -135,7 +150,7 @@ function reading(sql: Sql) {
 }
 
 /** Makes the claims of earlier gateways those of this one. */
-export function createClaimTakeover(sql: Sql, instanceId: InstanceId): () => void {
+export function createClaimTakeover(sql: Sql, instanceId: InstanceId): () => Steps<void> {
   const takeOver = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
     db
       .updateTable("outbox")
@@ -143,7 +158,9 @@ export function createClaimTakeover(sql: Sql, instanceId: InstanceId): () => voi
       .where("ended_at", "is", null)
       .where("claimed_by", "is not", null),
   );
-  return () => void takeOver.run({ me: instanceId });
+  return function* () {
+    yield* takeOver.run({ me: instanceId });
+  };
 }
 
 function marking(sql: Sql) {

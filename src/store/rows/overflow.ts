@@ -5,14 +5,15 @@ import type { InboxId, TurnId } from "../../contracts/ids.ts";
 import type { NewInboxRow } from "../../contracts/store.ts";
 import type { InboxTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { toAddressColumns } from "./codec.ts";
 
 interface Overflow {
   /** Which one is only counted from now on; null when all can be shown. */
-  hideOldest(row: Pick<NewInboxRow, "sessionKey" | "agentId" | "message">, maxShown: number): InboxId | null;
-  countHidden(): HiddenCounts;
+  hideOldest(row: Pick<NewInboxRow, "sessionKey" | "agentId" | "message">, maxShown: number): Steps<InboxId | null>;
+  countHidden(): Steps<HiddenCounts>;
   /** Everything of this chat that is free, up to and including `through`. */
-  claim(turn: OverflowClaim): void;
+  claim(turn: OverflowClaim): Steps<void>;
 }
 
 export interface HiddenCounts {
@@ -39,16 +40,16 @@ export function createOverflow(sql: Sql): Overflow {
     ...toAddressColumns(of.chat),
   });
   return {
-    hideOldest({ sessionKey, agentId, message }, maxShown) {
+    *hideOldest({ sessionKey, agentId, message }, maxShown) {
       const chat = chatOf({ sessionKey, agentId, chat: message.address });
-      const shown = queries.shown.all({ ...chat, limit: maxShown + 1 });
+      const shown = yield* queries.shown.all({ ...chat, limit: maxShown + 1 });
       const [oldest] = shown;
       if (!oldest || shown.length <= maxShown) return null;
-      queries.hide.run({ id: oldest.id });
+      yield* queries.hide.run({ id: oldest.id });
       return oldest.id;
     },
-    countHidden() {
-      const counts = new Map(queries.hidden.all({}).map((row) => [nameOf(row), row.count]));
+    *countHidden() {
+      const counts = new Map((yield* queries.hidden.all({})).map((row) => [nameOf(row), row.count]));
       return {
         take(shown) {
           const count = counts.get(nameOf(shown)) ?? 0;
@@ -57,7 +58,9 @@ export function createOverflow(sql: Sql): Overflow {
         },
       };
     },
-    claim: (turn) => void queries.claim.run({ ...chatOf(turn), turnId: turn.turnId, through: turn.through }),
+    *claim(turn) {
+      yield* queries.claim.run({ ...chatOf(turn), turnId: turn.turnId, through: turn.through });
+    },
   };
 }
 

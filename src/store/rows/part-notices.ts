@@ -16,17 +16,17 @@ export function createPartNotices({
   const replies = createReplyRows(sql);
   return {
     noteInChat: (id, text, at) =>
-      write(() => {
-        const part = about.first({ id });
+      write(function* () {
+        const part = yield* about.first({ id });
         if (!part) return false;
         const { turn_id: turnId, channel, account, chat } = part;
         const notice = `${turnId}:n`;
-        if (replies.isStored(notice) || waiting.first({ channel, account, chat, text })) return true;
+        if ((yield* replies.isStored(notice)) || (yield* waiting.first({ channel, account, chat, text }))) return true;
         // behind the reply, also in the transcript
-        const number = Math.max(0, last.first({ turnId })?.part ?? 0) + 1;
+        const number = Math.max(0, (yield* last.first({ turnId }))?.part ?? 0) + 1;
         const message = toMessageColumns({ kind: "notice", text }, mask);
-        replies.add({ ...part, ...message, id: notice, part: number, created_at: at });
-        replies.count(part.session_key, 1, at);
+        yield* replies.add({ ...part, ...message, id: notice, part: number, created_at: at });
+        yield* replies.count(part.session_key, 1, at);
         return true;
       }),
   };

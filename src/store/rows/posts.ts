@@ -4,6 +4,7 @@ import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { NewPost, Posted, PostStore } from "../../contracts/store/posts.ts";
 import type { OutboxTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";
 import { createReplyRows } from "./replies.ts";
 import type { RowDeps } from "./row-deps.ts";
@@ -14,29 +15,29 @@ const KEY_CHARS = 24;
 
 export function createPosts(
   { sql, write, mask }: Pick<RowDeps, "sql" | "write" | "mask">,
-  part: (id: string) => OutboxRow | null,
+  part: (id: string) => Steps<OutboxRow | null>,
 ): PostStore {
   const { turn, count, rewritten } = statements(sql);
   const replies = createReplyRows(sql);
 
-  const post = ({ turnId, sessionKey, onceKey, to, message, at }: NewPost): Posted => {
-    if (turn.first({ id: turnId })?.session_key !== sessionKey) return { kind: "no_turn" };
+  function* post({ turnId, sessionKey, onceKey, to, message, at }: NewPost): Steps<Posted> {
+    if ((yield* turn.first({ id: turnId }))?.session_key !== sessionKey) return { kind: "no_turn" };
     const id = `${turnId}:x${new Bun.CryptoHasher("sha256").update(onceKey).digest("hex").slice(0, KEY_CHARS)}`;
-    if (replies.isStored(id)) return { kind: "posted", id };
-    const posts = count.first({ turnId })?.posts ?? 0;
+    if (yield* replies.isStored(id)) return { kind: "posted", id };
+    const posts = (yield* count.first({ turnId }))?.posts ?? 0;
     if (posts >= MAX_POSTS_PER_TURN) return { kind: "full", max: MAX_POSTS_PER_TURN };
     const row = { id, turn_id: turnId, session_key: sessionKey, part: posts - MAX_POSTS_PER_TURN, created_at: at };
-    replies.add({ ...row, ...toAddressColumns(to), ...toMessageColumns(message, mask) });
-    replies.count(sessionKey, 1, at);
+    yield* replies.add({ ...row, ...toAddressColumns(to), ...toMessageColumns(message, mask) });
+    yield* replies.count(sessionKey, 1, at);
     return { kind: "posted", id };
-  };
+  }
 
   return {
     post: (wanted) => write(() => post(wanted)),
     rewrite: (sessionKey, id, text, at) =>
-      write(() => {
+      write(function* () {
         const change = { text: mask(text ?? ""), edited_at: at, deleted_at: text === null ? at : null };
-        return rewritten.run({ id, sessionKey, ...change }) > 0 ? part(id) : null;
+        return (yield* rewritten.run({ id, sessionKey, ...change })) > 0 ? yield* part(id) : null;
       }),
   };
 }

@@ -4,13 +4,14 @@ import type { ReplyPart } from "../../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import { NEW_REPLY, type NewReply } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";
 
 interface ReplyRows {
-  add(row: NewReply): void;
-  isStored(id: string): boolean;
+  add(row: NewReply): Steps<void>;
+  isStored(id: string): Steps<boolean>;
   /** The session has this many messages more. */
-  count(key: SessionKey, messages: number, at: number): void;
+  count(key: SessionKey, messages: number, at: number): Steps<void>;
 }
 
 export function createReplyRows(sql: Sql): ReplyRows {
@@ -30,9 +31,15 @@ export function createReplyRows(sql: Sql): ReplyRows {
       .where("key", "=", p("key")),
   );
   return {
-    add: (row) => void add.run(row),
-    isStored: (id) => byId.first({ id }) !== null,
-    count: (key, messages, at) => void count.run({ key, messages, at }),
+    *add(row) {
+      yield* add.run(row);
+    },
+    *isStored(id) {
+      return (yield* byId.first({ id })) !== null;
+    },
+    *count(key, messages, at) {
+      yield* count.run({ key, messages, at });
+    },
   };
 }
 

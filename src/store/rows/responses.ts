@@ -3,6 +3,7 @@ import { sql as raw } from "kysely";
 import type { Principal } from "../../contracts/ids.ts";
 import type { ResponseShare, ResponseStore, StoredResponse } from "../../contracts/store/responses.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { decodeJson, encodeJson } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 
@@ -32,16 +33,16 @@ export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
       await write(() => add.run(row), "with the next");
     },
     find: (id, principal) =>
-      read(() => {
-        const row = byId.first({ id, principal });
+      read(function* () {
+        const row = yield* byId.first({ id, principal });
         return row ? toResponse(row) : null;
       }),
     chain: (id, principal, { maxResponses, maxChars }) =>
-      read(() => {
+      read(function* () {
         const rows: ResponseTable[] = [];
         let chars = 0;
         for (let next: string | null = id; next !== null;) {
-          const row: ResponseTable | null = byId.first({ id: next, principal });
+          const row: ResponseTable | null = yield* byId.first({ id: next, principal });
           if (!row) return "missing";
           chars += row.chars;
           if (rows.length === maxResponses || chars > maxChars) return "too_long";
@@ -50,10 +51,16 @@ export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
         }
         return rows.map(toResponse);
       }),
-    remove: (id, principal) => write(() => drop.run({ id, principal }) > 0),
-    open: () => read(() => open.all({}).map(toResponse)),
+    remove: (id, principal) =>
+      write(function* () {
+        return (yield* drop.run({ id, principal })) > 0;
+      }),
+    open: () =>
+      read(function* () {
+        return (yield* open.all({})).map(toResponse);
+      }),
     prune: (before) => write(() => retention.prune(before)),
-    trim: (principal, share) => write(() => retention.trim(principal, share)),
+    trim: (principal, share) => write(() => retention.fit(principal, share)),
   };
 }
 
@@ -117,20 +124,20 @@ function createRetention(sql: Sql) {
     db.deleteFrom("responses").where("principal", "=", p("principal")).where("chain", "=", p("chain")),
   );
   return {
-    prune(before: number): number {
+    *prune(before: number): Steps<number> {
       let gone = 0;
-      for (const one of old.all({ before })) {
-        const at = newest.first(one)?.at ?? null; // null: it went with an earlier row of its conversation
-        if (at !== null && at < before) gone += drop.run(one);
+      for (const one of yield* old.all({ before })) {
+        const at = (yield* newest.first(one))?.at ?? null; // null: it went with an earlier row of its conversation
+        if (at !== null && at < before) gone += yield* drop.run(one);
       }
       return gone;
     },
-    trim(principal: Principal, { maxResponses, maxChars }: ResponseShare): number {
+    *fit(principal: Principal, { maxResponses, maxChars }: ResponseShare): Steps<number> {
       let [responses, chars, gone] = [0, 0, 0];
-      for (const one of sizes.all({ principal }).toSorted((a, b) => b.newest - a.newest)) {
+      for (const one of (yield* sizes.all({ principal })).toSorted((a, b) => b.newest - a.newest)) {
         const fits = responses + one.count <= maxResponses && chars + one.chars <= maxChars;
         if (!fits) {
-          gone += drop.run({ principal, chain: one.chain });
+          gone += yield* drop.run({ principal, chain: one.chain });
           continue;
         }
         responses += one.count;

@@ -5,6 +5,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Synced } from "../group-commit.ts";
 import type { Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 
 export interface RowDeps {
   readonly clock: Clock;
@@ -14,6 +15,7 @@ export interface RowDeps {
   readonly instanceId: InstanceId;
   /** Takes known secrets out of what goes to people. */
   mask(text: string): string;
-  read<T>(run: () => T): Promise<T>;
-  write<T>(run: () => T, when?: Synced): Promise<T>;
+  read<T>(run: () => Steps<T>): Promise<T>;
+  /** `run` may be run again from its beginning: it touches nothing but the database, or what does not mind. */
+  write<T>(run: () => Steps<T>, when?: Synced): Promise<T>;
 }

@@ -1,6 +1,6 @@
 /** Tools that are switched on for a session: a few rows for each, read when a process takes the session up. */
 import type { SessionKey } from "../../contracts/ids.ts";
-import type { SessionTool, SessionToolStore } from "../../contracts/store/session-tools.ts";
+import type { SessionToolStore } from "../../contracts/store/session-tools.ts";
 import type { Params } from "../sql.ts";
 import type { RowDeps } from "./row-deps.ts";
 
@@ -34,11 +34,13 @@ export function createSessionTools({ sql, read, write }: Pick<RowDeps, "sql" | "
   );
   return {
     list: (key) =>
-      read((): readonly SessionTool[] => bySession.all({ key }).toSorted((a, b) => a.position - b.position)),
+      read(function* () {
+        return (yield* bySession.all({ key })).toSorted((a, b) => a.position - b.position);
+      }),
     async save(key, { on, off }) {
-      await write(() => {
-        for (const { tool, position, at } of on) put.run({ session_key: key, tool, position, at });
-        for (const tool of off) drop.run({ key, tool });
+      await write(function* () {
+        for (const { tool, position, at } of on) yield* put.run({ session_key: key, tool, position, at });
+        for (const tool of off) yield* drop.run({ key, tool });
       });
     },
     prune: (before) => write(() => dropOld.run({ before })),

@@ -50,27 +50,30 @@ export function createSessions(deps: RowDeps): SessionStore {
 
   return {
     get: (key) =>
-      read(() => {
-        const row = byKey.first({ key });
+      read(function* () {
+        const row = yield* byKey.first({ key });
         return row && toSummary(row);
       }),
     list: (filter, page) =>
-      read(() => {
+      read(function* () {
         const limit = pageSize(page);
         const after = page.cursor === undefined ? null : decodeCursor(page.cursor, ["number", "string"]);
-        const rows = sql.all((db) => listQuery(db, filter, after).limit(limit + 1));
+        const rows = yield* sql.all((db) => listQuery(db, filter, after).limit(limit + 1));
         return pageOf(rows, limit, toSummary, (last) => [last.last_activity_at, last.key]);
       }),
     transcript: createTranscript(deps),
     total: () =>
-      read(() => {
-        const row = addedUp.first({});
+      read(function* () {
+        const row = yield* addedUp.first({});
         if (!row) return { sessions: 0, usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 } };
         return { sessions: row.sessions, usage: fromUsageColumns(row) };
       }),
     reset: (key, at, byTurn) => write(() => startAfresh(key, { turnId: byTurn ?? null, at })),
     ...createSessionChanges(deps),
-    setQueueMode: (key, mode) => write(() => changeMode.run({ key, mode }) > 0),
+    setQueueMode: (key, mode) =>
+      write(function* () {
+        return (yield* changeMode.run({ key, mode })) > 0;
+      }),
   };
 }
 

@@ -26,10 +26,10 @@ export function createSignIns({ sql, read, write, clock }: RowDeps, audit: Audit
   return {
     async put(signIn) {
       const { digest, principal, createdAt: at, expiresAt } = signIn;
-      await writeAudited(() => {
-        dropExpired.run({ now: at });
-        add.run(toColumns(COLUMNS, signIn));
-        return audit.append({
+      await writeAudited(function* () {
+        yield* dropExpired.run({ now: at });
+        yield* add.run(toColumns(COLUMNS, signIn));
+        return yield* audit.append({
           kind: "sign_in",
           at,
           actor: principal,
@@ -39,16 +39,16 @@ export function createSignIns({ sql, read, write, clock }: RowDeps, audit: Audit
       });
     },
     find: (digest) =>
-      read(() => {
-        const row = byDigest.first({ digest });
+      read(function* () {
+        const row = yield* byDigest.first({ digest });
         return row && fromColumns(FOUND, row);
       }),
     async remove(digest) {
-      await writeAudited(() => {
-        const known = byDigest.first({ digest });
-        drop.run({ digest });
+      await writeAudited(function* () {
+        const known = yield* byDigest.first({ digest });
+        yield* drop.run({ digest });
         const ended = { at: clock.now(), subject: shortDigest(digest), detail: {} };
-        return known && audit.append({ kind: "sign_out", actor: known.principal, ...ended });
+        return known && (yield* audit.append({ kind: "sign_out", actor: known.principal, ...ended }));
       });
     },
   };

@@ -4,6 +4,7 @@ import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { SessionStore } from "../../contracts/store.ts";
 import type { InboxTable, OutboxTable, ToolCallTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, decodeJson } from "./codec.ts";
 import { encodeCursor, NEWEST, numberBefore, pageSize } from "./paging.ts";
@@ -17,27 +18,29 @@ import type { RowDeps } from "./row-deps.ts";
 export function createTranscript({ sql, read }: RowDeps): SessionStore["transcript"] {
   const queries = createQueries(sql);
 
-  const itemsOf = ({ id: turnId, state }: Pick<TurnTable, "id" | "state">): TranscriptItem[] => [
-    ...queries.messages.all({ turnId }).map(toUserItem),
-    ...queries.toolCalls.all({ turnId }).map(toToolItem),
-    ...queries.replies.all({ turnId }).map((row) => toReplyItem(row, state)),
-  ];
+  function* itemsOf({ id: turnId, state }: Pick<TurnTable, "id" | "state">): Steps<TranscriptItem[]> {
+    return [
+      ...(yield* queries.messages.all({ turnId })).map(toUserItem),
+      ...(yield* queries.toolCalls.all({ turnId })).map(toToolItem),
+      ...(yield* queries.replies.all({ turnId })).map((row) => toReplyItem(row, state)),
+    ];
+  }
 
   return (key, page) =>
-    read(() => {
+    read(function* () {
       const limit = pageSize(page);
       const before = numberBefore(page);
-      const groups = before === NEWEST ? [queries.waiting.all({ key }).map(toUserItem)] : [];
+      const groups = before === NEWEST ? [(yield* queries.waiting.all({ key })).map(toUserItem)] : [];
       let count = groups[0]?.length ?? 0;
-      let turn = queries.turnBefore.first({ key, before });
+      let turn = yield* queries.turnBefore.first({ key, before });
       let oldest = before;
       // at least one turn a page, or a long line of waiting messages would hide the past for ever
       while (turn && (count < limit || oldest === before)) {
-        const items = itemsOf(turn);
+        const items = yield* itemsOf(turn);
         groups.push(items);
         count += items.length;
         oldest = turn.seq;
-        turn = queries.turnBefore.first({ key, before: oldest });
+        turn = yield* queries.turnBefore.first({ key, before: oldest });
       }
       const items = groups.toReversed().flat();
       return turn ? { items, next: encodeCursor([oldest]) } : { items };

@@ -5,6 +5,7 @@ import type { Span } from "../../contracts/queue.ts";
 import type { TurnStore, TurnToolCall, TurnTrace } from "../../contracts/store.ts";
 import type { TurnTable } from "../schema.ts";
 import type { Builder, Params } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { decodeJson, fromUsageColumns } from "./codec.ts";
 import { numberBefore, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
@@ -20,7 +21,7 @@ type Filter = Parameters<TurnStore["list"]>[0];
 
 export function createTurnTraces(
   { sql, read }: Pick<RowDeps, "sql" | "read">,
-  toolCallsOf: (turnId: TurnId) => readonly TurnToolCall[],
+  toolCallsOf: (turnId: TurnId) => Steps<readonly TurnToolCall[]>,
 ): Pick<TurnStore, "list" | "get"> {
   const byId = sql.prepare((db, p: Params<{ id: TurnId }>) =>
     db.selectFrom("turns").select(COLUMNS).where("id", "=", p("id")),
@@ -31,23 +32,31 @@ export function createTurnTraces(
   const parts = sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
     db.selectFrom("outbox").select(["state", "ended_at"]).where("turn_id", "=", p("turnId")),
   );
-  const trace = (row: TraceRow): TurnTrace => {
-    const acceptedAt = firstMessage.first({ turnId: row.id })?.received_at ?? row.begun_at;
-    const deliveredAt = lastSent(parts.all({ turnId: row.id }));
+  function* trace(row: TraceRow): Steps<TurnTrace> {
+    const acceptedAt = (yield* firstMessage.first({ turnId: row.id }))?.received_at ?? row.begun_at;
+    const deliveredAt = lastSent(yield* parts.all({ turnId: row.id }));
     return { turn: factsOf(row, acceptedAt), spans: spansOf(row, acceptedAt, deliveredAt), deliveredAt };
-  };
+  }
 
   return {
     list: (filter, page) =>
-      read(() => {
+      read(function* () {
         const limit = pageSize(page);
-        const rows: TraceRow[] = sql.all((db) => listQuery(db, filter, numberBefore(page)).limit(limit + 1));
-        return pageOf(rows, limit, trace, ({ seq }) => [seq]);
+        const rows: TraceRow[] = yield* sql.all((db) => listQuery(db, filter, numberBefore(page)).limit(limit + 1));
+        const shown = pageOf(
+          rows,
+          limit,
+          (row) => row,
+          ({ seq }) => [seq],
+        );
+        const items: TurnTrace[] = [];
+        for (const row of shown.items) items.push(yield* trace(row));
+        return { ...shown, items };
       }),
     get: (turnId) =>
-      read(() => {
-        const row = byId.first({ id: turnId });
-        return row && { ...trace(row), toolCalls: toolCallsOf(turnId) };
+      read(function* () {
+        const row = yield* byId.first({ id: turnId });
+        return row && { ...(yield* trace(row)), toolCalls: yield* toolCallsOf(turnId) };
       }),
   };
 }

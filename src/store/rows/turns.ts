@@ -11,6 +11,7 @@ import { createReplyRows, replyRows } from "./replies.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
 import { createBooking } from "./usage.ts";
+import type { Steps } from "../steps.ts";
 
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
@@ -21,14 +22,14 @@ export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
   const book = createBooking(sql);
   return {
     begin: (turn) =>
-      write(() => {
-        const session = queries.session.first({ key: turn.sessionKey });
+      write(function* () {
+        const session = yield* queries.session.first({ key: turn.sessionKey });
         if (!session) throw new GatewayError("internal", "a turn was begun in a session that does not exist");
-        const known = queries.turn.first({ id: turn.turnId });
+        const known = yield* queries.turn.first({ id: turn.turnId });
         const { attempt, unsafe } = known
-          ? beginAgain(queries, known, turn, session)
-          : beginFirst(queries, turn, session);
-        if (!known && turn.overflow) overflow.claim({ ...turn, ...turn.overflow });
+          ? yield* beginAgain(queries, known, turn, session)
+          : yield* beginFirst(queries, turn, session);
+        if (!known && turn.overflow) yield* overflow.claim({ ...turn, ...turn.overflow });
         return {
           attempt,
           unsafeToRetry: unsafe === 1,
@@ -36,54 +37,63 @@ export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
           settings: { model: session.model, thinking: session.thinking },
         };
       }, "with the next"), // lost in a power cut, the message is simply begun again
-    leave: (turnId, attempt) => write(() => void queries.leave.run({ id: turnId, attempt })),
+    leave: (turnId, attempt) =>
+      write(function* () {
+        yield* queries.leave.run({ id: turnId, attempt });
+      }),
     countCrashes: (accusedAt) =>
-      write(() => {
+      write(function* () {
         // counted before the update: a query inside it would see the rows that it has changed already
-        const atWork = queries.atWork.first({})?.count ?? 0;
-        queries.countCrashes.run({ accusedAt, atWork });
+        const atWork = (yield* queries.atWork.first({}))?.count ?? 0;
+        yield* queries.countCrashes.run({ accusedAt, atWork });
       }),
     join: ({ turnId, attempt, inboxIds }) =>
-      write(() => {
-        const turn = queries.turn.first({ id: turnId });
+      write(function* () {
+        const turn = yield* queries.turn.first({ id: turnId });
         if (!turn || turn.state !== "running" || turn.attempt !== attempt) return false;
-        for (const inboxId of inboxIds) queries.claim.run({ inboxId, turnId, key: turn.session_key });
+        for (const inboxId of inboxIds) yield* queries.claim.run({ inboxId, turnId, key: turn.session_key });
         return true;
       }, "with the next"), // lost in a power cut, the message simply waits
     endUnbegun: (end) =>
-      write(() => {
-        const row = beginOver(queries, end);
+      write(function* () {
+        const row = yield* beginOver(queries, end);
         if (!row) return false;
-        if (end.overflow) overflow.claim({ ...end, ...end.overflow });
+        if (end.overflow) yield* overflow.claim({ ...end, ...end.overflow });
         const nothing = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-        endTurn(queries, row, { ...end, ...row, attempt: 1, usage: nothing, model: "" });
+        yield* endTurn(queries, row, { ...end, ...row, attempt: 1, usage: nothing, model: "" });
         return true;
       }),
     finish: (end) =>
-      write(() => {
-        const turn = queries.turn.first({ id: end.turnId });
+      write(function* () {
+        const turn = yield* queries.turn.first({ id: end.turnId });
         if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return false;
-        for (const inboxId of end.joined ?? []) queries.claim.run({ inboxId, turnId: turn.id, key: turn.session_key });
-        endTurn(queries, turn, end);
-        if (end.spent) book(end.spent);
+        const { id: turnId, session_key: key } = turn;
+        for (const inboxId of end.joined ?? []) yield* queries.claim.run({ inboxId, turnId, key });
+        yield* endTurn(queries, turn, end);
+        if (end.spent) yield* book(end.spent);
         return true;
       }),
     resultOf: (inboxId) =>
-      read(() => {
-        const turn = queries.turnOf.first({ inboxId });
+      read(function* () {
+        const turn = yield* queries.turnOf.first({ inboxId });
         if (!turn || turn.state === "running") return null;
-        return toResult(queries, { ...turn, state: turn.state });
+        return yield* toResult(queries, { ...turn, state: turn.state });
       }),
-    ...createTurnTraces({ sql, read }, (turnId) =>
-      toolCallsOf(queries, turnId).map(({ tool, input, status, ms }) => ({ tool, input, status, ms })),
-    ),
+    ...createTurnTraces({ sql, read }, function* (turnId) {
+      const calls = yield* toolCallsOf(queries, turnId);
+      return calls.map(({ tool, input, status, ms }) => ({ tool, input, status, ms }));
+    }),
   };
 }
 
-function beginFirst(queries: TurnQueries, turn: BeginTurn, session: Session): Pick<TurnTable, "attempt" | "unsafe"> {
-  if (queries.running.first({ key: turn.sessionKey }))
+function* beginFirst(
+  queries: TurnQueries,
+  turn: BeginTurn,
+  session: Session,
+): Steps<Pick<TurnTable, "attempt" | "unsafe">> {
+  if (yield* queries.running.first({ key: turn.sessionKey }))
     throw new GatewayError("conflict", "this session has a running turn already", { fields: { turnId: turn.turnId } });
-  queries.add.run({
+  yield* queries.add.run({
     id: turn.turnId,
     session_key: turn.sessionKey,
     agent_id: turn.agentId,
@@ -93,7 +103,7 @@ function beginFirst(queries: TurnQueries, turn: BeginTurn, session: Session): Pi
     at_work: 1,
   });
   for (const inboxId of turn.inboxIds) {
-    if (queries.claim.run({ inboxId, turnId: turn.turnId, key: turn.sessionKey }) > 0) continue;
+    if ((yield* queries.claim.run({ inboxId, turnId: turn.turnId, key: turn.sessionKey })) > 0) continue;
     throw new GatewayError("conflict", "a message of this turn is not free", {
       fields: { turnId: turn.turnId, inboxId },
     });
@@ -101,29 +111,33 @@ function beginFirst(queries: TurnQueries, turn: BeginTurn, session: Session): Pi
   return { attempt: 1, unsafe: 0 };
 }
 
-function beginAgain(
+function* beginAgain(
   queries: TurnQueries,
   known: TurnTableRow,
   turn: BeginTurn,
   session: Session,
-): Pick<TurnTable, "attempt" | "unsafe"> {
+): Steps<Pick<TurnTable, "attempt" | "unsafe">> {
   if (known.state !== "running")
     throw new GatewayError("conflict", "this turn has ended already", { fields: { turnId: known.id } });
   const attempt = known.attempt + 1;
-  queries.again.run({ id: known.id, attempt, file: session.file });
+  yield* queries.again.run({ id: known.id, attempt, file: session.file });
   // What joined it in an earlier attempt may not have been noted then.
-  for (const inboxId of turn.inboxIds) queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });
+  for (const inboxId of turn.inboxIds) yield* queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });
   return { attempt, unsafe: known.unsafe };
 }
 
 /** The session may have a running turn; a turn that is over from the start does not get in its way. */
-function beginOver(queries: TurnQueries, end: UnbegunEnd): (EndedTurn & { readonly settledBytes: number }) | null {
+function* beginOver(
+  queries: TurnQueries,
+  end: UnbegunEnd,
+): Steps<(EndedTurn & { readonly settledBytes: number }) | null> {
   const { turnId, sessionKey: key, at } = end;
-  const session = queries.session.first({ key });
-  if (!session || end.inboxIds.some((inboxId) => !queries.free.first({ inboxId, key }))) return null;
+  const session = yield* queries.session.first({ key });
+  if (!session) return null;
+  for (const inboxId of end.inboxIds) if (!(yield* queries.free.first({ inboxId, key }))) return null;
   const row = { id: turnId, session_key: key, agent_id: end.agentId, file: session.file, begun_at: at };
-  queries.add.run({ ...row, state: end.outcome, at_work: 0 });
-  for (const inboxId of end.inboxIds) queries.claim.run({ inboxId, turnId, key });
+  yield* queries.add.run({ ...row, state: end.outcome, at_work: 0 });
+  for (const inboxId of end.inboxIds) yield* queries.claim.run({ inboxId, turnId, key });
   return { ...row, settledBytes: session.settled_bytes };
 }
 
@@ -132,13 +146,13 @@ type EndedTurn = Pick<TurnTable, "id" | "session_key" | "file">;
 
 interface EndQueries extends TurnQueries {
   mask(text: string): string;
-  addReply(row: NewReply): void;
+  addReply(row: NewReply): Steps<void>;
 }
 
 /** All of it, in the one transaction of this write. */
-function endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): void {
+function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<void> {
   const usage = toUsageColumns(end.usage);
-  queries.end.run({
+  yield* queries.end.run({
     id: turn.id,
     state: end.outcome,
     model: end.model,
@@ -148,18 +162,21 @@ function endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): void {
     ended_at: end.at,
     spans: encodeJson(maskTexts(end.spans ?? [], { text: queries.mask })), // a span is called after its tool
   });
-  queries.endMessages.run({ turnId: turn.id });
+  yield* queries.endMessages.run({ turnId: turn.id });
   const { reply, to, at } = end;
   const rows = replyRows({ turnId: turn.id, sessionKey: turn.session_key, reply, to, at }, queries.mask);
-  for (const row of rows) queries.addReply(row);
-  queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
-  queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
+  for (const row of rows) yield* queries.addReply(row);
+  yield* queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
+  yield* queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
   if (end.model !== "")
-    queries.settleKept.run({ file: turn.file, settledBytes: end.settledBytes, at: end.at, ...usage });
+    yield* queries.settleKept.run({ file: turn.file, settledBytes: end.settledBytes, at: end.at, ...usage });
 }
 
-function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: TurnResult["outcome"] }): TurnResult {
-  const parts = queries.replies.all({ turnId: turn.id });
+function* toResult(
+  queries: TurnQueries,
+  turn: TurnTableRow & { readonly state: TurnResult["outcome"] },
+): Steps<TurnResult> {
+  const parts = yield* queries.replies.all({ turnId: turn.id });
   const attachments = parts.flatMap((part) => decodeAttachments(part.attachments) ?? []);
   return {
     turnId: turn.id,
@@ -171,13 +188,13 @@ function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: T
       .join("\n\n"),
     ...(attachments.length > 0 ? { attachments } : {}),
     errorCode: turn.error_code,
-    toolCalls: toolCallsOf(queries, turn.id),
+    toolCalls: yield* toolCallsOf(queries, turn.id),
     usage: fromUsageColumns(turn),
   };
 }
 
-function toolCallsOf(queries: TurnQueries, turnId: TurnId): TurnResult["toolCalls"] {
-  return queries.toolCalls.all({ turnId }).map((call) => ({
+function* toolCallsOf(queries: TurnQueries, turnId: TurnId): Steps<TurnResult["toolCalls"]> {
+  return (yield* queries.toolCalls.all({ turnId })).map((call) => ({
     callId: call.call_id,
     tool: call.tool,
     input: decodeJson(call.input),

@@ -8,6 +8,7 @@ import {
   type UsageSum,
 } from "../../contracts/store/usage.ts";
 import type { Builder, Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { toUsageColumns, wholeNumber } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 import type { UsageDayTable, UsageTable } from "./usage-tables.ts";
@@ -20,19 +21,23 @@ export function createUsage({ sql, read, write }: RowDeps): UsageStore {
   return {
     record: (spent) => write(() => book(spent)),
     report: ({ from, to, by }, { limit, cursor }) =>
-      read(() => {
+      read(function* () {
         const skip = skipped(cursor);
-        const rows = sql.all((db) => sorted(db, { from, to, by }, { limit: limit + 1, skip }));
+        const rows = yield* sql.all((db) => sorted(db, { from, to, by }, { limit: limit + 1, skip }));
         const more = rows.length > limit ? { next: String(skip + limit) } : {};
-        return { items: rows.slice(0, limit).map(toItem), total: toSum(total.first({ from, to, by: "day" })), ...more };
+        const sum = toSum(yield* total.first({ from, to, by: "day" }));
+        return { items: rows.slice(0, limit).map(toItem), total: sum, ...more };
       }),
-    sums: (asked) => read(() => all.all(asked).map(toItem)),
+    sums: (asked) =>
+      read(function* () {
+        return (yield* all.all(asked)).map(toItem);
+      }),
     prune: (before) => write(() => prune(before)),
   };
 }
 
 /** Inside of somebody's transaction. False: it was written before. */
-export function createBooking(sql: Sql): (spent: Spent) => boolean {
+export function createBooking(sql: Sql): (spent: Spent) => Steps<boolean> {
   const add = sql.prepare((db, p: Params<UsageTable>) =>
     db
       .insertInto("usage")
@@ -61,25 +66,25 @@ export function createBooking(sql: Sql): (spent: Spent) => boolean {
         })),
       ),
   );
-  return ({ day, id, agentId, principal, origin, model, usage }) => {
+  return function* ({ day, id, agentId, principal, origin, model, usage }) {
     const sum = { ...toUsageColumns(usage), cached_tokens: wholeNumber(usage.cachedTokens ?? 0) };
-    if (add.run({ day, id, agent_id: agentId, principal, origin, model, ...sum }) === 0) return false;
+    if ((yield* add.run({ day, id, agent_id: agentId, principal, origin, model, ...sum })) === 0) return false;
     const keys: Readonly<Record<UsageBy, string>> = { day, agent: agentId, origin, model, principal };
-    for (const [what, key] of Object.entries(keys)) addUp.run({ what: what as UsageBy, day, key, ...sum });
+    for (const [what, key] of Object.entries(keys)) yield* addUp.run({ what: what as UsageBy, day, key, ...sum });
     return true;
   };
 }
 
-function createPruning(sql: Sql): (before: string) => number {
+function createPruning(sql: Sql): (before: string) => Steps<number> {
   const rows = sql.prepare((db, p: Params<{ before: string }>) =>
     db.deleteFrom("usage").where("day", "<", p("before")),
   );
   const days = sql.prepare((db, p: Params<{ what: UsageBy; before: string }>) =>
     db.deleteFrom("usage_days").where("what", "=", p("what")).where("day", "<", p("before")),
   );
-  return (before) => {
-    for (const what of USAGE_BY) days.run({ what, before });
-    return rows.run({ before });
+  return function* (before) {
+    for (const what of USAGE_BY) yield* days.run({ what, before });
+    return yield* rows.run({ before });
   };
 }
 

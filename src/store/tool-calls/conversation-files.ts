@@ -31,12 +31,14 @@ export function createConversationFiles({ sql, read }: Pick<RowDeps, "sql" | "re
   );
   return {
     isReceived: (sessionKey, mediaId) =>
-      read(() =>
-        attached
-          .all({ sessionKey, mediaId })
-          .some(({ attachments }) => decodeAttachments(attachments)?.some((file) => file.mediaId === mediaId)),
-      ),
+      read(function* () {
+        return (yield* attached.all({ sessionKey, mediaId })).some(({ attachments }) =>
+          decodeAttachments(attachments)?.some((file) => file.mediaId === mediaId),
+        );
+      }),
     ranToolAt: (sessionKey, at) =>
-      read(() => running.first({ sessionKey, from: Math.floor(at), to: Math.ceil(at) + CLOCK_TICK_MS }) !== null),
+      read(function* () {
+        return (yield* running.first({ sessionKey, from: Math.floor(at), to: Math.ceil(at) + CLOCK_TICK_MS })) !== null;
+      }),
   };
 }

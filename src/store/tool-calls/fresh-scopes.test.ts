@@ -1,9 +1,22 @@
 /** What is certainly new, and what has to be looked up. A wrong "new" would run a tool twice. */
 import { expect, test } from "bun:test";
-import { createFreshScopes, MAX_IDS, MAX_SCOPES } from "./fresh-scopes.ts";
+import { runAtOnce, type Steps } from "../steps.ts";
+import { createFreshScopes as createScopes, MAX_IDS, MAX_SCOPES } from "./fresh-scopes.ts";
 
 const nothing = () => false;
 const something = () => true;
+
+function createFreshScopes() {
+  const scopes = createScopes();
+  const isNew = (scope: string, callId: string, hasAny: () => boolean) =>
+    runAtOnce(scopes.isNew(scope, callId, () => answered(hasAny())));
+  return { ...scopes, isNew };
+}
+
+// oxlint-disable-next-line require-yield -- the answer is there at once
+function* answered(answer: boolean): Steps<boolean> {
+  return answer;
+}
 
 test("an id is new in a scope that began in this process, until it is used", () => {
   const fresh = createFreshScopes();

@@ -2,9 +2,11 @@
  * The scopes that this process has known from their first call on, and the call ids used in them. Any other id in such a scope has no row,
  * which saves a query; about other scopes it says nothing. Bounded: a forgotten scope is looked up again.
  */
+import type { Steps } from "../steps.ts";
+
 interface FreshScopes {
   /** True: certainly never called. `hasAny` is asked once for a scope that is not known yet. */
-  isNew(scope: string, callId: string, hasAny: (scope: string) => boolean): boolean;
+  isNew(scope: string, callId: string, hasAny: (scope: string) => Steps<boolean>): Steps<boolean>;
   /** Before its row is written, whether that works or not. */
   used(scope: string, callId: string): void;
 }
@@ -20,8 +22,8 @@ export function createFreshScopes(): FreshScopes {
     known.set(scope, ids);
   };
   return {
-    isNew(scope, callId, hasAny) {
-      if (!known.has(scope)) remember(scope, hasAny(scope) ? null : new Set());
+    *isNew(scope, callId, hasAny) {
+      if (!known.has(scope)) remember(scope, (yield* hasAny(scope)) ? null : new Set());
       const ids = known.get(scope);
       return ids ? !ids.has(callId) : false;
     },

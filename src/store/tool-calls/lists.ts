@@ -17,10 +17,10 @@ type Shown = Pick<CallRow, (typeof SHOWN)[number]>;
 
 export function createToolCallLists(sql: Sql, read: RowDeps["read"]): ToolCallStore["list"] {
   return (filter, page) =>
-    read(() => {
+    read(function* () {
       const limit = pageSize(page);
       const after = page.cursor === undefined ? [] : decodeCursor(page.cursor, ["number", "number"]).map(Number);
-      const rows = sql.all((db) => question(db, filter, after).limit(limit + 1)) as Shown[];
+      const rows = (yield* sql.all((db) => question(db, filter, after).limit(limit + 1))) as Shown[];
       return pageOf(rows, limit, toAuditRow, ({ at, seq }) => [at, seq]);
     });
 }

@@ -2,39 +2,46 @@
 import { sql as raw } from "kysely";
 import type { Chain } from "../audit/chain.ts";
 import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 
 /** Calls in one transaction: about ten milliseconds. */
 const MAX_AT_ONCE = 2_000;
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /** Gives the number of calls and entries it took away. Runs inside a transaction. */
-export function createPruning(sql: Sql, chain: Chain): (before: number) => number {
+export function createPruning(sql: Sql, chain: Chain): (before: number) => Steps<number> {
   const { firstSince, firstOpen, someWay, beginsAt, endsAfter, linkNumbered, drop } = statements(sql);
   const entries = entryStatements(sql);
 
-  return (before) => {
-    const youngEntry = entries.firstSince.first({ before })?.no ?? AFTER_ALL;
+  return function* (before) {
+    const youngEntry = (yield* entries.firstSince.first({ before }))?.no ?? AFTER_ALL;
     /** The links of everything below the boundary end before the first link of the call at the boundary, and before the first young entry. */
-    const lastLinkBelow = (boundary: number): number =>
-      Math.min(beginsAt.first({ boundary })?.intent_no ?? chain.head().no + 1, youngEntry) - 1;
+    function* lastLinkBelow(boundary: number): Steps<number> {
+      const next = (yield* beginsAt.first({ boundary }))?.intent_no ?? (yield* chain.head()).no + 1;
+      return Math.min(next, youngEntry) - 1;
+    }
     const found = [
-      firstSince.first({ before })?.seq,
-      firstOpen.first({})?.seq,
-      someWay.first({ offset: MAX_AT_ONCE })?.seq,
+      (yield* firstSince.first({ before }))?.seq,
+      (yield* firstOpen.first({}))?.seq,
+      (yield* someWay.first({ offset: MAX_AT_ONCE }))?.seq,
     ];
     let boundary = Math.min(...found.map((seq) => seq ?? AFTER_ALL));
     // a call whose end is linked behind the boundary stays, and so does all that was linked after its beginning
     for (;;) {
-      const later = endsAfter.first({ boundary, no: lastLinkBelow(boundary) });
+      const later = yield* endsAfter.first({ boundary, no: yield* lastLinkBelow(boundary) });
       if (!later) break;
       boundary = later.seq;
     }
-    const no = lastLinkBelow(boundary);
-    const call = linkNumbered.first({ boundary, no });
-    const hash = call ? (call.end_no === no ? call.end_hash : call.intent_hash) : entries.numbered.first({ no })?.hash;
+    const no = yield* lastLinkBelow(boundary);
+    const call = yield* linkNumbered.first({ boundary, no });
+    const hash = call
+      ? call.end_no === no
+        ? call.end_hash
+        : call.intent_hash
+      : (yield* entries.numbered.first({ no }))?.hash;
     if (hash === undefined) return 0;
-    chain.startAfter({ no, hash: hash ?? "" });
-    return drop.run({ boundary }) + entries.drop.run({ no });
+    yield* chain.startAfter({ no, hash: hash ?? "" });
+    return (yield* drop.run({ boundary })) + (yield* entries.drop.run({ no }));
   };
 }
 

@@ -10,6 +10,7 @@ import { createFreshScopes } from "./fresh-scopes.ts";
 import { createToolCallLists } from "./lists.ts";
 import { createToolCallQueries, type NewCall, REFUSED_SCOPE, type ToolCallQueries } from "./queries.ts";
 import { createPruning } from "./pruning.ts";
+import type { Steps } from "../steps.ts";
 
 interface AuditParts {
   readonly chain: Chain;
@@ -24,27 +25,30 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
     if (link) headFile?.noteCommitted(link);
   };
   const fresh = createFreshScopes();
-  const hasAny = (scope: string): boolean =>
-    [queries.anyCounting, queries.anyUnknownOf, queries.anyDenied].some((query) => query.first({ scope }) !== null);
+  function* hasAny(scope: string): Steps<boolean> {
+    for (const query of [queries.anyCounting, queries.anyUnknownOf, queries.anyDenied])
+      if (yield* query.first({ scope })) return true;
+    return false;
+  }
   let doubts: boolean | null = null; // whether a previous process left calls with an unknown outcome; this process adds none
 
   return {
     intend(call) {
       fresh.used(call.scope, call.callId);
       return write(
-        () => {
-          if (!call.waiting && !call.idempotent) queries.markUnsafe.run({ id: call.turnId });
-          return add(call);
+        function* () {
+          if (!call.waiting && !call.idempotent) yield* queries.markUnsafe.run({ id: call.turnId });
+          return yield* add(call);
         },
         call.idempotent || call.waiting ? "with the next" : "now",
       ).then(noteCommitted);
     },
     begin: (id) =>
-      write(() => {
-        const call = queries.byId.first({ id });
+      write(function* () {
+        const call = yield* queries.byId.first({ id });
         if (call?.status !== "pending") return;
-        queries.begin.run({ id });
-        if (call.idempotent === 0) queries.markUnsafe.run({ id: call.turn_id });
+        yield* queries.begin.run({ id });
+        if (call.idempotent === 0) yield* queries.markUnsafe.run({ id: call.turn_id });
       }),
     refuse: (call, end) => write(() => addEnded(call, end), "with the next").then(noteCommitted),
     async settle(id, made) {
@@ -53,13 +57,13 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
       if (!link) log.warn("end of an unknown tool call ignored", { toolCallId: id });
     },
     earlier: (scope, callId) =>
-      read(() => {
-        if (fresh.isNew(scope, callId, hasAny)) return null;
-        doubts ??= queries.anyUnknown.first({}) !== null;
+      read(function* () {
+        if (yield* fresh.isNew(scope, callId, hasAny)) return null;
+        doubts ??= (yield* queries.anyUnknown.first({})) !== null;
         const found =
-          queries.counting.first({ scope, callId }) ??
-          (doubts ? queries.unknown.first({ scope, callId }) : null) ??
-          queries.denied.first({ scope, callId });
+          (yield* queries.counting.first({ scope, callId })) ??
+          (doubts ? yield* queries.unknown.first({ scope, callId }) : null) ??
+          (yield* queries.denied.first({ scope, callId }));
         if (!found) return null;
         const { tool, status } = found;
         const reply = found.reply === null ? null : decodeReply(found.reply);
@@ -67,21 +71,24 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
         return { tool, status, idempotent, reply, paramsHash: found.params_hash, output: found.output ?? "" };
       }),
     timesSince: ({ principal, tool }, since) =>
-      read(() => queries.timesSince.all({ principal, tool, since }).map(({ at }) => at)),
+      read(function* () {
+        return (yield* queries.timesSince.all({ principal, tool, since })).map(({ at }) => at);
+      }),
     list: createToolCallLists(sql, read),
     prune: (before) => write(() => prune(before)),
   };
 }
 
 /** What the previous process left without an end: a call that ran may have done its work, one that waited has not. */
-export function createForgotten(sql: RowDeps["sql"], chain: Chain): () => void {
+export function createForgotten(sql: RowDeps["sql"], chain: Chain): () => Steps<void> {
   const queries = createToolCallQueries(sql);
   const { end, adopt } = recording(queries, chain);
   const never = "The gateway stopped before the owner had answered. The tool was not run.";
-  return () => {
-    adopt();
-    for (const { id, status } of queries.open.all({})) {
-      end(id, status === "pending" ? { status: "blocked", output: never, ms: 0 } : { status: "unknown", output: null });
+  return function* () {
+    yield* adopt();
+    for (const { id, status } of yield* queries.open.all({})) {
+      const made = { status: "blocked", output: never, ms: 0 } as const;
+      yield* end(id, status === "pending" ? made : { status: "unknown", output: null });
     }
   };
 }
@@ -94,21 +101,21 @@ const SAME = [
 type End = Omit<ToolEnd, "output" | "ms"> & { readonly output: string | null; readonly ms?: number };
 
 function recording(queries: ToolCallQueries, chain: Chain) {
-  const add = (
+  function* add(
     call: ToolIntent,
     status: "running" | "pending" | RefusedStatus = call.waiting ? "pending" : "running",
-  ): Link => {
-    const row = { ...toRow(call), seq: (queries.lastSeq.first({})?.seq ?? 0) + 1 };
-    const link = chain.append("intent", intentContent(row));
-    queries.add.run({ ...row, status, intent_no: link.no, intent_hash: link.hash });
+  ): Steps<Link> {
+    const row = { ...toRow(call), seq: ((yield* queries.lastSeq.first({}))?.seq ?? 0) + 1 };
+    const link = yield* chain.append("intent", intentContent(row));
+    yield* queries.add.run({ ...row, status, intent_no: link.no, intent_hash: link.hash });
     return link;
-  };
+  }
   /** Null: it has ended already, or there is no such call. */
-  const end = (id: string, made: End): Link | null => {
-    const open = queries.byId.first({ id });
-    return open?.status === "running" || open?.status === "pending" ? close(id, made) : null;
-  };
-  const close = (id: string, { status, output, reply, ms }: End): Link => {
+  function* end(id: string, made: End): Steps<Link | null> {
+    const open = yield* queries.byId.first({ id });
+    return open?.status === "running" || open?.status === "pending" ? yield* close(id, made) : null;
+  }
+  function* close(id: string, { status, output, reply, ms }: End): Steps<Link> {
     const row = {
       id,
       status,
@@ -116,25 +123,25 @@ function recording(queries: ToolCallQueries, chain: Chain) {
       ms: ms === undefined ? null : Math.round(ms),
       reply: reply === undefined ? null : encodeJson(reply),
     };
-    const link = chain.append("end", endContent(row));
-    queries.end.run({ ...row, end_no: link.no, end_hash: link.hash });
+    const link = yield* chain.append("end", endContent(row));
+    yield* queries.end.run({ ...row, end_no: link.no, end_hash: link.hash });
     return link;
-  };
+  }
   return {
     end,
     add,
-    addEnded(call: ToolIntent, { status, output }: Parameters<ToolCallStore["refuse"]>[1]): Link | null {
+    *addEnded(call: ToolIntent, { status, output }: Parameters<ToolCallStore["refuse"]>[1]): Steps<Link | null> {
       // never open, not for a moment, and an error in a scope of its own: its call id may belong to a call that did run
-      add(status === "error" ? { ...call, scope: `${REFUSED_SCOPE}${call.id}` } : call, status);
-      return close(call.id, { status, output, ms: 0 });
+      yield* add(status === "error" ? { ...call, scope: `${REFUSED_SCOPE}${call.id}` } : call, status);
+      return yield* close(call.id, { status, output, ms: 0 });
     },
     /** Rows from before there was a chain are taken into it as they are. */
-    adopt(): void {
-      for (const row of queries.unchained.all({})) {
-        const intent = chain.append("intent", intentContent(row));
+    *adopt(): Steps<void> {
+      for (const row of yield* queries.unchained.all({})) {
+        const intent = yield* chain.append("intent", intentContent(row));
         const ended =
-          row.status === "running" || row.status === "pending" ? null : chain.append("end", endContent(row));
-        queries.adopt.run({
+          row.status === "running" || row.status === "pending" ? null : yield* chain.append("end", endContent(row));
+        yield* queries.adopt.run({
           id: row.id,
           intent_no: intent.no,
           intent_hash: intent.hash,

@@ -73,7 +73,7 @@ export const FRESH_DELIVERY_BUGS: readonly SeededBug[] = [
     what: "A tool can post under the turn of another session.",
     file: "src/store/rows/posts.ts",
     in: "post",
-    find: 'if (turn.first({ id: turnId })?.session_key !== sessionKey) return { kind: "no_turn" };',
+    find: 'if ((yield* turn.first({ id: turnId }))?.session_key !== sessionKey) return { kind: "no_turn" };',
     replace: 'if (!turn.first({ id: turnId })) return { kind: "no_turn" };',
     tests: rows,
   },

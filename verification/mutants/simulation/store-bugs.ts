@@ -20,8 +20,8 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "Reply parts are written after the transaction.",
     file: "src/store/rows/turns.ts",
     in: "endTurn",
-    find: "for (const row of rows) queries.addReply(row);",
-    replace: "setImmediate(() => { for (const row of rows) queries.addReply(row); });",
+    find: "for (const row of rows) yield* queries.addReply(row);",
+    replace: "setImmediate(() => { for (const row of rows) queries.addReply(row).next(); });",
   },
   {
     what: "Reply parts are stored in reverse.",
@@ -48,7 +48,7 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "A tool that must not run twice leaves no mark.",
     file: "src/store/tool-calls/tool-calls.ts",
     in: "intend",
-    find: "if (!call.waiting && !call.idempotent) queries.markUnsafe.run({ id: call.turnId });",
+    find: "if (!call.waiting && !call.idempotent) yield* queries.markUnsafe.run({ id: call.turnId });",
     replace: "",
   },
   {
@@ -77,14 +77,14 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "A second attempt forgets what joined the first and could not be noted then.",
     file: "src/store/rows/turns.ts",
     in: "beginAgain",
-    find: "for (const inboxId of turn.inboxIds) queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });",
+    find: "for (const inboxId of turn.inboxIds) yield* queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });",
     replace: "",
   },
   {
     what: "Overflow that is only counted is never finished.",
     file: "src/store/rows/turns.ts",
     in: "createTurns",
-    find: "if (!known && turn.overflow) overflow.claim({ ...turn, ...turn.overflow });",
+    find: "if (!known && turn.overflow) yield* overflow.claim({ ...turn, ...turn.overflow });",
     replace: "",
   },
   {

@@ -3,6 +3,7 @@ import { sql as raw } from "kysely";
 import type { JobRun, JobStore, Pruned, PruneRule, RunEnd } from "../../../contracts/automation/job.ts";
 import type { JobRunTable, JobTable } from "../../job-schema.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import { fromColumns } from "../named-columns.ts";
 import { numberBefore, pageOf, pageSize } from "../paging.ts";
 import type { RowDeps } from "../row-deps.ts";
@@ -19,49 +20,67 @@ export function createJobRuns({ sql, read, write, mask }: RowDeps, queries: RunQ
   const alerts = createAlertQueries(sql);
   return {
     addManualRun: ({ id, jobId, slot }) =>
-      write(() => {
+      write(function* () {
         const row = { id, job_id: jobId, slot, manual: 1 as const, status: "running" as const, reason: null };
-        return queries.add.run({ ...row, attempt: 1, started_at: slot, written_at: slot }) > 0;
+        return (yield* queries.add.run({ ...row, attempt: 1, started_at: slot, written_at: slot })) > 0;
       }),
-    begin: (id, from, at) => write(() => queries.begin.run({ id, from, at, more: from === "failed" ? 1 : 0 }) > 0),
+    begin: (id, from, at) =>
+      write(function* () {
+        return (yield* queries.begin.run({ id, from, at, more: from === "failed" ? 1 : 0 })) > 0;
+      }),
     end: (id, end) =>
-      write(() => {
+      write(function* () {
         const { status, ms, turnId, retryAt, job, remove, alert, at } = end;
         const reason = end.reason === null ? null : mask(end.reason);
-        const run = queries.get.first({ id });
+        const run = yield* queries.get.first({ id });
         const jobId = run?.job_id ?? "";
-        if (!isStill(jobs.get.first({ id: jobId }), end.seen)) return "changed";
-        const written = queries.end.run({ id, status, reason, ms, turn_id: turnId, retry_at: retryAt }) > 0;
+        if (!isStill(yield* jobs.get.first({ id: jobId }), end.seen)) return "changed";
+        const written = (yield* queries.end.run({ id, status, reason, ms, turn_id: turnId, retry_at: retryAt })) > 0;
         if (!written) return "over";
         if (alert) {
           const about = { id: `${id}-${run?.attempt ?? 0}`, job_id: jobId, kind: alert, failures: job.failures };
-          alerts.add.run({ ...about, because: reason, at });
+          yield* alerts.add.run({ ...about, because: reason, at });
         }
-        if (remove) jobs.remove.run({ id: jobId });
-        else jobs.settle.run({ id: jobId, ...job });
+        if (remove) yield* jobs.remove.run({ id: jobId });
+        else yield* jobs.settle.run({ id: jobId, ...job });
         return "ended";
       }),
-    running: () => read(() => queries.running.all({}).map(toRun)),
-    busy: (jobId) =>
-      read(() => {
-        const running = queries.runningOf.first({ job_id: jobId })?.n ?? 0;
-        return { running, waiting: queries.waitingOf.first({ job_id: jobId })?.n ?? 0 };
+    running: () =>
+      read(function* () {
+        return (yield* queries.running.all({})).map(toRun);
       }),
-    freed: () => read(() => queries.freed.all({}).map(toRun)),
-    retries: (now, limit) => read(() => queries.retries.all({ now, limit }).map(toRun)),
+    busy: (jobId) =>
+      read(function* () {
+        const running = (yield* queries.runningOf.first({ job_id: jobId }))?.n ?? 0;
+        return { running, waiting: (yield* queries.waitingOf.first({ job_id: jobId }))?.n ?? 0 };
+      }),
+    freed: () =>
+      read(function* () {
+        return (yield* queries.freed.all({})).map(toRun);
+      }),
+    retries: (now, limit) =>
+      read(function* () {
+        return (yield* queries.retries.all({ now, limit })).map(toRun);
+      }),
     run: (id) =>
-      read(() => {
-        const row = queries.get.first({ id });
+      read(function* () {
+        const row = yield* queries.get.first({ id });
         return row && toRun(row);
       }),
     runs: (jobId, page) =>
-      read(() => {
+      read(function* () {
         const limit = pageSize(page);
-        const rows = queries.ofJob.all({ job_id: jobId, before: numberBefore(page), limit: limit + 1 });
+        const rows = yield* queries.ofJob.all({ job_id: jobId, before: numberBefore(page), limit: limit + 1 });
         return pageOf(rows, limit, toRun, ({ slot }) => [slot]);
       }),
-    alerts: (limit) => read(() => alerts.list.all({ limit }).map(toAlert)),
-    alertTold: (id) => write(() => void alerts.drop.run({ id })),
+    alerts: (limit) =>
+      read(function* () {
+        return (yield* alerts.list.all({ limit })).map(toAlert);
+      }),
+    alertTold: (id) =>
+      write(function* () {
+        yield* alerts.drop.run({ id });
+      }),
     prune: (rule) => write(() => pruneSome(queries, rule), "with the next"),
   };
 }
@@ -77,16 +96,16 @@ function isStill(job: JobTable | null, seen: RunEnd["seen"]): boolean {
 const PRUNED_AT_ONCE = 100;
 
 /** Job by job, each by its own part of the index: what is kept is not looked at. */
-function pruneSome(queries: RunQueries, { before, keepPerJob, from }: PruneRule): Pruned {
+function* pruneSome(queries: RunQueries, { before, keepPerJob, from }: PruneRule): Steps<Pruned> {
   let dropped = 0;
   let last = from ?? "";
   for (let count = 0; count < PRUNED_AT_ONCE; count++) {
-    const jobId = queries.jobAfter.first({ job_id: last })?.job_id;
+    const jobId = (yield* queries.jobAfter.first({ job_id: last }))?.job_id;
     if (jobId === undefined) return { dropped, next: null };
-    const oldestKept = queries.nthNewest.first({ job_id: jobId, newer: keepPerJob - 1 })?.slot;
+    const oldestKept = (yield* queries.nthNewest.first({ job_id: jobId, newer: keepPerJob - 1 }))?.slot;
     // no row is written before its slot has come, so what was written before then has its slot before then
     const below = Math.min(oldestKept ?? -Infinity, before);
-    if (below > -Infinity) dropped += queries.dropOld.run({ job_id: jobId, below, before });
+    if (below > -Infinity) dropped += yield* queries.dropOld.run({ job_id: jobId, below, before });
     last = jobId;
   }
   return { dropped, next: last };

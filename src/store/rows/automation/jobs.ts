@@ -3,6 +3,7 @@ import { sql as raw } from "kysely";
 import type { Job, JobFire, JobStore, NewRun } from "../../../contracts/automation/job.ts";
 import type { JobTable } from "../../job-schema.ts";
 import type { Builder, Params } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import { fromAddressColumns, toAddressColumns } from "../codec.ts";
 import { fromColumns, toColumns } from "../named-columns.ts";
 import { decodeCursor, pageOf, pageSize } from "../paging.ts";
@@ -13,33 +14,37 @@ export function createJobs(deps: RowDeps): JobStore {
   const { sql, read, write, clock } = deps;
   const queries = createJobQueries(deps);
   const runQueries = createRunQueries(deps);
+  const slots = createSlots(deps, queries, runQueries);
 
   return {
-    add: (job) => write(() => queries.add.run(toJobColumns(job)) > 0),
+    add: (job) =>
+      write(function* () {
+        return (yield* queries.add.run(toJobColumns(job))) > 0;
+      }),
     change: (job, seenRevision, rows = []) =>
-      write(() => {
-        const seen = queries.get.first({ id: job.id });
+      write(function* () {
+        const seen = yield* queries.get.first({ id: job.id });
         if (seen?.revision !== seenRevision) return false;
-        addRows(runQueries, { jobId: job.id, rows, at: clock.now() });
-        queries.replace.run(toJobColumns({ ...job, revision: seenRevision + 1 }));
-        if (job.state !== "active") runQueries.dropRetries.run({ job_id: job.id });
+        yield* addRows(runQueries, { jobId: job.id, rows, at: clock.now() });
+        yield* queries.replace.run(toJobColumns({ ...job, revision: seenRevision + 1 }));
+        if (job.state !== "active") yield* runQueries.dropRetries.run({ job_id: job.id });
         return true;
       }),
     remove: (id) =>
-      write(() => {
-        runQueries.forget.run({ job_id: id });
-        return queries.remove.run({ id }) > 0;
+      write(function* () {
+        yield* runQueries.forget.run({ job_id: id });
+        return (yield* queries.remove.run({ id })) > 0;
       }),
     get: (id) =>
-      read(() => {
-        const row = queries.get.first({ id });
+      read(function* () {
+        const row = yield* queries.get.first({ id });
         return row && toJob(row);
       }),
     list: (filter, page) =>
-      read(() => {
+      read(function* () {
         const limit = pageSize(page);
         const after = page.cursor === undefined ? "" : String(decodeCursor(page.cursor, ["string"])[0]);
-        const rows = sql.all((db) => {
+        const rows = yield* sql.all((db) => {
           let query = db.selectFrom("jobs").selectAll().where("id", ">", after).orderBy("id");
           if (filter.source !== undefined) query = query.where("source", "=", raw.lit(filter.source)); // as the index has it
           if (filter.createdBy !== undefined) query = query.where("created_by", "=", filter.createdBy);
@@ -47,39 +52,66 @@ export function createJobs(deps: RowDeps): JobStore {
         });
         return pageOf(rows, limit, toJob, ({ id }) => [id]);
       }),
-    count: (filter) => read(() => queries.count.first({ created_by: filter.createdBy, source: filter.source })?.n ?? 0),
-    nextDueAt: () =>
-      read(() => {
-        const moments = [queries.firstDue.first({})?.next_at, runQueries.firstRetry.first({})?.retry_at];
-        const known = moments.filter((moment) => typeof moment === "number");
-        return known.length === 0 ? null : Math.min(...known);
+    count: (filter) =>
+      read(function* () {
+        return (yield* queries.count.first({ created_by: filter.createdBy, source: filter.source }))?.n ?? 0;
       }),
-    due: (now, limit) => read(() => queries.due.all({ now, limit }).map(toJob)),
-    inOtherZone: (zone, limit) =>
-      read(() => {
-        const below = queries.zonesBelow.all({ zone, limit });
-        return [...below, ...queries.zonesAbove.all({ zone, limit: limit - below.length })].map(toJob);
-      }),
-    moveSlots: (moves) =>
-      write(() => {
-        for (const { jobId, seenRevision, seenNextAt, nextAt, slotZone } of moves) {
-          const seen = queries.get.first({ id: jobId });
-          if (seen?.revision !== seenRevision || seen.next_at !== seenNextAt) continue;
-          queries.advance.run({ id: jobId, next_at: nextAt, slot_zone: slotZone, state: seen.state });
-        }
-      }),
-    fire: (fires) => write(() => new Set(fires.flatMap((fire) => fireOne(queries, runQueries, fire)))),
+    nextDueAt: slots.nextDueAt,
+    due: slots.due,
+    inOtherZone: slots.inOtherZone,
+    moveSlots: slots.moveSlots,
+    fire: slots.fire,
     ...createJobRuns(deps, runQueries, queries),
   };
 }
 
+type SlotDoors = Pick<JobStore, "nextDueAt" | "due" | "inOtherZone" | "moveSlots" | "fire">;
+
+function createSlots({ read, write }: RowDeps, queries: JobQueries, runQueries: RunQueries): SlotDoors {
+  return {
+    nextDueAt: () =>
+      read(function* () {
+        const moments = [
+          (yield* queries.firstDue.first({}))?.next_at,
+          (yield* runQueries.firstRetry.first({}))?.retry_at,
+        ];
+        const known = moments.filter((moment) => typeof moment === "number");
+        return known.length === 0 ? null : Math.min(...known);
+      }),
+    due: (now, limit) =>
+      read(function* () {
+        return (yield* queries.due.all({ now, limit })).map(toJob);
+      }),
+    inOtherZone: (zone, limit) =>
+      read(function* () {
+        const below = yield* queries.zonesBelow.all({ zone, limit });
+        const above = yield* queries.zonesAbove.all({ zone, limit: limit - below.length });
+        return [...below, ...above].map(toJob);
+      }),
+    moveSlots: (moves) =>
+      write(function* () {
+        for (const { jobId, seenRevision, seenNextAt, nextAt, slotZone } of moves) {
+          const seen = yield* queries.get.first({ id: jobId });
+          if (seen?.revision !== seenRevision || seen.next_at !== seenNextAt) continue;
+          yield* queries.advance.run({ id: jobId, next_at: nextAt, slot_zone: slotZone, state: seen.state });
+        }
+      }),
+    fire: (fires) =>
+      write(function* () {
+        const written = new Set<string>();
+        for (const fire of fires) for (const id of yield* fireOne(queries, runQueries, fire)) written.add(id);
+        return written;
+      }),
+  };
+}
+
 /** The rows first, then the next slot: a job can never be past a slot that has no row. */
-function fireOne(queries: JobQueries, runs: RunQueries, fire: JobFire): readonly string[] {
-  const seen = queries.get.first({ id: fire.jobId });
+function* fireOne(queries: JobQueries, runs: RunQueries, fire: JobFire): Steps<readonly string[]> {
+  const seen = yield* queries.get.first({ id: fire.jobId });
   if (seen?.revision !== fire.seenRevision || seen.next_at !== fire.seenNextAt) return [];
-  const written = addRows(runs, fire);
-  if (written.some(({ status }) => status === "running")) runs.dropRetries.run({ job_id: fire.jobId }); // the newer slot stands for them
-  queries.advance.run({
+  const written = yield* addRows(runs, fire);
+  if (written.some(({ status }) => status === "running")) yield* runs.dropRetries.run({ job_id: fire.jobId }); // the newer slot stands for them
+  yield* queries.advance.run({
     id: fire.jobId,
     next_at: fire.nextAt,
     state: fire.state,
@@ -89,24 +121,18 @@ function fireOne(queries: JobQueries, runs: RunQueries, fire: JobFire): readonly
 }
 
 /** Returns those that were really written: a slot has one row. */
-function addRows(
+function* addRows(
   runs: RunQueries,
   { jobId, rows, at }: { readonly jobId: string; readonly rows: readonly NewRun[]; readonly at: number },
-): readonly NewRun[] {
-  return rows.filter(
-    ({ id, slot, status, reason }) =>
-      runs.add.run({
-        id,
-        job_id: jobId,
-        slot,
-        manual: 0,
-        status,
-        reason,
-        attempt: 1,
-        started_at: status === "running" ? at : null,
-        written_at: at,
-      }) > 0,
-  );
+): Steps<readonly NewRun[]> {
+  const written: NewRun[] = [];
+  for (const row of rows) {
+    const { id, slot, status, reason } = row;
+    const started_at = status === "running" ? at : null;
+    const run = { id, job_id: jobId, slot, manual: 0 as const, status, reason, attempt: 1, started_at, written_at: at };
+    if ((yield* runs.add.run(run)) > 0) written.push(row);
+  }
+  return written;
 }
 
 export type JobQueries = ReturnType<typeof createJobQueries>;

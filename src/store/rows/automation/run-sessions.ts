@@ -3,34 +3,41 @@ import { sql as raw } from "kysely";
 import type { SessionKey } from "../../../contracts/ids.ts";
 import type { RunSessionStore } from "../../../contracts/store/run-sessions.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import type { RowDeps } from "../row-deps.ts";
 
 export function createRunSessions({ sql, read, write }: RowDeps): RunSessionStore {
   const queries = { ...finding(sql), ...dropping(sql) };
-  const drop = (key: SessionKey, file: string): void => {
-    queries.dropParts.run({ key });
-    queries.dropMessages.run({ key });
-    queries.dropTurns.run({ key });
-    queries.dropGrants.run({ key });
-    queries.dropSession.run({ key });
-    queries.addFile.run({ file });
-  };
+  function* drop(key: SessionKey, file: string): Steps<void> {
+    yield* queries.dropParts.run({ key });
+    yield* queries.dropMessages.run({ key });
+    yield* queries.dropTurns.run({ key });
+    yield* queries.dropGrants.run({ key });
+    yield* queries.dropSession.run({ key });
+    yield* queries.addFile.run({ file });
+  }
   return {
     drop: ({ before, keepPerJob, limit, from }) =>
-      write(() => {
-        const old = queries.old.all({ at: from?.at ?? -1, key: from?.key ?? ("" as SessionKey), before, limit });
+      write(function* () {
+        const old = yield* queries.old.all({ at: from?.at ?? -1, key: from?.key ?? ("" as SessionKey), before, limit });
         const isKept = createKept(queries, keepPerJob);
         let dropped = 0;
         for (const { key, file, named } of old) {
-          if (named === 1 || isKept(key) || !queries.unused.first({ key })) continue;
-          drop(key, file);
+          if (named === 1 || (yield* isKept(key)) || !(yield* queries.unused.first({ key }))) continue;
+          yield* drop(key, file);
           dropped++;
         }
         const last = old.length === limit ? old.at(-1) : undefined;
         return { dropped, next: last ? { at: last.last_activity_at, key: last.key } : null };
       }),
-    deadFiles: (limit) => read(() => queries.files.all({ limit }).map(({ file }) => file)),
-    fileGone: (file) => write(() => void queries.dropFile.run({ file })),
+    deadFiles: (limit) =>
+      read(function* () {
+        return (yield* queries.files.all({ limit })).map(({ file }) => file);
+      }),
+    fileGone: (file) =>
+      write(function* () {
+        yield* queries.dropFile.run({ file });
+      }),
   };
 }
 
@@ -43,17 +50,17 @@ const LAST = "~";
 /** Whether a session is one of the newest of its job. Each job is asked about once in a go. */
 function createKept({ nthNewest }: Pick<ReturnType<typeof finding>, "nthNewest">, keepPerJob: number) {
   const oldest = new Map<string, string | null>();
-  return (key: SessionKey): boolean => {
+  return function* (key: SessionKey): Steps<boolean> {
     const end = key.indexOf(RUN);
     if (end === -1) return true; // no session of a run
     const job = key.slice(0, end + RUN.length);
     const known = oldest.get(job);
-    const kept = known === undefined ? oldestKept(job) : known;
+    const kept = known === undefined ? yield* oldestKept(job) : known;
     oldest.set(job, kept);
     return kept === null || key >= kept;
   };
-  function oldestKept(job: string): string | null {
-    return nthNewest.first({ from: job, to: `${job}${LAST}`, newer: keepPerJob - 1 })?.key ?? null;
+  function* oldestKept(job: string): Steps<string | null> {
+    return (yield* nthNewest.first({ from: job, to: `${job}${LAST}`, newer: keepPerJob - 1 }))?.key ?? null;
   }
 }
 

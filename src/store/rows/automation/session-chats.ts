@@ -4,6 +4,7 @@ import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { LastHeardChat, SessionChatStore, UnaskedMessage } from "../../../contracts/store/session-chats.ts";
 import type { InboxTable, TurnTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import { fromAddressColumns } from "../codec.ts";
 import { createNewSessions } from "../new-session.ts";
 import { createReplyRows, replyRows } from "../replies.ts";
@@ -15,45 +16,50 @@ export function createSessionChats({ sql, read, write, ids, mask }: RowDeps): Se
   const queries = createQueries(sql);
   const replies = createReplyRows(sql);
   const addSession = createNewSessions(sql, ids);
-  const chatOf = (key: SessionKey): LastHeardChat | null => {
-    const row = queries.open.first({ key }) ?? queries.answered.first({ key });
+  function* chatOf(key: SessionKey): Steps<LastHeardChat | null> {
+    const row = (yield* queries.open.first({ key })) ?? (yield* queries.answered.first({ key }));
     return row && toChat(row);
-  };
+  }
 
-  const say = (message: UnaskedMessage): boolean => {
+  function* say(message: UnaskedMessage): Steps<boolean> {
     const { turnId, sessionKey, agentId, at } = message;
-    if (queries.turn.first({ id: turnId })) return false;
-    const file = queries.file.first({ key: sessionKey })?.file ?? newSession(message);
-    queries.addTurn.run({ id: turnId, session_key: sessionKey, agent_id: agentId, file, at });
-    for (const row of replyRows(message, mask)) replies.add(row);
-    replies.count(sessionKey, message.reply.length, at);
+    if (yield* queries.turn.first({ id: turnId })) return false;
+    const file = (yield* queries.file.first({ key: sessionKey }))?.file ?? (yield* newSession(message));
+    yield* queries.addTurn.run({ id: turnId, session_key: sessionKey, agent_id: agentId, file, at });
+    for (const row of replyRows(message, mask)) yield* replies.add(row);
+    yield* replies.count(sessionKey, message.reply.length, at);
     return true;
-  };
+  }
 
-  const newSession = ({ sessionKey, to, agentId, principal, reply, at }: UnaskedMessage): string => {
+  function* newSession({ sessionKey, to, agentId, principal, reply, at }: UnaskedMessage): Steps<string> {
     const text = mask(reply[0]?.message.text ?? "");
     const title = text.slice(0, MAX_TITLE_CHARS).toWellFormed();
-    return addSession({ key: sessionKey, channel: to.channel, agentId, title, person: principal, messages: 0, at });
-  };
+    const { channel } = to;
+    return yield* addSession({ key: sessionKey, channel, agentId, title, person: principal, messages: 0, at });
+  }
 
   return {
     of: (key) => read(() => chatOf(key)),
     lastOf: (people) =>
-      read(() => {
-        const found = people.flatMap((person) => queries.lastOf.all({ person }));
+      read(function* () {
+        const found: { key: SessionKey; last_activity_at: number }[] = [];
+        for (const person of people) found.push(...(yield* queries.lastOf.all({ person })));
         const latest = found.toSorted((a, b) => b.last_activity_at - a.last_activity_at);
         for (const { key } of latest) {
-          const chat = chatOf(key);
+          const chat = yield* chatOf(key);
           if (chat) return chat;
         }
         return null;
       }),
     speakerOf: (turnId) =>
-      read(() => {
-        const row = queries.speaker.first({ turnId });
+      read(function* () {
+        const row = yield* queries.speaker.first({ turnId });
         return row && { principal: row.sender, role: row.role, agentId: row.agent_id };
       }),
-    hasPosted: (turnId) => read(() => queries.posted.first({ turnId }) !== null),
+    hasPosted: (turnId) =>
+      read(function* () {
+        return (yield* queries.posted.first({ turnId })) !== null;
+      }),
     say: (message) => write(() => say(message)),
   };
 }

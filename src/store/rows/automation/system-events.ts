@@ -10,6 +10,7 @@ import {
 import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { SystemEventTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import { fromColumns, toColumns } from "../named-columns.ts";
 import type { RowDeps } from "../row-deps.ts";
 
@@ -22,26 +23,27 @@ export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventSt
   const queries = createQueries(sql);
   const realTexts = new Map<string, string>(); // by event
 
-  const add = (event: SystemEvent): boolean => {
-    queries.forget.run({ before: event.createdAt - REMEMBER_MS });
+  function* add(event: SystemEvent): Steps<boolean> {
+    yield* queries.forget.run({ before: event.createdAt - REMEMBER_MS });
     const text = event.text.slice(0, MAX_EVENT_CHARS).toWellFormed();
-    if (queries.add.run({ ...toColumns(COLUMNS, event), text }) === 0) return false;
+    if ((yield* queries.add.run({ ...toColumns(COLUMNS, event), text })) === 0) return false;
     if (event.real !== undefined) rememberReal(realTexts, event.id, event.real);
     const key = event.sessionKey;
-    queries.settle.run({ key });
-    queries.release.run({ key });
-    for (const { seq } of queries.tooMany.all({ key, keep: MAX_EVENTS_PER_SESSION })) queries.hide.run({ seq });
+    yield* queries.settle.run({ key });
+    yield* queries.release.run({ key });
+    const tooMany = yield* queries.tooMany.all({ key, keep: MAX_EVENTS_PER_SESSION });
+    for (const { seq } of tooMany) yield* queries.hide.run({ seq });
     return true;
-  };
+  }
 
-  const claim = (key: SessionKey, turnId: TurnId, now: number): ClaimedEvents => {
-    queries.settle.run({ key });
-    queries.release.run({ key });
-    queries.claim.run({ key, turnId, now });
-    const rows = queries.claimed.all({ key, turnId });
+  function* claim(key: SessionKey, turnId: TurnId, now: number): Steps<ClaimedEvents> {
+    yield* queries.settle.run({ key });
+    yield* queries.release.run({ key });
+    yield* queries.claim.run({ key, turnId, now });
+    const rows = yield* queries.claimed.all({ key, turnId });
     const events = rows.filter(({ hidden }) => hidden === 0).map((row) => toEvent(row, realTexts.get(row.id)));
     return { events, hidden: rows.length - events.length };
-  };
+  }
 
   return {
     add: (event) => write(() => add(event)),
@@ -50,7 +52,10 @@ export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventSt
       if (!(await read(() => queries.unshown.first({ key })))) return { events: [], hidden: 0 };
       return write(() => claim(key, turnId, now), "with the next"); // lost in a power cut, so is the turn that had them
     },
-    waiting: (key, now) => read(() => queries.waiting.first({ key, now })?.n ?? 0),
+    waiting: (key, now) =>
+      read(function* () {
+        return (yield* queries.waiting.first({ key, now }))?.n ?? 0;
+      }),
   };
 }
 

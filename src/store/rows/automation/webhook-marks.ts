@@ -2,6 +2,7 @@
 import type { WebhookAdmission, WebhookMarkStore, MarkedRequest } from "../../../contracts/store/webhook-marks.ts";
 import type { Flag } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import type { RowDeps } from "../row-deps.ts";
 
 export interface WebhookMarkTable {
@@ -16,20 +17,18 @@ export interface WebhookMarkTable {
 export function createWebhookMarks({ sql, write }: RowDeps): WebhookMarkStore {
   const queries = createQueries(sql);
 
-  const admit = (request: MarkedRequest): WebhookAdmission => {
+  function* admit(request: MarkedRequest): Steps<WebhookAdmission> {
     const { hook, fingerprint, at, expiresAt } = request;
-    queries.forget.run({ now: at });
-    const find = (kind: string, digest: string | null) =>
-      digest === null ? null : queries.find.first({ hook, mark: `${kind}:${digest}` });
-    const byKey = find("key", request.key);
-    const bySignature = find("signed", request.signed);
+    yield* queries.forget.run({ now: at });
+    const byKey = yield* found(hook, markOf("key", request.key));
+    const bySignature = yield* found(hook, markOf("signed", request.signed));
     if (byKey && byKey.fingerprint !== fingerprint) return { kind: "key_reused" };
     const known = byKey ?? bySignature;
     const requestId = known?.request_id ?? request.requestId;
     // also for what is known: the same key under a new signature must not come back without the key
     const marks = [...markOf("key", request.key), ...markOf("signed", request.signed)];
     for (const mark of marks)
-      queries.add.run({
+      yield* queries.add.run({
         hook,
         mark,
         request_id: requestId,
@@ -39,11 +38,18 @@ export function createWebhookMarks({ sql, write }: RowDeps): WebhookMarkStore {
       });
     if (known?.stored !== 1) return { kind: "begin", requestId };
     return { kind: byKey ? "same" : "replayed", requestId };
-  };
+  }
+
+  function* found(hook: string, [mark]: readonly string[]) {
+    return mark === undefined ? null : yield* queries.find.first({ hook, mark });
+  }
 
   return {
     admit: (request) => write(() => admit(request)),
-    stored: (requestId) => write(() => void queries.stored.run({ requestId })),
+    stored: (requestId) =>
+      write(function* () {
+        yield* queries.stored.run({ requestId });
+      }),
   };
 }
 

@@ -36,9 +36,18 @@ export function createChannelState({ sql, read, write }: RowDeps): ChannelState 
     db.deleteFrom("channel_facts").where((eb) => eb.and(p.row("channel", "account", "key"))),
   );
   return {
-    get: (channel, account, key) => read(() => find.first({ channel, account, key })?.value ?? null),
-    put: (channel, account, key, value) => write(() => void put.run({ channel, account, key, value })),
-    forget: (channel, account, key) => write(() => void drop.run({ channel, account, key })),
+    get: (channel, account, key) =>
+      read(function* () {
+        return (yield* find.first({ channel, account, key }))?.value ?? null;
+      }),
+    put: (channel, account, key, value) =>
+      write(function* () {
+        yield* put.run({ channel, account, key, value });
+      }),
+    forget: (channel, account, key) =>
+      write(function* () {
+        yield* drop.run({ channel, account, key });
+      }),
     list: (channel, account, from) => read(() => among.all({ channel, account, from, to: from + LAST })),
   };
 }

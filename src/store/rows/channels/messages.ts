@@ -11,6 +11,7 @@ import type {
 import type { SessionStore } from "../../../contracts/store.ts";
 import type { InboxTable, OutboxTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import { decodeAttachments, fromAddressColumns } from "../codec.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { createTranscript, REPLY, SAID, toReplyItem, toUserItem } from "../transcript.ts";
@@ -29,29 +30,31 @@ export function createMessages(deps: RowDeps): MessageStore {
   const transcript = createTranscript(deps);
   const queries = createQueries(sql);
   const platform = createPlatformIds(sql);
-  const shown = (id: string): TranscriptItem | null => {
-    const person = queries.item.first({ id: id as InboxId });
+  function* shown(id: string): Steps<TranscriptItem | null> {
+    const person = yield* queries.item.first({ id: id as InboxId });
     if (person) return toUserItem(person);
-    const reply = queries.reply.first({ id });
+    const reply = yield* queries.reply.first({ id });
     return reply && toReplyItem(reply, reply.turn_state);
-  };
+  }
   return {
     find: ({ sessionKey, to }, id) =>
-      read(() => {
-        const own = stored(queries, platform, sessionKey, id);
-        const known = own ? null : platform.messageId(to, id);
-        return known === null ? own : stored(queries, platform, sessionKey, known);
+      read(function* () {
+        const own = yield* stored(queries, platform, sessionKey, id);
+        const known = own ? null : yield* platform.messageId(to, id);
+        return known === null ? own : yield* stored(queries, platform, sessionKey, known);
       }),
     platformIds: (id) => read(() => platform.of(id)),
     idOf: (to, platformId) => read(() => platform.messageId(to, platformId)),
     mark: (id, marks, at) =>
-      write(() => {
-        const now = queries.fromInbox.first({ id: id as InboxId }) ?? queries.fromOutbox.first({ id });
+      write(function* () {
+        const now =
+          (yield* queries.fromInbox.first({ id: id as InboxId })) ?? (yield* queries.fromOutbox.first({ id }));
         if (!now) return null;
         const reactions = marks.reactions?.map(mask);
         const change = { id, ...changedMarks(now, { ...marks, ...(reactions ? { reactions } : {}) }, at) };
-        if (queries.markInbox.run({ ...change, id: id as InboxId }) === 0) queries.markOutbox.run(change);
-        return shown(id);
+        if ((yield* queries.markInbox.run({ ...change, id: id as InboxId })) === 0)
+          yield* queries.markOutbox.run(change);
+        return yield* shown(id);
       }),
     item: (id) => read(() => shown(id)),
     history: (sessionKey, page) => readHistory(transcript, sessionKey, page),
@@ -60,21 +63,21 @@ export function createMessages(deps: RowDeps): MessageStore {
 
 type Queries = ReturnType<typeof createQueries>;
 
-function stored(
+function* stored(
   { fromInbox, fromOutbox }: Queries,
   platform: PlatformIds,
   sessionKey: SessionKey,
   id: string,
-): StoredMessage | null {
-  const person = fromInbox.first({ id: id as InboxId });
-  const ours = person ? null : fromOutbox.first({ id });
+): Steps<StoredMessage | null> {
+  const person = yield* fromInbox.first({ id: id as InboxId });
+  const ours = person ? null : yield* fromOutbox.first({ id });
   const row = person ?? ours;
   if (!row || row.session_key !== sessionKey) return null;
   return {
     id: row.id,
     to: fromAddressColumns(row),
     ours: ours !== null,
-    platformIds: platform.of(row.id),
+    platformIds: yield* platform.of(row.id),
     pending: ours !== null && ours.ended_at === null,
     files: decodeAttachments(row.attachments)?.length ?? 0,
     reactions: readReactions(row.own_reactions),

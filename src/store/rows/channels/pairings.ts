@@ -27,13 +27,16 @@ export function createPairings({ sql, read, write }: RowDeps, audit: AuditLog): 
   const add = sql.prepare((db, p: Params<PairingTable>) => db.insertInto("pairings").values(p.row(...COLUMNS)));
   const writeAudited = createAuditedWrite(write, audit);
   return {
-    list: () => read(() => all.all({}).map((row) => fromColumns(COLUMNS, row))),
+    list: () =>
+      read(function* () {
+        return (yield* all.all({})).map((row) => fromColumns(COLUMNS, row));
+      }),
     async put(row) {
-      await writeAudited(() => {
-        dropExpired.run({ now: row.decidedAt ?? row.createdAt });
-        dropPerson.run(row);
-        add.run(toColumns(COLUMNS, row));
-        return audit.append(entryOf(row));
+      await writeAudited(function* () {
+        yield* dropExpired.run({ now: row.decidedAt ?? row.createdAt });
+        yield* dropPerson.run(row);
+        yield* add.run(toColumns(COLUMNS, row));
+        return yield* audit.append(entryOf(row));
       });
     },
   };

@@ -1,16 +1,17 @@
 /** What platforms call messages: written with the message itself, read in both directions. */
 import type { ChatAddress } from "../../../contracts/chat.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import type { PlatformMessageTable } from "./message-tables.ts";
 
 type Chat = Pick<ChatAddress, "channel" | "account" | "chat">;
 
 export interface PlatformIds {
   /** To be called inside of a write. */
-  note(messageId: string, to: Chat, platformIds: readonly string[]): void;
-  of(messageId: string): readonly string[];
+  note(messageId: string, to: Chat, platformIds: readonly string[]): Steps<void>;
+  of(messageId: string): Steps<readonly string[]>;
   /** The newest message under this id. */
-  messageId(to: Chat, platformId: string): string | null;
+  messageId(to: Chat, platformId: string): Steps<string | null>;
 }
 
 export function createPlatformIds(sql: Sql): PlatformIds {
@@ -35,11 +36,14 @@ export function createPlatformIds(sql: Sql): PlatformIds {
       .limit(1),
   );
   return {
-    note(message_id, { channel, account, chat }, platformIds) {
-      for (const platform_id of platformIds) add.run({ message_id, channel, account, chat, platform_id });
+    *note(message_id, { channel, account, chat }, platformIds) {
+      for (const platform_id of platformIds) yield* add.run({ message_id, channel, account, chat, platform_id });
     },
-    of: (message_id) => of.all({ message_id }).map(({ platform_id }) => platform_id),
-    messageId: ({ channel, account, chat }, platform_id) =>
-      find.first({ channel, account, chat, platform_id })?.message_id ?? null,
+    *of(message_id) {
+      return (yield* of.all({ message_id })).map(({ platform_id }) => platform_id);
+    },
+    *messageId({ channel, account, chat }, platform_id) {
+      return (yield* find.first({ channel, account, chat, platform_id }))?.message_id ?? null;
+    },
   };
 }

@@ -3,6 +3,7 @@ import type { OutboxRow } from "../../../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { ReactionChange, ReactionStore } from "../../../contracts/store/messages.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import type { RowDeps } from "../row-deps.ts";
 import type { ReactionTable } from "./message-tables.ts";
 
@@ -14,46 +15,47 @@ const BETWEEN = " ";
 
 export function createReactions(
   { sql, read, write }: Pick<RowDeps, "sql" | "read" | "write">,
-  part: (id: string) => OutboxRow | null,
+  part: (id: string) => Steps<OutboxRow | null>,
 ): ReactionStore {
   const { known, put, remove, fresh, claim, told } = createQueries(sql);
 
   /** What is new. */
-  const change = (row: OutboxRow, { by, how, emoji }: ReactionChange, at: number): readonly string[] => {
+  function* change(row: OutboxRow, { by, how, emoji }: ReactionChange, at: number): Steps<readonly string[]> {
     const about = { message_id: row.id, principal: by.principal };
-    const had = known.first(about)?.emoji ?? "";
+    const had = (yield* known.first(about))?.emoji ?? "";
     const before = had === "" ? [] : had.split(BETWEEN);
     const after = changed(before, how, emoji);
     const now = after.join(BETWEEN);
     if (now === had) return []; // told before, and not to be told again
-    if (now === "") remove.run(about);
-    else put.run({ ...about, name: by.name, session_key: row.sessionKey, emoji: now, at });
+    if (now === "") yield* remove.run(about);
+    else yield* put.run({ ...about, name: by.name, session_key: row.sessionKey, emoji: now, at });
     return after.filter((one) => !before.includes(one));
-  };
+  }
 
   return {
     react: (id, wanted, at) =>
-      write(() => {
-        const row = part(id);
+      write(function* () {
+        const row = yield* part(id);
         if (!row || row.deleted) return null;
-        const added = change(row, wanted, at);
-        const reacted = part(id);
+        const added = yield* change(row, wanted, at);
+        const reacted = yield* part(id);
         return reacted && { ...reacted, added };
       }),
     async tell(key, turnId) {
       // Nearly every turn finds nothing new, and a look costs a tenth of a write.
       if (await read(() => fresh.first({ key })))
-        await write(() => {
-          for (const { message_id, principal } of fresh.all({ key })) claim.run({ message_id, principal, turnId });
+        await write(function* () {
+          const reactions = yield* fresh.all({ key });
+          for (const { message_id, principal } of reactions) yield* claim.run({ message_id, principal, turnId });
         }, "with the next"); // lost in a power cut, so is the turn that heard of them
-      return read(() =>
-        told.all({ turnId }).map(({ emoji, principal, name, message_id: messageId, text }) => ({
+      return read(function* () {
+        return (yield* told.all({ turnId })).map(({ emoji, principal, name, message_id: messageId, text }) => ({
           emoji,
           by: { principal, name },
           messageId,
           text,
-        })),
-      );
+        }));
+      });
     },
   };
 }

@@ -18,11 +18,14 @@ export function createTranscriptions({ sql, read, write }: RowDeps): Transcripti
     db.deleteFrom("spoken_words").where("at", "<", p("before")),
   );
   return {
-    find: (digest) => read(() => find.first({ digest })?.words ?? null),
+    find: (digest) =>
+      read(function* () {
+        return (yield* find.first({ digest }))?.words ?? null;
+      }),
     put: (digest, words, at) =>
-      write(() => {
-        dropOld.run({ before: at - SPOKEN_WORDS_KEPT_MS });
-        put.run({ digest, words, at });
+      write(function* () {
+        yield* dropOld.run({ before: at - SPOKEN_WORDS_KEPT_MS });
+        yield* put.run({ digest, words, at });
       }),
   };
 }

@@ -9,6 +9,7 @@ import type {
 import type { Ids } from "../../../kit/ids.ts";
 import type { ConversationTable } from "../../schema.ts";
 import type { Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import { createGrantsEnd } from "../approvals.ts";
 import { fromUsageColumns, toUsageColumns } from "../codec.ts";
 import { type ConversationQueries, createConversationQueries, type CurrentRow } from "./conversation-queries.ts";
@@ -31,37 +32,42 @@ export function createConversations({ sql, read, write, ids }: RowDeps): Convers
     list: (asker, limit) => read(() => listed(queries, asker, Math.min(MAX_LISTED, Math.max(1, limit)))),
     resume: (asker, file, by) => write(() => resume({ queries, ids, endGrants }, asker, file, by)),
     resumedBy: (sessionKey, turnId) =>
-      read(() => {
-        const session = queries.session.first({ key: sessionKey });
-        return session?.switched_by === turnId ? currentOf(queries, session) : null;
+      read(function* () {
+        const session = yield* queries.session.first({ key: sessionKey });
+        return session?.switched_by === turnId ? yield* currentOf(queries, session) : null;
       }),
   };
 }
 
 /** Within the write of its caller. False: no such session. */
-export function createFreshStart(sql: Sql, ids: Ids): (key: SessionKey, by: By) => boolean {
+export function createFreshStart(sql: Sql, ids: Ids): (key: SessionKey, by: By) => Steps<boolean> {
   const queries = createConversationQueries(sql);
   const endGrants = createGrantsEnd(sql);
-  return (key, by) => {
-    const session = queries.session.first({ key });
+  return function* (key, by) {
+    const session = yield* queries.session.first({ key });
     if (!session) return false;
     if (by.turnId !== null && session.switched_by === by.turnId) return true;
-    keepCurrent(queries, session, by);
-    endGrants(key);
+    yield* keepCurrent(queries, session, by);
+    yield* endGrants(key);
     const empty = { file: newSessionFile(ids), settled_bytes: 0, switched_by: by.turnId };
-    queries.putFile.run({ key, ...empty, at: by.at });
+    yield* queries.putFile.run({ key, ...empty, at: by.at });
     return true;
   };
 }
 
-function listed(queries: ConversationQueries, asker: ConversationAsker, limit: number): readonly Conversation[] {
-  const here = queries.ofSession.all({ key: asker.sessionKey, limit }).map(toConversation);
-  const elsewhere = asker.principal === null ? [] : ofPerson(queries, { ...asker, principal: asker.principal }, limit);
+function* listed(
+  queries: ConversationQueries,
+  asker: ConversationAsker,
+  limit: number,
+): Steps<readonly Conversation[]> {
+  const here = (yield* queries.ofSession.all({ key: asker.sessionKey, limit })).map(toConversation);
+  const { principal } = asker;
+  const elsewhere = principal === null ? [] : yield* ofPerson(queries, { ...asker, principal }, limit);
   const byFile = new Map([...here, ...elsewhere].map((one) => [one.file, one]));
   return [...byFile.values()].toSorted((one, other) => other.lastAt - one.lastAt).slice(0, limit);
 }
 
-function ofPerson(
+function* ofPerson(
   queries: ConversationQueries,
   {
     principal,
@@ -69,10 +75,12 @@ function ofPerson(
     sessionKey,
   }: ConversationAsker & { readonly principal: NonNullable<ConversationAsker["principal"]> },
   limit: number,
-): readonly Conversation[] {
+): Steps<readonly Conversation[]> {
   const asked = { person: principal, agent: agentId, limit };
-  const kept = queries.ofPerson.all(asked).map(toConversation);
-  const current = queries.othersOfPerson.all({ ...asked, key: sessionKey }).map((row) => currentOf(queries, row));
+  const kept = (yield* queries.ofPerson.all(asked)).map(toConversation);
+  const current: Conversation[] = [];
+  for (const row of yield* queries.othersOfPerson.all({ ...asked, key: sessionKey }))
+    current.push(yield* currentOf(queries, row));
   return [...kept, ...current];
 }
 
@@ -80,31 +88,31 @@ interface Resuming {
   readonly queries: ConversationQueries;
   readonly ids: Ids;
   /** What was allowed in the conversation that the session had. */
-  endGrants(key: SessionKey): void;
+  endGrants(key: SessionKey): Steps<void>;
 }
 
-function resume(
+function* resume(
   { queries, ids, endGrants }: Resuming,
   asker: ConversationAsker,
   file: string,
   by: { readonly turnId: TurnId; readonly at: number },
-): Resumed {
-  const session = queries.session.first({ key: asker.sessionKey });
+): Steps<Resumed> {
+  const session = yield* queries.session.first({ key: asker.sessionKey });
   if (!session) return { kind: "gone" };
-  if (session.switched_by === by.turnId) return { kind: "resumed", conversation: currentOf(queries, session) };
-  const kept = queries.kept.first({ file });
-  const other = kept ? null : queries.sessionWith.first({ file });
+  if (session.switched_by === by.turnId) return { kind: "resumed", conversation: yield* currentOf(queries, session) };
+  const kept = yield* queries.kept.first({ file });
+  const other = kept ? null : yield* queries.sessionWith.first({ file });
   const found = kept ?? (other && other.key !== session.key ? other : null);
   if (!found || found.settled_bytes === 0 || !mayTake(asker, found)) return { kind: "gone" };
-  if (queries.inUse.first({ file, except: by.turnId })) return { kind: "busy" };
-  const conversation = kept ? toConversation(kept) : currentOf(queries, other ?? session);
-  endGrants(session.key);
-  if (other) endGrants(other.key);
-  if (other) queries.putFile.run({ key: other.key, ...emptyFile(ids), at: other.last_activity_at });
-  keepCurrent(queries, session, by);
-  queries.release.run({ file });
+  if (yield* queries.inUse.first({ file, except: by.turnId })) return { kind: "busy" };
+  const conversation = kept ? toConversation(kept) : yield* currentOf(queries, other ?? session);
+  yield* endGrants(session.key);
+  if (other) yield* endGrants(other.key);
+  if (other) yield* queries.putFile.run({ key: other.key, ...emptyFile(ids), at: other.last_activity_at });
+  yield* keepCurrent(queries, session, by);
+  yield* queries.release.run({ file });
   const { settled_bytes } = found;
-  queries.putFile.run({ key: session.key, file, settled_bytes, switched_by: by.turnId, at: by.at });
+  yield* queries.putFile.run({ key: session.key, file, settled_bytes, switched_by: by.turnId, at: by.at });
   return { kind: "resumed", conversation };
 }
 
@@ -119,11 +127,11 @@ function mayTake(asker: ConversationAsker, found: ConversationTable | CurrentRow
 }
 
 /** Keeps the current conversation for `/resume`. One that no agent has answered, and none is answering, holds nothing to resume. */
-function keepCurrent(queries: ConversationQueries, session: CurrentRow, by: By): void {
-  const answering = queries.inUse.first({ file: session.file, except: by.turnId ?? ("" as TurnId) });
+function* keepCurrent(queries: ConversationQueries, session: CurrentRow, by: By): Steps<void> {
+  const answering = yield* queries.inUse.first({ file: session.file, except: by.turnId ?? ("" as TurnId) });
   if (session.settled_bytes === 0 && !answering) return;
-  const { file, startedAt, lastAt, title, turns, usage } = currentOf(queries, session);
-  queries.keep.run({
+  const { file, startedAt, lastAt, title, turns, usage } = yield* currentOf(queries, session);
+  yield* queries.keep.run({
     file,
     session_key: session.key,
     agent_id: session.agent_id,
@@ -137,9 +145,9 @@ function keepCurrent(queries: ConversationQueries, session: CurrentRow, by: By):
   });
 }
 
-function currentOf(queries: ConversationQueries, session: CurrentRow): Conversation {
-  const spent = queries.spent.first({ file: session.file });
-  const opening = queries.opening.first({ file: session.file });
+function* currentOf(queries: ConversationQueries, session: CurrentRow): Steps<Conversation> {
+  const spent = yield* queries.spent.first({ file: session.file });
+  const opening = yield* queries.opening.first({ file: session.file });
   const said = opening ? storedTitle(opening) : "";
   return {
     file: session.file,

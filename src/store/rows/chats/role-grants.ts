@@ -23,19 +23,30 @@ export function createRoleGrants({ sql, read, write, clock }: RowDeps, audit: Au
   const writeAudited = createAuditedWrite(write, audit);
   return {
     list: () =>
-      read(() =>
-        all.all({}).map(({ principal, role, granted_by, at }) => ({ principal, role, grantedBy: granted_by, at })),
-      ),
+      read(function* () {
+        return (yield* all.all({})).map(({ principal, role, granted_by, at }) => ({
+          principal,
+          role,
+          grantedBy: granted_by,
+          at,
+        }));
+      }),
     async put({ principal, role, grantedBy, at }) {
-      await writeAudited(() => {
-        put.run({ principal, role, granted_by: grantedBy, at });
-        return audit.append({ kind: "role.given", at, actor: grantedBy, subject: principal, detail: { role } });
+      await writeAudited(function* () {
+        yield* put.run({ principal, role, granted_by: grantedBy, at });
+        return yield* audit.append({ kind: "role.given", at, actor: grantedBy, subject: principal, detail: { role } });
       });
     },
     remove: (principal, by) =>
-      writeAudited(() => {
-        if (remove.run({ principal }) === 0) return null;
-        return audit.append({ kind: "role.removed", at: clock.now(), actor: by, subject: principal, detail: {} });
+      writeAudited(function* () {
+        if ((yield* remove.run({ principal })) === 0) return null;
+        return yield* audit.append({
+          kind: "role.removed",
+          at: clock.now(),
+          actor: by,
+          subject: principal,
+          detail: {},
+        });
       }),
   };
 }

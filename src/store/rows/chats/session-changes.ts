@@ -4,6 +4,7 @@ import type { SessionKey } from "../../../contracts/ids.ts";
 import type { SessionStore } from "../../../contracts/store.ts";
 import type { SessionTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { searchTextOf, titleOf } from "../one-line.ts";
 import { storedTitle } from "../opening.ts";
@@ -35,26 +36,26 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
       .limit(1),
   );
 
-  const ownTitle = (key: SessionKey): string | null => {
-    const said = opening.first({ key, commands: 0 }) ?? opening.first({ key, commands: 1 });
+  function* ownTitle(key: SessionKey): Steps<string | null> {
+    const said = (yield* opening.first({ key, commands: 0 })) ?? (yield* opening.first({ key, commands: 1 }));
     return said && storedTitle(said);
-  };
+  }
 
   return {
     configure: (key, changes) =>
-      write(() => {
-        const before = settings.first({ key });
+      write(function* () {
+        const before = yield* settings.first({ key });
         if (!before) return false;
         const { model, thinking } = { ...before, ...changes };
-        return configure.run({ key, model, thinking }) > 0;
+        return (yield* configure.run({ key, model, thinking })) > 0;
       }),
     rename: (key, name) =>
-      write(() => {
-        const before = settings.first({ key });
+      write(function* () {
+        const before = yield* settings.first({ key });
         if (!before) return false;
         const given = titleOf({ text: name ?? "", attachments: [] });
-        const title = given || (ownTitle(key) ?? before.title);
-        return entitle.run({ key, title, search_text: searchTextOf(title, key), named: given ? 1 : 0 }) > 0;
+        const title = given || ((yield* ownTitle(key)) ?? before.title);
+        return (yield* entitle.run({ key, title, search_text: searchTextOf(title, key), named: given ? 1 : 0 })) > 0;
       }),
   };
 }

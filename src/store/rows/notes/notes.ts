@@ -1,8 +1,9 @@
 /** Notes and their search. A query is taken apart into words and put together again as quoted ones, so no text from outside is syntax. */
 import type { Principal } from "../../../contracts/ids.ts";
-import type { NewNote, NoteHit, NoteStore } from "../../../contracts/store/notes.ts";
+import type { Kept, NewNote, NoteHit, NoteStore } from "../../../contracts/store/notes.ts";
 import type { NoteTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import { sql as raw } from "kysely";
 import { createOnce } from "./once.ts";
 import type { RowDeps } from "../row-deps.ts";
@@ -26,38 +27,42 @@ export function createNotes({ sql, read, write }: RowDeps): NoteStore {
   const { byWords, byText } = searching(sql);
   const { latest, byId } = reading(sql);
 
-  const keep = (note: NewNote): Awaited<ReturnType<NoteStore["save"]>> => {
+  function* keep(note: NewNote): Steps<Kept> {
     const { owner, title, content } = note;
     const tags = note.tags.join("\n");
-    const key = { owner, once: once(note.askedBy, [title, content, tags]) };
-    const before = known.first(key);
+    const key = { owner, once: yield* once(note.askedBy, [title, content, tags]) };
+    const before = yield* known.first(key);
     if (before) return { kind: "kept", id: before.id };
-    const number = (newest.first({ owner })?.number ?? 0) + 1;
+    const number = ((yield* newest.first({ owner }))?.number ?? 0) + 1;
     if (number > MAX_NOTES_PER_PERSON) return { kind: "full", max: MAX_NOTES_PER_PERSON };
     const row = { ...key, number, id: note.id, owner_key: ownerKey(owner), title, content, tags, created_at: note.at };
-    add.run(row);
-    index.run({ id: note.id });
+    yield* add.run(row);
+    yield* index.run({ id: note.id });
     return { kind: "kept", id: note.id };
-  };
+  }
 
   return {
     save: (note) => write(() => keep(note)),
     search: (owner, words, limit) =>
-      read(() => {
+      read(function* () {
         const text = words.slice(0, MAX_QUERY_CHARS);
         const query = matchQuery(owner, text);
-        const found = query === null ? [] : byWords.all({ owner, query, limit });
+        const found = query === null ? [] : yield* byWords.all({ owner, query, limit });
         // Languages without spaces have no words to match, and neither has "C++": then any place in the text will do.
-        const hits = found.length > 0 ? found : byPlace(byText, { owner, text: text.trim(), limit });
+        const hits = found.length > 0 ? found : yield* byPlace(byText, { owner, text: text.trim(), limit });
         return hits.map(toHit);
       }),
     list: (owner, limit) =>
-      read(() =>
-        latest.all({ owner, limit }).map(({ id, title, created_at }) => ({ id, title, createdAt: created_at })),
-      ),
+      read(function* () {
+        return (yield* latest.all({ owner, limit })).map(({ id, title, created_at }) => ({
+          id,
+          title,
+          createdAt: created_at,
+        }));
+      }),
     get: (owner, id) =>
-      read(() => {
-        const row = byId.first({ owner, id });
+      read(function* () {
+        const row = yield* byId.first({ owner, id });
         if (!row) return null;
         const { title, content, tags, created_at } = row;
         return { id, title, content, tags: tagsOf(tags), createdAt: created_at };
@@ -152,14 +157,13 @@ function searching(sql: Sql) {
 
 type ByText = ReturnType<typeof searching>["byText"];
 
-function byPlace(
+function* byPlace(
   byText: ByText,
   { owner, text, limit }: { readonly owner: Principal; readonly text: string; readonly limit: number },
-): readonly Found[] {
+): Steps<readonly Found[]> {
   if (text === "") return [];
-  return byText
-    .all({ owner, like: containing(text), limit })
-    .map((row) => ({ ...row, snippet: around(row.snippet, text) }));
+  const rows = yield* byText.all({ owner, like: containing(text), limit });
+  return rows.map((row) => ({ ...row, snippet: around(row.snippet, text) }));
 }
 
 function around(content: string, text: string): string {

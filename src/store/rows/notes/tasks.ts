@@ -4,6 +4,7 @@ import type { Kept } from "../../../contracts/store/notes.ts";
 import type { NewTask, Task, TaskChange, TaskStatus, TaskStore } from "../../../contracts/store/tasks.ts";
 import type { TaskTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import type { Steps } from "../../steps.ts";
 import type { Selectable } from "kysely";
 import { fromColumns } from "../named-columns.ts";
 import { createOnce } from "./once.ts";
@@ -20,32 +21,32 @@ export function createTasks({ sql, read, write }: RowDeps): TaskStore {
   const once = createOnce(sql);
   const { known, newest, add, one, inOrder, update } = statements(sql);
 
-  const keep = (task: NewTask): Kept => {
+  function* keep(task: NewTask): Steps<Kept> {
     const { id, owner, title, dueDate, priority, at } = task;
-    const key = { owner, once: once(task.askedBy, [title, dueDate, priority]) };
-    const before = known.first(key);
+    const key = { owner, once: yield* once(task.askedBy, [title, dueDate, priority]) };
+    const before = yield* known.first(key);
     if (before) return { kind: "kept", id: before.id };
-    const number = (newest.first({ owner })?.number ?? 0) + 1;
+    const number = ((yield* newest.first({ owner }))?.number ?? 0) + 1;
     if (number > MAX_TASKS_PER_PERSON) return { kind: "full", max: MAX_TASKS_PER_PERSON };
     const row = { ...key, number, id, title, due_date: dueDate, priority, created_at: at, completed_at: null };
-    add.run({ ...row, status: "pending", place: placeOf("pending", dueDate, null) });
+    yield* add.run({ ...row, status: "pending", place: placeOf("pending", dueDate, null) });
     return { kind: "kept", id };
-  };
+  }
 
-  const list = (owner: Principal, status: TaskStatus | "all", limit: number): readonly Task[] => {
-    if (status !== "all") return inOrder.all({ owner, status, limit }).map(toTask);
-    const pending = inOrder.all({ owner, status: "pending", limit });
-    const completed = inOrder.all({ owner, status: "completed", limit: limit - pending.length });
+  function* list(owner: Principal, status: TaskStatus | "all", limit: number): Steps<readonly Task[]> {
+    if (status !== "all") return (yield* inOrder.all({ owner, status, limit })).map(toTask);
+    const pending = yield* inOrder.all({ owner, status: "pending", limit });
+    const completed = yield* inOrder.all({ owner, status: "completed", limit: limit - pending.length });
     return [...pending, ...completed].map(toTask);
-  };
+  }
 
-  const change = (owner: Principal, id: string, wanted: TaskChange, at: number): Task | null => {
-    const row = one.first({ owner, id });
+  function* change(owner: Principal, id: string, wanted: TaskChange, at: number): Steps<Task | null> {
+    const row = yield* one.first({ owner, id });
     if (!row) return null;
     const next = changed(row, wanted, at);
-    update.run({ owner, id, ...next });
+    yield* update.run({ owner, id, ...next });
     return toTask({ ...row, ...next });
-  };
+  }
 
   return {
     add: (task) => write(() => keep(task)),

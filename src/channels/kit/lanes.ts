@@ -1,4 +1,6 @@
 /** One lane of work per chat, in the order it was given; chats do not wait for each other. */
+import { createTasks } from "./tasks.ts";
+
 interface Lanes {
   /** False: the lane of this chat is full, and the work was not taken. */
   add(chat: string, work: () => Promise<void>): boolean;
@@ -22,6 +24,7 @@ interface Lane {
 
 export function createLanes({ maxWaiting = Infinity, onCaughtUp, onFailed }: LaneOptions): Lanes {
   const lanes = new Map<string, Lane>();
+  const tasks = createTasks(onFailed);
   const run = async (chat: string, lane: Lane, before: Promise<void>, work: () => Promise<void>): Promise<void> => {
     await before;
     await work().catch(onFailed);
@@ -38,11 +41,9 @@ export function createLanes({ maxWaiting = Infinity, onCaughtUp, onFailed }: Lan
       }
       lanes.set(chat, lane);
       lane.waiting++;
-      lane.tail = run(chat, lane, lane.tail, work);
+      lane.tail = tasks.add(run(chat, lane, lane.tail, work));
       return true;
     },
-    async settled() {
-      while (lanes.size > 0) await Promise.all([...lanes.values()].map(({ tail }) => tail));
-    },
+    settled: () => tasks.settled(),
   };
 }

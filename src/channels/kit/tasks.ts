@@ -15,7 +15,7 @@ export function createTasks(onFailed: (error: unknown) => void): Tasks {
       return done;
     },
     async settled() {
-      while (open.size > 0) await Promise.all(open);
+      for (const one of open) await one; // work that is added meanwhile is visited too
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The intake of Discord beside a platform that a test plays by hand: order, limits, signals, trouble with the disk, and a stop. */
 import { describe, expect, test } from "bun:test";
+import { DiscordAPIError } from "@discordjs/rest";
 import type { Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, InboundFiles } from "../../../contracts/channels/platform.ts";
 import { type AccountState, createLanes } from "../../kit/index.ts";
@@ -199,31 +200,57 @@ describe("discord intake: a stop", () => {
   /** Where a message can be under way; each is ended by the signal that it was given, or never. */
   const heard = (signal: AbortSignal) => orAborted(SILENT, signal);
   const file = { id: "1", filename: "a.txt", size: 1, url: "https://cdn.example/a.txt" };
+  type Call = [unknown, unknown, { signal: AbortSignal }];
+  const silentApi = {
+    channels: {
+      createMessage: (...of: Call) => heard(of[2].signal),
+      getMessages: (...of: Call) => heard(of[2].signal),
+    },
+  } as unknown as IntakeDeps["api"];
+  const failingApi = (error: Error) =>
+    ({ channels: { getMessages: () => Promise.reject(error) } }) as unknown as IntakeDeps["api"];
+  const gone = new DiscordAPIError({ code: 50001, message: "no" }, 50001, 403, "GET", "https://d.example", {});
+  const readBefore = { known: async () => [{ id: "1", guild: null }], last: async () => "5" };
+  const fails = () => Promise.reject(new Error("disk full"));
+  const looking = (look: () => unknown) => ({ look }) as unknown as IntakeDeps["door"];
   const places: Readonly<Record<string, { over: Parameters<typeof world>[0]; more?: object; missed?: boolean }>> = {
     "being stored": { over: { receive: (_message, signal) => heard(signal) } },
     "fetching its file": {
       over: { files: { keep: (_file: unknown, signal: AbortSignal) => heard(signal) } as unknown as InboundFiles },
       more: { attachments: [file] },
     },
+    "being looked at": { over: { door: looking(fails) } },
+    "told to stay outside": {
+      over: { api: silentApi, door: looking(async () => ({ kind: "stay", say: "Ask the owner." })) },
+    },
     "being told to its sender": {
       over: {
         receive: async () => ({ kind: "refused", because: "too_long", say: "Too long." }) as Receipt,
-        api: {
-          channels: { createMessage: (...of: [unknown, unknown, { signal: AbortSignal }]) => heard(of[2].signal) },
-        } as unknown as IntakeDeps["api"],
+        api: silentApi,
       },
+    },
+    "stored, and its sender is told of a file that is missing": {
+      over: { api: silentApi, files: { keep: async () => ({ kind: "refused", note: "Too large." }) } as never },
+      more: { attachments: [file] },
     },
     "being tried again": { over: { receive: () => Promise.reject(new Error("disk full")) } },
     "being noted as read": {
       over: { seen: { ...createSeen(memory()), note: () => Promise.reject(new Error("disk full")) } },
     },
     "being fetched after an absence": {
-      over: {
-        seen: { ...createSeen(memory()), known: async () => [{ id: "1", guild: null }], last: async () => "5" },
-        api: {
-          channels: { getMessages: (...of: [unknown, unknown, { signal: AbortSignal }]) => heard(of[2].signal) },
-        } as unknown as IntakeDeps["api"],
-      },
+      over: { seen: { ...createSeen(memory()), ...readBefore }, api: silentApi },
+      missed: true,
+    },
+    "being fetched again, because it could not be fetched": {
+      over: { seen: { ...createSeen(memory()), ...readBefore }, api: failingApi(new Error("no answer")) },
+      missed: true,
+    },
+    "missed, and nobody knows yet how far its channel was read": {
+      over: { seen: { ...createSeen(memory()), ...readBefore, last: fails } },
+      missed: true,
+    },
+    "missed in a channel that is gone, which cannot be forgotten": {
+      over: { seen: { ...createSeen(memory()), ...readBefore, forget: fails }, api: failingApi(gone) },
       missed: true,
     },
     "waiting for the list of channels, which cannot be read": {
@@ -243,6 +270,19 @@ describe("discord intake: a stop", () => {
     await at.clock.advance(0);
     expect(at.stored).not.toContain("after the stop");
   });
+});
+
+test("discord intake: a stop waits for a look at the list of channels that is under way", async () => {
+  const known = Promise.withResolvers<[]>();
+  const at = world({ seen: { ...createSeen(memory()), known: () => known.promise } });
+  at.intake.begun();
+  await at.clock.advance(0);
+  let isOver = false;
+  const stopping = stop(at).then(() => (isOver = true));
+  await at.clock.advance(0);
+  expect(isOver).toBe(false);
+  known.resolve([]);
+  await stopping;
 });
 
 describe("discord intake: what was missed", () => {
@@ -320,6 +360,19 @@ describe("how far Discord's channels were read", () => {
     const seen = createSeen(memory());
     for (let n = 1; n <= 3; n++) await seen.note({ id: "1", guild: null }, id(n));
     expect(await seen.known()).toEqual([{ id: "1", guild: null }]);
+  });
+
+  test("is forgotten durably: whoever asked for that waits until it is written", async () => {
+    const facts = memory();
+    const seen = createSeen(facts);
+    await seen.note({ id: "1", guild: null }, id(1));
+    const { put } = facts;
+    facts.put = async (...row) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await put(...row);
+    };
+    await seen.forget("1");
+    expect([...facts.kept]).toEqual([["channels", "[]"]]);
   });
 
   test("never goes back", async () => {

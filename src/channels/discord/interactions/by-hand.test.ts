@@ -113,6 +113,23 @@ describe("discord replays", () => {
     expect(kept.kept.get("interactions")).not.toContain(id);
   });
 
+  test("that come at the same moment count once, and what was seen before is read once", async () => {
+    const clock = createFakeClock();
+    const kept = facts();
+    const { get } = kept;
+    let reads = 0;
+    kept.get = async (key) => {
+      reads++;
+      await new Promise((resolve) => setImmediate(resolve));
+      return get(key);
+    };
+    const replays = createReplays({ clock, facts: kept });
+    const id = snowflakeAt(clock.now());
+    const other = String(BigInt(id) + 1n);
+    expect(await Promise.all([id, id, other].map((one) => replays.take(one)))).toEqual(["first", "again", "first"]);
+    expect([reads, JSON.parse(kept.kept.get("interactions") ?? "")]).toEqual([1, [id, other]]);
+  });
+
   test("are kept up to a number, at which the next one is asked to come again", async () => {
     const clock = createFakeClock();
     const first = BigInt(snowflakeAt(clock.now()));

@@ -1,7 +1,9 @@
 /** What leaves for Discord: whatever it says, and whoever sends it, it pings nobody. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import type { API } from "@discordjs/core";
+import { REST } from "@discordjs/rest";
 import { secret } from "../../../kit/secret.ts";
+import { checkDiscord } from "../probe.ts";
 import { openRest, type RestClient } from "./rest-client.ts";
 
 const PING = "@everyone <@300000000000000001>";
@@ -75,4 +77,13 @@ test("a file is fetched from where Discord keeps it, and nowhere else by redirec
   expect(await new Response(await download("kept.txt")).text()).toBe("words");
   await expect(download("moved.txt")).rejects.toThrow();
   expect(asked).not.toContain("/elsewhere");
+});
+
+test("the library's own timers end with the client, and with a check that failed", async () => {
+  using hashes = spyOn(REST.prototype, "clearHashSweeper");
+  using handlers = spyOn(REST.prototype, "clearHandlerSweeper");
+  openRest({ token: secret("a.b.c") })[Symbol.dispose]();
+  expect([hashes.mock.calls.length, handlers.mock.calls.length]).toEqual([1, 1]);
+  await checkDiscord({ token: secret("a.b.c"), apiRoot: "http://127.0.0.1:9/api" }, AbortSignal.abort());
+  expect([hashes.mock.calls.length, handlers.mock.calls.length]).toEqual([2, 2]);
 });

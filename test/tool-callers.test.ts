@@ -72,6 +72,8 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
     identity: null,
     memoryBytes: () => null,
     processorSeconds: () => 0,
+    program: () => null,
+    family: () => [],
     ended: new Promise(() => undefined),
     onEnded: () => nothing,
     leftRunning: () => [],

@@ -39,7 +39,7 @@ export interface ProgramLimits {
   readonly memoryMb: number;
   readonly openFiles: number;
   readonly fileSizeMb: number;
-  /** Processors that it may use; absent: all but one where there are four or more, else all. */
+  /** Processors that it may use; absent: all but one where there are four or more, else all until too many run. */
   readonly cpus?: number;
 }
 

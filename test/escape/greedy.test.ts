@@ -12,11 +12,17 @@ import { PYTHON } from "./world.ts";
 setDefaultTimeout(WHOLE_TEST_MS);
 
 const HOG_SECONDS = 4;
-/** As promised in docs/reliability.md. Other tests share the processor that agents leave free, so some answers may take longer here. */
+/** As promised in docs/reliability.md, for whoever asks at 95 of 100 moments; other tests run on the same machine. */
 const HEALTH_MS = 250;
-const SHARE = 0.5;
+const LATE_SHARE = 0.05;
 const TURN_MS = 50_000;
-const LIMITS = { processes: 320, openFiles: 1_024, cpus: 1 } as const;
+const LIMITS = { processes: 320, openFiles: 1_024 } as const;
+
+/** Of all moments, those at which a question would have waited longer for its answer: one that takes two seconds counts for more than many quick ones. */
+function lateShare(times: readonly number[]): number {
+  const total = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0);
+  return total(times.map((one) => Math.max(0, one - HEALTH_MS))) / total(times);
+}
 
 const canTry = existsSync(PYTHON) && (await hasTier("full"));
 
@@ -38,20 +44,19 @@ test.skipIf(!canTry)(
 
     let over = false;
     const turn = gateway.chat("be greedy").finally(() => (over = true));
-    const times: number[] = []; // from the first moment on
+    const times: number[] = []; // while its programs spin
     await eventually(
       "the end of the greedy turn",
       async () => {
         const began = performance.now();
         expect((await gateway.fetch("/health")).status).toBe(200);
-        times.push(performance.now() - began);
+        if (existsSync(join(workspace, "hog-spins"))) times.push(performance.now() - began);
         return over;
       },
       Boolean,
       TURN_MS,
     );
-    times.sort((a, b) => a - b);
-    expect(times[Math.floor(times.length * SHARE)]).toBeLessThan(HEALTH_MS);
+    expect(lateShare(times)).toBeLessThan(LATE_SHARE);
     const reached = (name: string) => readFileSync(join(workspace, `hog-${name}`), "utf8");
     const numbers = (name: string) => reached(name).split(" ").map(Number);
     expect(numbers("processes")[0]).toBeWithin(200, LIMITS.processes);

@@ -78,6 +78,7 @@ holders = [in_child(name, work) for name, work in GREED.items()]
 while not all(os.path.exists(f"hog-{name}") for name in GREED):
     time.sleep(0.05)
 END = time.monotonic() + SECONDS
+open("hog-spins", "w").close()
 count = until_refused(spin, 5_000)
 while time.monotonic() < END:
     time.sleep(0.1)

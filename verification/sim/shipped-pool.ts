@@ -253,7 +253,13 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const asking = { listen: nobody, hush: nobody, lastAsked: nobody };
   const ends = { ended: nobody, stopCalls: nobody, endLeftRunning: nobody };
   const calls = { began: nobody, updated: nobody, ...ends, showReal: nobody, instruct: nobody };
-  const left = { leftRunning: nobody, endLeftRunning: nobody, processorSeconds: nobody };
+  const left = {
+    leftRunning: nobody,
+    endLeftRunning: nobody,
+    processorSeconds: nobody,
+    program: nobody,
+    family: nobody,
+  };
   const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
   const process = {
     pid: one.pid,
@@ -273,5 +279,16 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const templates = new Set<string>();
   const door = { lease: () => undefined, refusal: () => null, failed: () => null, told: () => null };
   const disk = { begin: async () => undefined, look: async () => null };
-  return { process, pipe, door, model: MODEL, thinking: "off", redact: (said) => said, templates, visits: "", disk };
+  return {
+    process,
+    pipe,
+    door,
+    model: MODEL,
+    thinking: "off",
+    redact: (said) => said,
+    templates,
+    visits: "",
+    disk,
+    processors: null,
+  };
 }

@@ -3,13 +3,13 @@
  * is started, whatever becomes of its environment, its session and its parents, and has enforced nothing by this one since 2003. Without
  * Linux or its C library there is no such mark, and the variable in the environment is all there is.
  */
-import { dlopen, ptr } from "bun:ffi";
+import { ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
+import { openCLibrary } from "./c-library.ts";
 
 const RLIMIT_LOCKS = 10;
 /** Far above what anybody would set, far below "unlimited". */
 const LOWEST = 1n << 60n;
-const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 const PRLIMIT = { prlimit: { args: ["i32", "i32", "ptr", "ptr"], returns: "i32" } } as const;
 
 type SetLimit = (pid: number, limit: BigUint64Array) => boolean;
@@ -38,14 +38,6 @@ export function limitMarkOf(pid: number): string | null {
 }
 
 function findSetLimit(): SetLimit {
-  if (process.platform !== "linux") return () => false;
-  for (const name of LIBRARIES) {
-    try {
-      const { prlimit } = dlopen(name, PRLIMIT).symbols;
-      return (pid, limit) => prlimit(pid, RLIMIT_LOCKS, ptr(limit), null) === 0;
-    } catch {
-      continue; // another C library, or another processor
-    }
-  }
-  return () => false;
+  const library = openCLibrary(PRLIMIT);
+  return (pid, limit) => library !== null && library.prlimit(pid, RLIMIT_LOCKS, ptr(limit), null) === 0;
 }

@@ -12,6 +12,13 @@ export function withProcessMark(id: string): readonly ProcessIdentity[] {
   return living(all, (pid) => marked.has(pid));
 }
 
+/** The same, with what is known of each. */
+export function factsOfMarked(id: string): readonly ProcessFacts[] {
+  const all = allProcesses();
+  const marked = markedIn(all, id);
+  return all.filter(({ pid }) => marked.has(pid));
+}
+
 /** What `agent` started and is no longer below it: the shell or the program that had started it has ended. `wrappers` stand above it. */
 export function leftRunning(
   agent: ProcessIdentity,

@@ -1,5 +1,5 @@
 /** What /proc knows about processes: identity, parents, sessions, size. Reads only; where /proc is missing every answer is "nothing known". */
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 
 const KIB_BYTES = 1_024;
 
@@ -14,6 +14,8 @@ export interface ProcessFacts extends ProcessIdentity {
   readonly parent: number;
   readonly session: number;
   readonly state: string;
+  /** How many threads it has. */
+  readonly threads: number;
 }
 
 /** Null when there is no such process, or only its remains (a zombie). */
@@ -32,6 +34,33 @@ export function descendantsOf(root: number): readonly ProcessIdentity[] {
   const all = allProcesses();
   const found = withDescendants(all, [root, ...all.filter((one) => one.session === root).map((one) => one.pid)]);
   return living(all, (pid) => found.has(pid) && pid !== root);
+}
+
+/** This process, what it started, and what that started, as far as their parents are alive. Asks only about them, unless the kernel cannot tell children. */
+export function familyOf(root: number): readonly ProcessFacts[] {
+  if (!existsSync(`/proc/self/task/${process.pid}/children`)) {
+    const all = allProcesses();
+    const found = withDescendants(all, [root]);
+    return all.filter(({ pid }) => found.has(pid));
+  }
+  const family = new Map<number, ProcessFacts>();
+  const waiting = [root];
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    const facts = family.has(pid) ? null : readFacts(pid);
+    if (facts === null) continue;
+    family.set(pid, facts);
+    const threads = facts.threads === 1 ? [pid] : threadsOf(pid).map(({ id }) => id);
+    waiting.push(...threads.flatMap((thread) => childrenOf(facts.pid, thread)));
+  }
+  return [...family.values()];
+}
+
+function childrenOf(pid: number, thread: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  } catch {
+    return []; // gone
+  }
 }
 
 /** These, what they started, and what that started. */
@@ -79,6 +108,31 @@ export function rssBytes(pid: number): number | null {
   }
 }
 
+/** What wants a processor now, on the whole machine: threads of everybody. */
+export function machineRuns(): number {
+  try {
+    return Number(/ (\d+)\/\d+ /.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0; // no /proc on this system
+  }
+}
+
+export interface ProcessThread {
+  readonly id: number;
+  readonly running: boolean;
+}
+
+export function threadsOf(pid: number): readonly ProcessThread[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((name) => ({
+      id: Number(name),
+      running: readFacts(pid, name)?.state === "R",
+    }));
+  } catch {
+    return []; // gone, or no /proc on this system
+  }
+}
+
 /** Signals exactly this process, and none that took over its number. */
 export function signalProcess(target: ProcessIdentity, signal: "SIGTERM" | "SIGKILL"): void {
   if (!isAlive(target)) return;
@@ -107,15 +161,17 @@ function variablesOf(pid: number): readonly string[] {
   }
 }
 
-function readFacts(pid: number): ProcessFacts | null {
+/** `thread`: of one of its threads. */
+function readFacts(pid: number, thread?: string): ProcessFacts | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const stat = readFileSync(thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`, "utf8");
     // The name in brackets may hold anything, spaces and brackets included; the fields begin after the last one.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state, parent, , session] = fields;
     const startTime = fields[19];
     if (!state || !startTime) return null;
-    return { pid, state, parent: Number(parent), session: Number(session), startTime };
+    const threads = Number(fields[17]);
+    return { pid, state, parent: Number(parent), session: Number(session), startTime, threads };
   } catch {
     return null; // gone, or not ours to see
   }

@@ -9,8 +9,16 @@ import { connectDescriptor } from "../../kit/mux/descriptor.ts";
 import type { MuxStream } from "../../kit/mux/mux.ts";
 import { createTail } from "../../kit/tail.ts";
 import { setLimitMark } from "./limit-mark.ts";
-import { leftRunning } from "./marks.ts";
-import { type ProcessIdentity, identify, isAlive, rssBytes, signalProcess } from "./proc.ts";
+import { factsOfMarked, leftRunning } from "./marks.ts";
+import {
+  type ProcessFacts,
+  type ProcessIdentity,
+  familyOf,
+  identify,
+  isAlive,
+  rssBytes,
+  signalProcess,
+} from "./proc.ts";
 import { createProgramFinder, type FindProgram } from "./program.ts";
 import { processorSeconds } from "./processor-time.ts";
 import { redact } from "./redact.ts";
@@ -54,6 +62,10 @@ export interface AgentProcess extends Talk {
   onEnded(listener: (ended: Ended) => void): Disposable;
   /** Used so far by it and everything it started. */
   processorSeconds(): number;
+  /** pi itself; null: nobody knows. */
+  program(): number | null;
+  /** It and everything it started. */
+  family(): readonly ProcessFacts[];
   /** What it started and no longer has below it, because the shell that had started it is gone. */
   leftRunning(): readonly ProcessIdentity[];
   /** Ends what was left running, but for these. Returns what is there all the same. */
@@ -118,6 +130,9 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     identity,
     memoryBytes: () => rssBytes(findProgram()?.program.pid ?? child.pid),
     processorSeconds: () => processorSeconds(child.pid),
+    program: () => findProgram()?.program.pid ?? null,
+    // with wrappers there is a pid namespace: whatever loses its parent there goes to the last of them, and no mark has to be read
+    family: () => (options.launch.wrappers > 0 ? familyOf(child.pid) : factsOfMarked(options.id)),
     ended,
     onEnded: endListeners(ended),
     stop: stopAndEnd,

@@ -20,6 +20,7 @@ import { checkResources, resourceFlags, type Resources, skillFolders } from "./r
 import { callsItself, type OpenNetwork, openNetwork } from "./network.ts";
 import { expectedModel, type ModelChoice } from "./model-choice.ts";
 import { createDiskMeter, type DiskMeter } from "../process/disk-meter.ts";
+import { openProcessorShare, type ProcessorShare } from "../process/processor-share.ts";
 import { watchLocks } from "../process/dead-locks.ts";
 import { limitMark } from "../process/limit-mark.ts";
 import { PROCESS_VARIABLE } from "../process/marks.ts";
@@ -98,6 +99,8 @@ export interface ReadyAgent {
   readonly visits: string;
   /** What its files take up. */
   readonly disk: DiskMeter;
+  /** What its programs leave of the processors; null: there is nothing to see to. */
+  readonly processors: ProcessorShare | null;
 }
 
 export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
@@ -160,6 +163,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       templates: settings.resources.templateNames,
       visits: visits.path,
       disk,
+      processors: openProcessorShare(process, settings.config.limits.cpus),
     };
   } catch (error) {
     await process.stop(true);

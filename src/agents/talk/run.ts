@@ -11,7 +11,7 @@ export type Ending =
   | { readonly because: "stopped" }
   | { readonly because: "failed"; readonly code: ErrorCode; readonly detail: string; readonly again: boolean };
 
-interface Run {
+export interface Run {
   apply(event: PiEvent): readonly AgentEvent[];
   /** The prompt was told to stop: from here on words are shown only as part of a complete answer. */
   cutOff(): void;
@@ -19,6 +19,8 @@ interface Run {
   end(ending: Ending): AgentEvent;
   /** A tool that runs may be quiet for as long as its own deadline allows. */
   toolsRunning(): number;
+  /** Whether any tool has been called so far. */
+  hasUsedTools(): boolean;
   /** The model that spoke last. */
   model(): string;
 }
@@ -54,6 +56,7 @@ export function createRun(model: string): Run {
 
   return {
     toolsRunning: () => tools.size,
+    hasUsedTools: () => toolsUsed > 0,
     model: () => lastModel,
     apply(event) {
       switch (event.type) {

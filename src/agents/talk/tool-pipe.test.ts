@@ -40,6 +40,8 @@ function fixture(
     identity: null,
     memoryBytes: () => null,
     processorSeconds: () => 0,
+    program: () => null,
+    family: () => [],
     ended: new Promise(() => undefined),
     onEnded: () => ({ [Symbol.dispose]: () => undefined }),
     stop: async () => undefined,

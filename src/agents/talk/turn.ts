@@ -11,7 +11,7 @@ import type { Ended } from "../process/process.ts";
 import { inputFields } from "./prompt-fields.ts";
 import type { PiEvent } from "./protocol.ts";
 import { createProviderWaits } from "./provider-waits.ts";
-import { type Ending, createRun } from "./run.ts";
+import { createRun, type Ending, type Run } from "./run.ts";
 import { createSteering, type Steered, type Steering } from "./steering.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 
@@ -105,8 +105,7 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     signal.addEventListener("abort", stopped, { once: true });
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
     const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : quietFor(clock, lastSign, agent));
-    const busy = (): boolean => run.toolsRunning() > 0;
-    watchLimits({ ...options, clock, agent, quietMs, busy }, halt, finished.signal);
+    watchLimits({ ...options, clock, agent, quietMs, run }, halt, finished.signal);
   };
   if (signal.aborted) finish({ because: "stopped" }, true);
   else watch();
@@ -181,6 +180,7 @@ function watchLimits(
   onSpent(watched, () => halt(spent(watched.cpuSeconds)), over);
   onTooDear(watched.agent, () => halt(refused("the budget is spent")), over); // the door knows what the person is told
   onDiskUsed(watched, (trouble) => halt({ because: "failed", ...trouble, again: false }, true), over);
+  shareProcessors(watched, over);
 }
 
 interface Watched {
@@ -202,15 +202,15 @@ interface Metered {
   readonly clock: Clock;
   readonly agent: ReadyAgent;
   readonly cpuSeconds: number;
-  readonly busy: () => boolean;
+  readonly run: Run;
 }
 
 /** Acts once its programs have used up their processor time, unless the turn ends first. Looks only while a tool runs. */
-function onSpent({ clock, agent: { process }, cpuSeconds, busy }: Metered, act: () => void, over: AbortSignal): void {
+function onSpent({ clock, agent: { process }, cpuSeconds, run }: Metered, act: () => void, over: AbortSignal): void {
   const before = process.processorSeconds();
   const wait = async (): Promise<void> => {
     do await clock.sleep(METER_MS, over);
-    while (!busy() || process.processorSeconds() - before < cpuSeconds);
+    while (run.toolsRunning() === 0 || process.processorSeconds() - before < cpuSeconds);
   };
   wait().then(act, () => undefined); // the turn is over
 }
@@ -225,7 +225,7 @@ function onTooDear({ process, door }: ReadyAgent, act: () => void, over: AbortSi
 
 /** Acts once its programs have written too much, unless the turn ends first. Looks only while a tool runs. */
 function onDiskUsed(
-  { clock, agent: { disk }, busy }: Metered,
+  { clock, agent: { disk }, run }: Metered,
   act: (trouble: DiskTrouble) => void,
   over: AbortSignal,
 ): void {
@@ -233,11 +233,24 @@ function onDiskUsed(
     await disk.begin();
     for (;;) {
       await clock.sleep(DISK_MS, over);
-      const trouble = busy() ? await disk.look() : null;
+      const trouble = run.toolsRunning() > 0 ? await disk.look() : null;
       if (trouble) return trouble;
     }
   };
   wait().then(act, () => undefined); // the turn is over
+}
+
+/** From the first tool call on until the end of the turn: programs can run on when the call that started them is over. */
+function shareProcessors({ clock, agent: { processors }, run }: Metered, over: AbortSignal): void {
+  if (processors === null) return;
+  const wait = async (): Promise<void> => {
+    let pauseMs = MIN_WATCH_MS;
+    for (;;) {
+      await clock.sleep(pauseMs, over);
+      if (run.hasUsedTools()) pauseMs = processors.look();
+    }
+  };
+  wait().catch(() => processors.end()); // the turn is over
 }
 
 /** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. Never rejects. */

@@ -82,7 +82,7 @@ const Limits = Type.Object(
     cpus: Type.Optional(
       wholeNumber(
         { minimum: 1, maximum: 8_192 },
-        "Processors that its programs may use at the same time. Default: where there are four or more all but one, which is left to the gateway; else all. Linux only.",
+        "Processors that its programs may use at the same time. Default: where there are four or more all but one, which is left to the gateway; else all, and all but one for a turn with too many running programs. Linux only.",
       ),
     ),
     fileSizeMb: wholeNumber({ default: 4_096, minimum: 16, maximum: 1_048_576 }, "Size of a file it writes. In MiB."),

@@ -7,7 +7,7 @@ import type { Kernel } from "./libc.ts";
 /** Of 8,192 processors. The kernel refuses a mask that is shorter than its own. */
 const MASK_BYTES = 1_024;
 const BITS = 8;
-/** Of two or three, one would be too much to give up all the time for the sake of an agent that means harm. */
+/** Of two or three, one would be too much to give up all the time; there it is taken away when too many programs run (src/agents/process/processor-share.ts). */
 const ENOUGH = 4;
 
 /** `wanted`: how many; null: all but one where there are enough, else all. Those with the highest numbers, since interrupts are usually served by the first. Pure. */

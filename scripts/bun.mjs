@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { constants } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, sep } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { helpFor } from "./docs/script-help.mjs";
@@ -17,13 +17,25 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Against files of the folder we are started in: no .env, no download of missing packages. */
 export const SAFE_FLAGS = ["--no-env-file", "--no-install"];
 
+/** Whether the sources are here. An installed package holds only what was built from them. */
+export function isCheckout() {
+  return existsSync(join(root, "src"));
+}
+
 /** The path of a Bun that can run, or null. */
 export function findBun() {
-  const modules = join(root, "node_modules");
-  const installed = join(modules, "bun", "bin", "bun.exe");
-  if (isReal(installed)) return installed;
-  const candidates = [...platformBuilds(join(modules, "@oven")), ...onPath()];
+  const folders = packageFolders();
+  const installed = folders.map((folder) => join(folder, "bun", "bin", "bun.exe"));
+  const builds = folders.flatMap((folder) => platformBuilds(join(folder, "@oven")));
+  const candidates = [...installed, ...builds, ...onPath()];
   return candidates.find(isReal) ?? (process.versions.bun ? process.execPath : null);
+}
+
+/** Where npm may have put the packages we need: inside of this one, or, as its neighbours, in the folders that this one is installed in. */
+function packageFolders() {
+  const parts = root.split(sep);
+  const above = parts.flatMap((part, index) => (part === "node_modules" ? [parts.slice(0, index + 1).join(sep)] : []));
+  return [join(root, "node_modules"), ...above.reverse()];
 }
 
 /** Runs Bun with the terminal handed through and ends this process the way Bun ended. */

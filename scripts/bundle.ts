@@ -24,6 +24,7 @@ const LOCK_STALE_MS = 10_000; // publishing takes milliseconds; an older lock be
 const LOCK_POLL_MS = 20;
 const KEEP_OLD_MS = 24 * 3_600_000; // from the day they were replaced: a running gateway may still load parts of the build it started from
 const FILES = ".files"; // the names of all files of the build that is in place
+const PACKED = ".npmignore"; // tells npm to pack this build alone, without older parts beside it
 const HASHED = /^(console\/assets\/|(?:sdk\/)?chunk-)/; // named after their contents, so old and new ones live side by side
 
 /** `pi-gateway/NAME`, as `exports` of package.json says. */
@@ -116,10 +117,14 @@ async function bundleSdk(root: string, folder: string): Promise<void> {
   await Bun.write(join(folder, "sdk", "package.json"), `${JSON.stringify(about, null, 2)}\n`);
 }
 
-/** The build folder lies one level below dist/, where the map ends up; without this, stack traces name folders that do not exist. */
+/**
+ * The build folder lies one level below dist/, where the map ends up; without this, stack traces name folders that do not exist. A trace
+ * needs names and lines: the texts of the sources are two thirds of a map, and are left out.
+ */
 async function liftSources(map: string): Promise<void> {
-  const parsed: { sources: string[] } = await Bun.file(map).json();
+  const parsed: { sources: string[]; sourcesContent: string[] } = await Bun.file(map).json();
   parsed.sources = parsed.sources.map((source) => source.replace(/^\.\.\/\.\.\//, "../"));
+  parsed.sourcesContent = parsed.sources.map(() => ""); // Bun refuses a map that has no list of them
   await Bun.write(map, JSON.stringify(parsed));
 }
 
@@ -158,11 +163,18 @@ async function publish(root: string, aside: string, stamp: string): Promise<void
     dropOldFiles(dist, new Set(files));
     writeFileSync(join(aside, "files"), JSON.stringify(files)); // renamed, so that whoever dies here leaves no half of it
     renameSync(join(aside, "files"), join(dist, FILES));
+    writeFileSync(join(aside, "packed"), packedText(files));
+    renameSync(join(aside, "packed"), join(dist, PACKED));
     writeFileSync(join(aside, "stamp"), stamp);
     renameSync(join(aside, "stamp"), stampFile(root));
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
+}
+
+/** Everything is left out but the files of this build. */
+function packedText(files: readonly string[]): string {
+  return ["**", "!*/", ...files.map((file) => `!/${file}`), ""].join("\n");
 }
 
 async function takeLock(lock: string): Promise<void> {

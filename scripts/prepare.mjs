@@ -1,26 +1,41 @@
-// Makes dist/ at the end of an install, so that the first start is quick. Never fails the install: the first start builds what is missing.
+// Makes dist/ at the end of an install in a checkout, so that the first start is quick; in a package there is nothing to make. Never fails
+// the install: the first start builds what is missing.
 import { spawnSync } from "node:child_process";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { SAFE_FLAGS, findBun, root } from "./bun.mjs";
+import { SAFE_FLAGS, findBun, isCheckout, root } from "./bun.mjs";
+import { isFresh } from "./stamp.mjs";
+
+const COMMANDS = ["pi-gateway", "pi-gw"];
 
 if (process.argv.includes("--help")) {
   console.log("npm run prepare\nBuilds dist/ and makes npx pi-gw work in this folder. npm install does it by itself.");
   process.exit(0);
 }
-const bun = findBun();
-const built =
-  bun && spawnSync(bun, [...SAFE_FLAGS, join(root, "scripts", "bundle.ts")], { cwd: root, stdio: "inherit" });
-if (!built || built.status !== 0)
-  console.error("pi-gateway was not built during the install; the first start does it.");
+if (isCheckout()) {
+  buildDist();
+  linkCommands();
+}
 
-// So that `npx pi-gw` finds the command here at once, instead of asking the registry for a package of that name.
-if (process.platform !== "win32") {
-  const link = join(root, "node_modules", ".bin", "pi-gw");
-  try {
-    rmSync(link, { force: true });
-    symlinkSync(join("..", "..", "bin", "pi-gw"), link);
-  } catch (error) {
-    console.error(`npx pi-gw may be slow: ${link} could not be made (${error.code}).`);
+function buildDist() {
+  if (isFresh(root)) return;
+  const bun = findBun();
+  const built =
+    bun && spawnSync(bun, [...SAFE_FLAGS, join(root, "scripts", "bundle.ts")], { cwd: root, stdio: "inherit" });
+  if (!built || built.status !== 0)
+    console.error("pi-gateway was not built during the install; the first start does it.");
+}
+
+/** So that `npx pi-gw` finds the command here at once, instead of asking the registry for a package of that name. */
+function linkCommands() {
+  if (process.platform === "win32") return;
+  for (const name of COMMANDS) {
+    const link = join(root, "node_modules", ".bin", name);
+    try {
+      rmSync(link, { force: true });
+      symlinkSync(join("..", "..", "bin", "pi-gw"), link);
+    } catch (error) {
+      console.error(`npx ${name} may be slow: ${link} could not be made (${error.code}).`);
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
-import { SAFE_FLAGS, findBun, isStartedAs, root } from "./bun.mjs";
+import { SAFE_FLAGS, findBun, isCheckout, isStartedAs, root } from "./bun.mjs";
 import { isFresh } from "./stamp.mjs";
 
 export const main = join(root, "dist", "main.js");
@@ -12,8 +12,9 @@ export function makeReady() {
   return isFresh(root) || !canBuild() ? 0 : build();
 }
 
-/** An installation owned by somebody else runs as it was built. */
+/** A package, and an installation owned by somebody else, run as they were built. */
 function canBuild() {
+  if (!isCheckout()) return false;
   if (!existsSync(main)) return true;
   try {
     accessSync(join(root, "dist"), constants.W_OK);

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -41,6 +42,7 @@ describe("the build", () => {
     const dist = join(project.root, "dist");
     expect(readdirSync(dist).toSorted()).toEqual([
       ".files",
+      ".npmignore",
       ".stamp",
       "bridge.js",
       "console",
@@ -114,7 +116,7 @@ describe("the build", () => {
       readdirSync(join(project.root, "dist"))
         .filter((name) => name.startsWith("."))
         .toSorted(),
-    ).toEqual([".files", ".stamp"]);
+    ).toEqual([".files", ".npmignore", ".stamp"]);
   });
 });
 
@@ -161,6 +163,32 @@ describe.each(LAUNCHERS)("the launcher %s", (by) => {
     expect(await launched.exited).toBe(1);
     rmSync(join(project.root, "src"), { recursive: true });
     expect(existsSync(join(project.root, "dist/main.js"))).toBe(false);
+  });
+});
+
+describe.each(LAUNCHERS)("the launcher %s of an installed package", (by) => {
+  test("runs what was built, with the Bun beside it, and reads nothing of the folder it is started in", async () => {
+    using project = tinyProject();
+    await ensureDist(project.root);
+    const modules = join(project.root, "app", "node_modules");
+    mkdirSync(join(modules, "pi-gateway"), { recursive: true });
+    for (const name of ["bin", "dist", "package.json"])
+      renameSync(join(project.root, name), join(modules, "pi-gateway", name));
+    mkdirSync(join(modules, "pi-gateway", "scripts", "docs"), { recursive: true });
+    for (const name of ["bun.mjs", "ready.mjs", "stamp.mjs", "docs/script-help.mjs"])
+      renameSync(join(project.root, "scripts", name), join(modules, "pi-gateway", "scripts", name));
+    symlinkSync(join(dirname(import.meta.dir), "node_modules", "bun"), join(modules, "bun"));
+    const [other] = LAUNCHERS.filter((name) => name !== by);
+    rmSync(join(modules, "pi-gateway", other ?? "")); // each does it by itself
+    const command = by === "bin/pi-gw" ? ["sh"] : [Bun.which("node") ?? ""];
+    const launched = Bun.spawn([...command, join(modules, "pi-gateway", by), "once", "7"], {
+      cwd: project.hostile,
+      env: { PATH: `${dirname(Bun.which("node") ?? "")}:/usr/bin:/bin` },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    expect(await textOf(launched.stdout)).toBe('program {"first":"once","rest":["7"],"stranger":null}\n');
+    expect(await textOf(launched.stderr)).toBe("");
+    expect(await launched.exited).toBe(7);
   });
 });
 

@@ -23,6 +23,10 @@ Compares random cron expressions around clock changes with a second way to know 
 Downloads an IRC server for the tests of examples/irc-channel into node_modules/.cache.`,
   "scripts/docs.ts": `npm run docs [-- --check]
 Writes docs/reference/ from the code. --check: writes nothing and fails when a page is not what the code says.`,
+  "scripts/bundle.ts": `npm run prepack
+Builds dist/ when the sources changed. npm pack does it by itself, and packs what dist/ holds.`,
+  "scripts/package/package-test.ts": `npm run package-test
+Packs the project and installs the package by npm, from a registry on loopback: as a dependency, globally and by npx. Takes a minute.`,
   "scripts/build.ts": `npm run build
 Makes dist/pi-gw, one executable with the gateway, the web console and the bridge inside.`,
 };

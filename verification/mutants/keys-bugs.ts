@@ -205,6 +205,6 @@ export const KEYS_BUGS: readonly SeededBug[] = [
     in: "createApiKeyRows",
     find: "if (!known || (yield* drop.run({ id })) === 0) return null;",
     replace: "if (!known || drop.run({ id }) > 0) return null;",
-    tests: ["src/store/store.test.ts"],
+    tests: ["src/store/contract.test.ts"],
   },
 ];

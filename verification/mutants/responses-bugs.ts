@@ -3,7 +3,7 @@ import type { SeededBug } from "./seeded-bug.ts";
 
 const door = ["src/openai/responses"];
 const port = ["src/http/routes/responses.test.ts"];
-const store = ["src/store/store.test.ts"];
+const store = ["src/store/contract.test.ts"];
 
 export const RESPONSES_BUGS: readonly SeededBug[] = [
   {

@@ -45,6 +45,18 @@ export function messagePromises(open: () => Promise<StoreWorld>): void {
     expect([await messages.find(HERE, "t1:0"), await messages.item("t1:0")]).toEqual([null, null]);
   });
 
+  test("the ids of a message on its platform are told by its own id; one that has none, or is not there, has an empty list", async () => {
+    await using world = await open();
+    await answered(world);
+    await world.store.inbox.accept(row("in2", "a", { address: CHAT }));
+    const { messages } = await world.reopen();
+    expect([await messages.platformIds("in1"), await messages.platformIds("t1:0")]).toEqual([
+      ["11", "12"],
+      ["21", "22"],
+    ]);
+    expect([await messages.platformIds("in2"), await messages.platformIds("nothing")]).toEqual([[], []]);
+  });
+
   test("a message of ours waits for its delivery until that has ended", async () => {
     await using world = await open();
     const { store } = world;

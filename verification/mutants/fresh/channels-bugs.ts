@@ -100,6 +100,6 @@ export const FRESH_CHANNELS_BUGS: readonly SeededBug[] = [
     in: "readHistory",
     find: "if (cursor === undefined || messages.length >= limit) break;",
     replace: "if (cursor === undefined || read.items.length >= limit) break;",
-    tests: ["src/store/store.test.ts", "src/tools/builtin/chat"],
+    tests: ["src/store/contract.test.ts", "src/tools/builtin/chat"],
   },
 ];

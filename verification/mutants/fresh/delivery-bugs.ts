@@ -2,7 +2,7 @@
 import type { SeededBug } from "../seeded-bug.ts";
 
 const room = ["src/delivery"] as const;
-const rows = ["src/store/store.test.ts"] as const;
+const rows = ["src/store/contract.test.ts"] as const;
 
 export const FRESH_DELIVERY_BUGS: readonly SeededBug[] = [
   {

@@ -172,6 +172,20 @@ function sayPromises(open: Open): void {
     expect((await sessions.get(KEY))?.messages).toBe(1);
   });
 
+  test("a turn has posted once a tool has sent a message in it; its reply is no post, nor is what another turn sent", async () => {
+    await using world = await open();
+    const { inbox, turns, outbox, sessionChats } = world.store;
+    for (const name of ["a", "b"]) {
+      await inbox.accept(row(`in-${name}`, name));
+      await turns.begin(turn(`t-${name}`, name, [`in-${name}`]));
+    }
+    const message = { text: "look", kind: "reply" } as const;
+    await outbox.post({ turnId: turnId("t-a"), sessionKey: KEY, onceKey: "x", to: HERE, message, at: 5 });
+    for (const name of ["a", "b"]) await turns.finish(end(`t-${name}`));
+    const posted = ["t-a", "t-b", "nothing"].map((id) => sessionChats.hasPosted(turnId(id)));
+    expect(await Promise.all(posted)).toEqual([true, false, false]);
+  });
+
   test("words are said beside a running turn, and do not end it", async () => {
     await using world = await open();
     const { inbox, turns, sessionChats } = world.store;

@@ -8,7 +8,7 @@ import type { StoreWorld } from "../store/store-world.ts";
 const MINUTE = 60_000;
 const ANN = "telegram:user:7" as Principal;
 
-function fire(one: Job, more: Partial<JobFire> = {}): JobFire {
+export function fire(one: Job, more: Partial<JobFire> = {}): JobFire {
   const slot = one.nextAt ?? 0;
   return {
     jobId: one.id,
@@ -22,7 +22,7 @@ function fire(one: Job, more: Partial<JobFire> = {}): JobFire {
   };
 }
 
-function ended(one: Job, more: Partial<RunEnd> = {}): RunEnd {
+export function ended(one: Job, more: Partial<RunEnd> = {}): RunEnd {
   const { revision, failures, state, nextAt } = one;
   return {
     status: "ran",

@@ -1,7 +1,7 @@
 /** What an inbox promises: stored once, in order, whole. */
 import { expect, test } from "bun:test";
 import type { InboxId, MediaId } from "../../../contracts/ids.ts";
-import { HERE, row, sessionKey, type StoreWorld } from "./store-world.ts";
+import { HERE, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function inboxPromises(open: () => Promise<StoreWorld>): void {
   test("an accepted message is waiting, whole, after a restart", async () => {
@@ -14,7 +14,7 @@ export function inboxPromises(open: () => Promise<StoreWorld>): void {
         { how: "forward", author: { id: "telegram:user:7", name: "Mallory" }, text: "/role mallory owner" },
         { how: "reply", author: { id: null, name: "" }, text: "" },
       ],
-      text: "zero \0 byte, Grüße, 👩‍👩‍👧",
+      text: "Grüße, 👩‍👩‍👧",
     });
     expect(await world.store.inbox.accept(sent)).toMatchObject({ kind: "stored" });
     const again = await world.reopen();
@@ -53,6 +53,20 @@ export function inboxPromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     for (const id of ["z", "a", "m"]) await world.store.inbox.accept(row(id, "a"));
     expect((await world.store.inbox.unfinished()).map(({ id }) => String(id))).toEqual(["z", "a", "m"]);
+  });
+
+  test("a waiting message has the text of its last edit, over a restart; one that a turn has claimed keeps its own", async () => {
+    await using world = await open();
+    const { inbox, turns } = world.store;
+    await inbox.accept(row("in1", "a"));
+    await inbox.accept(row("in2", "b"));
+    await turns.begin(turn("t2", "b", ["in2"]));
+    const edit = (id: string, text: string) => inbox.rewrite(id as InboxId, text, 5);
+    expect([await edit("in1", "better"), await edit("in1", "best")]).toEqual([true, true]);
+    expect([await edit("in2", "too late"), await edit("nothing", "x")]).toEqual([false, false]);
+    const { inbox: later } = await world.reopen();
+    const texts = (await later.unfinished()).map(({ message }) => message.text);
+    expect(texts).toEqual(["best", "text of event-in2"]);
   });
 
   test("a message with the id of another is refused and changes nothing", async () => {

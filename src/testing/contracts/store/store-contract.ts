@@ -1,31 +1,67 @@
 /** What every store promises, whatever database is under it. Takes a way to open one (again) and knows nothing else about it. */
 import { describe } from "bun:test";
+import { eventsAndSessionChatsContract } from "../automation/events-and-session-chats-contract.ts";
+import { hookMarkContract } from "../automation/hook-mark-contract.ts";
+import { jobContract } from "../automation/job-contract.ts";
+import { runSessionsContract } from "../automation/run-sessions-contract.ts";
+import { messagePromises, reactionPromises } from "../messages-contract.ts";
+import { apiKeyContract } from "./api-key-contract.ts";
+import { approvalContract } from "./approval-contract.ts";
+import { auditContract } from "./audit-contract.ts";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
 import { inboxPromises } from "./inbox-contract.ts";
-import { messagePromises, reactionPromises } from "../messages-contract.ts";
+import { lifePromises } from "./life-contract.ts";
+import { maskPromises } from "./mask-contract.ts";
+import { notesContract } from "./notes-contract.ts";
+import { numberPromises } from "./number-contract.ts";
+import { orderPromises } from "./order-contract.ts";
+import { outboxContract } from "./outbox-contract.ts";
 import { pairingPromises } from "./pairing-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
+import { responseContract } from "./response-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
+import type { OpenStoreWorld } from "./store-world.ts";
+import { textPromises } from "./text-contract.ts";
 import { toolRecordPromises } from "./tool-call-contract.ts";
-import { turnPromises, toolCallPromises, outboxPromises } from "./turn-contract.ts";
-import type { StoreWorld } from "./store-world.ts";
+import { turnTraceContract } from "./turn-trace-contract.ts";
+import { outboxPromises, toolCallPromises, turnPromises } from "./turn-contract.ts";
+import { twoWriterPromises } from "./two-writers-contract.ts";
+import { usageContract } from "./usage-contract.ts";
 
-export function storeContract(name: string, open: () => Promise<StoreWorld>): void {
+export function storeContract(name: string, open: OpenStoreWorld): void {
   describe(name, () => {
+    lifePromises(open);
     inboxPromises(open);
     turnPromises(open);
+    turnTraceContract("turns as they are shown", open);
     queuePromises(open);
     toolCallPromises(open);
     toolRecordPromises(open);
+    auditContract("the audit log", open);
     outboxPromises(open);
+    outboxContract("the outbox", open);
     sessionPromises(open);
     transcriptPromises(open);
-    smallTablePromises(open);
     conversationPromises(open);
     sessionChangePromises(open);
-    pairingPromises(open);
     messagePromises(open);
     reactionPromises(open);
+    smallTablePromises(open);
+    pairingPromises(open);
+    jobContract("jobs", open);
+    runSessionsContract("sessions of runs", open);
+    eventsAndSessionChatsContract("events and session chats", open);
+    hookMarkContract("requests to hooks", open);
+    notesContract("notes and tasks", open);
+    usageContract("the usage ledger", open);
+    approvalContract("approvals", open);
+    apiKeyContract("keys of programs", open);
+    responseContract("responses", open);
+    maskPromises(open);
+    textPromises(open);
+    numberPromises(open);
+    orderPromises(open);
+    twoWriterPromises(open);
   });
 }

@@ -2,6 +2,7 @@
 import type { ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
 import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { NewInboxRow, Store, TurnFinish } from "../../../contracts/store.ts";
+import type { SecretMask } from "../../../kit/secret.ts";
 
 export interface StoreWorld extends AsyncDisposable {
   readonly store: Store;
@@ -10,6 +11,9 @@ export interface StoreWorld extends AsyncDisposable {
   /** Opens it on the same data once more, as another gateway would, while the first is open. */
   openSecond(): Promise<Store>;
 }
+
+/** `mask`: the secrets that the store knows. */
+export type OpenStoreWorld = (more?: { readonly mask?: SecretMask }) => Promise<StoreWorld>;
 
 export const AGENT = "default" as AgentId;
 export const OPERATOR = "operator" as Principal;

@@ -97,6 +97,31 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     expect(await toolCalls.timesSince({ principal, tool: "echo" }, 10)).toEqual([20, 30]);
   });
 
+  test("old calls go with old audit entries, oldest first, as far as the first one that is young or has no end", async () => {
+    await using world = await open();
+    const { toolCalls, audit } = world.store;
+    const ids = async () => (await toolCalls.list({}, { limit: 50 })).items.map(({ id }) => id);
+    const prune = async (before: number) => {
+      while ((await toolCalls.prune(before)) > 0);
+    };
+    for (const [n, at] of [1, 2, 3, 4, 90].entries()) {
+      await audit.note({ kind: "sign_in", at, actor: "operator", subject: `s${n}`, detail: {} });
+      await toolCalls.intend({ ...intent(`c${n}`, "t1", true), at });
+      if (n !== 2) await toolCalls.settle(`c${n}`, { status: "success", output: "x", ms: 1 });
+    }
+    await prune(1);
+    expect(await ids()).toEqual(["c4", "c3", "c2", "c1", "c0"]);
+    await prune(50);
+    expect(await ids()).toEqual(["c4", "c3", "c2"]);
+    expect((await audit.list({ limit: 9 })).items.map(({ subject }) => subject)).toEqual(["s4", "s3"]);
+    await toolCalls.settle("c2", { status: "success", output: "x", ms: 1 });
+    await prune(100);
+    expect([await ids(), (await audit.list({ limit: 9 })).items]).toEqual([[], []]);
+    const store = await world.reopen();
+    await store.toolCalls.intend(intent("next", "t1", true));
+    expect((await store.toolCalls.list({}, { limit: 9 })).items.map(({ id }) => id)).toEqual(["next"]);
+  });
+
   test("lists filter by session, tool, status and time, newest first, page after page, each row once", async () => {
     await using world = await open();
     const { toolCalls } = world.store;

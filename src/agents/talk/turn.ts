@@ -5,22 +5,16 @@ import type { Clock } from "../../kit/clock.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createEventQueue } from "./event-queue.ts";
-import { classifyFailure } from "./provider-failure.ts";
-import type { DiskTrouble } from "../process/disk-meter.ts";
+import { refused, watchLimits } from "./turn-limits.ts";
 import type { Ended } from "../process/process.ts";
 import { inputFields } from "./prompt-fields.ts";
 import type { PiEvent } from "./protocol.ts";
 import { createProviderWaits } from "./provider-waits.ts";
-import { createRun, type Ending, type Run } from "./run.ts";
+import { createRun, type Ending } from "./run.ts";
 import { createSteering, type Steered, type Steering } from "./steering.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 
 const ABORT_MS = 5_000;
-const MIN_WATCH_MS = 100;
-/** How often the processor time of programs is looked at. */
-const METER_MS = 2_000;
-/** How often the disk is looked at: it fills by a gigabyte in a second. */
-const DISK_MS = 250;
 
 export interface Turn {
   readonly events: AsyncGenerator<AgentEvent, void, void>;
@@ -171,88 +165,6 @@ function wroteWhatItKnows(last: AgentEvent): boolean {
   return last.type !== "failed" || last.code !== "agent_disk_full";
 }
 
-function watchLimits(
-  watched: Watched & Metered,
-  halt: (ending: Ending, urgent?: boolean) => void,
-  over: AbortSignal,
-): void {
-  onSilence(watched, () => halt(silent(watched.silenceMs)), over);
-  onSpent(watched, () => halt(spent(watched.cpuSeconds)), over);
-  onTooDear(watched.agent, () => halt(refused("the budget is spent")), over); // the door knows what the person is told
-  onDiskUsed(watched, (trouble) => halt({ because: "failed", ...trouble, again: false }, true), over);
-  shareProcessors(watched, over);
-}
-
-interface Watched {
-  readonly clock: Clock;
-  readonly quietMs: () => number;
-  readonly silenceMs: number;
-}
-
-/** Acts once it has been quiet for `silenceMs`, unless the turn ends first. */
-function onSilence({ clock, quietMs, silenceMs }: Watched, act: () => void, over: AbortSignal): void {
-  const wait = async (): Promise<void> => {
-    for (let left = silenceMs; left > 0; left = silenceMs - quietMs())
-      await clock.sleep(Math.max(left, MIN_WATCH_MS), over);
-  };
-  wait().then(act, () => undefined); // the turn is over
-}
-
-interface Metered {
-  readonly clock: Clock;
-  readonly agent: ReadyAgent;
-  readonly cpuSeconds: number;
-  readonly run: Run;
-}
-
-/** Acts once its programs have used up their processor time, unless the turn ends first. Looks only while a tool runs. */
-function onSpent({ clock, agent: { process }, cpuSeconds, run }: Metered, act: () => void, over: AbortSignal): void {
-  const before = process.processorSeconds();
-  const wait = async (): Promise<void> => {
-    do await clock.sleep(METER_MS, over);
-    while (run.toolsRunning() === 0 || process.processorSeconds() - before < cpuSeconds);
-  };
-  wait().then(act, () => undefined); // the turn is over
-}
-
-/** Acts when pi is about to make a call itself that the budget does not allow, unless the turn ends first. */
-function onTooDear({ process, door }: ReadyAgent, act: () => void, over: AbortSignal): void {
-  const listening = process.onEvent((event) => {
-    if (event.type === "message_ended" && door.told(event.message.usage, event.message.stop === "toolUse")) act();
-  });
-  over.addEventListener("abort", () => listening[Symbol.dispose](), { once: true });
-}
-
-/** Acts once its programs have written too much, unless the turn ends first. Looks only while a tool runs. */
-function onDiskUsed(
-  { clock, agent: { disk }, run }: Metered,
-  act: (trouble: DiskTrouble) => void,
-  over: AbortSignal,
-): void {
-  const wait = async (): Promise<DiskTrouble> => {
-    await disk.begin();
-    for (;;) {
-      await clock.sleep(DISK_MS, over);
-      const trouble = run.toolsRunning() > 0 ? await disk.look() : null;
-      if (trouble) return trouble;
-    }
-  };
-  wait().then(act, () => undefined); // the turn is over
-}
-
-/** From the first tool call on until the end of the turn: programs can run on when the call that started them is over. */
-function shareProcessors({ clock, agent: { processors }, run }: Metered, over: AbortSignal): void {
-  if (processors === null) return;
-  const wait = async (): Promise<void> => {
-    let pauseMs = MIN_WATCH_MS;
-    for (;;) {
-      await clock.sleep(pauseMs, over);
-      if (run.hasUsedTools()) pauseMs = processors.look();
-    }
-  };
-  wait().catch(() => processors.end()); // the turn is over
-}
-
 /** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. Never rejects. */
 async function stopPolitely(
   { clock, steering, urgent }: TurnDeps & { readonly steering: Steering; readonly urgent: boolean },
@@ -280,20 +192,7 @@ async function stopPolitely(
   }
 }
 
-function refused(error: string): Ending {
-  return { because: "failed", code: classifyFailure(error), detail: error, again: false };
-}
-
 function died(ended: Ended): Ending {
   const code = ended.because === "garbled" ? "agent_garbled" : "agent_exited";
   return { because: "failed", code, detail: ended.detail, again: true };
-}
-
-function spent(seconds: number): Ending {
-  const detail = `its programs used more than ${seconds} seconds of processor time`;
-  return { because: "failed", code: "agent_busy_too_long", detail, again: false };
-}
-
-function silent(ms: number): Ending {
-  return { because: "failed", code: "provider_silent", detail: `no sign of life for ${ms} ms`, again: false };
 }

@@ -119,7 +119,7 @@ test("a program reaches a listed host by a tunnel and by plain http, over the ad
 test.each<[string, NetworkSetting, string]>([
   ["http://example.org/", "none", "agent.network is none"],
   ["http://other.example/", { allow: ["example.org"] }, "other.example is not listed"],
-  ["http://inside.example.org/", "all", "private network"],
+  ["http://inside.example.org/", "all", "private network. Listing it in agent.network does not help."],
   ["http://half.example.org/", "all", "private network"],
   ["http://metadata.example.org/latest", "all", "private network"],
   ["http://169.254.169.254/latest", "all", "private network"],

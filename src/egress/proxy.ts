@@ -14,7 +14,7 @@ import type { HostQuestions } from "./host-questions.ts";
 import { listenForPrograms } from "./listener.ts";
 import { connectOut } from "./outgoing.ts";
 import { parseProxyRequest, type ProxyRequest } from "./request.ts";
-import { mayReach } from "./rules.ts";
+import { mayReach, privateAdvice } from "./rules.ts";
 
 interface EgressDeps {
   readonly clock: Clock;
@@ -65,7 +65,7 @@ async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller)
   const request = head && parseProxyRequest(head.text);
   if (!request) return answer(stream, { status: 400, because: "this is a proxy: ask it for a host" });
   const permission = await orAborted(permissionOf(deps, request, caller), stream.cut);
-  const place = "refusal" in permission ? permission : await find(deps, request);
+  const place = "refusal" in permission ? permission : await find(deps, request, caller);
   const refused = "refusal" in place ? `${place.refusal.because}.` : null;
   await note(deps, request, caller, { refused, approval: permission.approval });
   if ("refusal" in place) return answer(stream, place.refusal);
@@ -101,11 +101,14 @@ async function permissionOf(
 async function find(
   deps: EgressDeps,
   request: ProxyRequest,
+  { setting }: Pick<EgressCaller, "setting">,
 ): Promise<{ readonly address: string } | { readonly refusal: Refusal }> {
   const judged = await judgeHost(deps.resolve, request.host);
   if ("address" in judged) return judged;
   if (judged.refused === "private_network")
-    return { refusal: { status: 403, because: `${request.host} is on a private network` } };
+    return {
+      refusal: { status: 403, because: `${request.host} is on a private network`, advice: privateAdvice(setting) },
+    };
   return { refusal: { status: 502, because: `there is no host called ${request.host}` } };
 }
 

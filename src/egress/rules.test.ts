@@ -54,3 +54,20 @@ test("a refused connection names the host and the setting that would allow it", 
     ask: false,
   });
 });
+
+test.each<[NetworkSetting, string]>([
+  ["none", "agent.network"],
+  ["all", "agent.network"],
+  [{ allow: ["10.0.0.5"], ask: true }, "mcp.servers.shop.network"],
+])(
+  "an address on a private network is refused with %j, asks nobody, and the advice is what helps",
+  (network, setting) => {
+    const refused = mayReach({ host: "10.0.0.5", port: 8080 }, network, setting);
+    expect(refused).toMatchObject({ may: false, because: "10.0.0.5 is on a private network", ask: false });
+    const advice = "advice" in refused ? refused.advice : "";
+    expect(advice).toContain(`Listing it in ${setting} does not help.`);
+    expect(advice).toContain(
+      setting === "agent.network" ? "tools.webFetch.privateOrigins" : `set ${setting} to "machine"`,
+    );
+  },
+);

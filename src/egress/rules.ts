@@ -1,6 +1,6 @@
 /** Which hosts an agent may reach: decided from the setting and the name alone, with the reason. Addresses are judged after the name is resolved. Pure. */
 import type { NetworkSetting } from "../contracts/egress.ts";
-import { isAddress } from "../kit/outside/addresses.ts";
+import { isAddress, isGlobalAddress } from "../kit/outside/addresses.ts";
 
 export interface Target {
   readonly host: string;
@@ -22,6 +22,13 @@ const USUAL_PORTS: readonly number[] = [80, 443];
 
 /** `setting`: where the rules are written. */
 export function mayReach(target: Target, network: NetworkSetting, setting = "agent.network"): Permission {
+  if (isPrivate(target.host))
+    return {
+      may: false,
+      because: `${target.host} is on a private network`,
+      advice: privateAdvice(setting),
+      ask: false,
+    };
   const allowed = JSON.stringify({ allow: [ruleFor(target)] });
   if (network === "none")
     return {
@@ -43,6 +50,18 @@ export function mayReach(target: Target, network: NetworkSetting, setting = "age
   const ports = listed.flatMap(({ port }) => (port === null ? USUAL_PORTS : [port]));
   if (ports.includes(target.port)) return { may: true };
   return no(`port ${target.port} of ${target.host} is not listed in ${setting}.allow (${ports.join(", ")} are)`);
+}
+
+function isPrivate(host: string): boolean {
+  return isAddress(host) && !isGlobalAddress(host);
+}
+
+/** A host on a private network stays closed although it is listed, so that a name cannot lead into it. */
+export function privateAdvice(setting = "agent.network"): string {
+  const other = setting.startsWith("mcp.servers.")
+    ? `set ${setting} to "machine", which opens everything that this machine reaches`
+    : "let agents open pages of it with the tool web_fetch, by tools.webFetch.privateOrigins";
+  return `Listing it in ${setting} does not help. The owner can ${other}.`;
 }
 
 interface Rule {

@@ -113,13 +113,14 @@ export const MCP_PRESETS: Readonly<Record<string, McpPreset>> = {
     title: "A browser: open pages, click, fill in forms (npm package @playwright/mcp)",
     needs: [],
     steps: [
-      "Nothing to create. The first start downloads the package; a missing browser is installed by the tool browser_install of the server.",
+      "Nothing to create, but Chrome has to be installed. The first start downloads the package. For another browser add --executable-path and its path to args, and its folder to folders.",
+      "The version is fixed: since 0.0.70 the server opens a local socket, which the wall around programs refuses.",
       "Whatever a page says reaches the model: allow the tools that change something only where you read along.",
     ],
     after: ["Try it: pi-gw mcp test NAME"],
     settings: {
       command: "npx",
-      args: ["-y", "@playwright/mcp@latest", "--headless", "--isolated", "--no-sandbox"],
+      args: ["-y", "@playwright/mcp@0.0.68", "--headless", "--isolated", "--no-sandbox"],
       network: "all",
       startMs: "2m",
     },

@@ -247,5 +247,9 @@ test("a place where nobody listens could not be reached, and the reason of that 
   const url = `http://127.0.0.1:${gone.port}/`;
   gone.stop(true);
   const failure = await trusting(10_000, systemClock, [url])(url).catch((error: unknown) => error);
-  expect(failure).toMatchObject({ name: "TypeError", message: "it could not be reached", cause: expect.any(Error) });
+  expect(failure).toMatchObject({
+    name: "TypeError",
+    message: "it could not be reached: nothing listens there, or it refuses connections",
+    cause: expect.any(Error),
+  });
 });

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { orAborted } from "../deferred.ts";
 import { isGlobalAddress } from "./addresses.ts";
+import { whyUnreachable } from "./unreachable.ts";
 import { type GuardedFetchDeps, judge, send, withIdleLimit } from "./guarded-fetch.ts";
 
 export type GuardedStream = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -46,7 +47,7 @@ export function createGuardedStream(deps: GuardedFetchDeps, options: GuardedStre
     };
     const response = await send(request, until).catch((error: unknown) => {
       if (init.signal?.aborted) throw init.signal.reason;
-      throw new TypeError("it could not be reached", { cause: error });
+      throw new TypeError(whyUnreachable(error), { cause: error });
     });
     const peer = response.socket.remoteAddress;
     if (!target.trusted && peer !== undefined && !isGlobalAddress(peer)) {
@@ -73,7 +74,7 @@ function isThisMachine(host: string): boolean {
 }
 
 function reasonOf(stopped: { readonly kind: "refused" | "failed"; readonly because: string }): string {
-  return stopped.kind === "refused" ? stopped.because : "it could not be reached";
+  return stopped.kind === "refused" ? stopped.because : whyUnreachable({ code: "ENOTFOUND" }); // judging fails by the name alone
 }
 
 function contentOf({ body, headers }: RequestInit): { body?: string | Uint8Array; headers: Record<string, string> } {

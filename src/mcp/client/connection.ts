@@ -13,6 +13,7 @@ import {
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
+import type { McpServerSettings } from "../../config/index.ts";
 import { isObject } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 
@@ -63,6 +64,8 @@ export interface ConnectOptions {
 /** The deadline of a call is ours; the library's own must not come before it. */
 const NO_LIMIT_MS = 24 * 3_600_000;
 const MAX_PAGES = 32;
+const UNAUTHORIZED = 401;
+const TOO_MANY_REQUESTS = 429;
 const MAX_REFUSED_TOOLS = 64;
 /** How often a server may ask before its call gets a result. */
 const MAX_ROUNDS = 8;
@@ -114,7 +117,7 @@ export async function connect(
     call: (call, until) =>
       callTool(client, running, call, until).catch((error: unknown) => {
         if (isBroken(error) && !until.aborted) options.closed(wordsOf(error));
-        throw error;
+        throw error instanceof SdkHttpError ? new Error(wordsOf(error), { cause: error }) : error;
       }),
     async read(uri, until) {
       const { contents } = await client.readResource({ uri }, { signal: until, timeout: NO_LIMIT_MS });
@@ -124,19 +127,39 @@ export async function connect(
   };
 }
 
-/** The way to the server does not work, or the server does not know us any more: the next call begins anew. */
+/** The way to the server does not work, or the server does not know us any more: the next call begins anew. One that is busy knows us. */
 function isBroken(error: unknown): boolean {
-  return error instanceof SdkHttpError || error instanceof UnauthorizedError || error instanceof TypeError;
+  if (error instanceof SdkHttpError) return error.status !== TOO_MANY_REQUESTS;
+  return error instanceof UnauthorizedError || error instanceof TypeError;
 }
 
 function wordsOf(error: unknown): string {
+  if (error instanceof SdkHttpError) return statusWords(error);
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The library says what it did, and not which status came back. */
+function statusWords({ status, message }: SdkHttpError): string {
+  const said = message.replace(/^(?:Version negotiation probe failed: )?(?:Error POSTing to endpoint: ?)?/, "").trim();
+  const busy = status === TOO_MANY_REQUESTS ? ", too many requests; try again later" : "";
+  return `it answered with status ${status}${busy}${said === "" ? "" : `: ${said}`}`;
+}
+
+interface ExplainedServer {
+  readonly name: string;
+  readonly settings: Pick<McpServerSettings, "headers">;
+}
+
 /** For people, with what to do. */
-export function explained(error: unknown, name: string): unknown {
-  if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401))
-    return new Error(`it wants a login. Run: pi-gw mcp login ${name}`, { cause: error });
+export function explained(error: unknown, { name, settings: { headers } }: ExplainedServer): unknown {
+  if (error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === UNAUTHORIZED)) {
+    const hasHeader = Object.keys(headers).some((header) => header.toLowerCase() === "authorization");
+    const say = hasHeader
+      ? `it refuses the token in mcp.servers.${name}.headers. Give it another one`
+      : `it wants a login. Run: pi-gw mcp login ${name}`;
+    return new Error(say, { cause: error });
+  }
+  if (error instanceof SdkHttpError) return new Error(wordsOf(error), { cause: error });
   const words = wordsOf(error).replace(/^Version negotiation probe failed: /, "");
   return words === wordsOf(error) ? error : new Error(words, { cause: error });
 }

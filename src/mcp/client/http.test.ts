@@ -22,6 +22,8 @@ interface Shop {
   /** Names of tools that were cancelled. */
   readonly cancelled: string[];
   tools: readonly object[];
+  /** Answers with 429. */
+  busy: boolean;
 }
 
 const object = { type: "object", properties: {} };
@@ -41,7 +43,7 @@ function startShop(legacy = false): Shop {
           { jsonrpc: "2.0", id: null, error: { code: -32000, message: "Bad Request" } },
           { status: 400 },
         );
-      return handler.fetch(request);
+      return shop.busy ? new Response("slow down", { status: 429 }) : handler.fetch(request);
     },
   });
   open.push({ [Symbol.asyncDispose]: async () => (await handler.close(), void (await http.stop(true))) });
@@ -51,6 +53,7 @@ function startShop(legacy = false): Shop {
     requests,
     cancelled,
     tools: ["slow", "ask", "add"].map((name) => ({ name, inputSchema: object })),
+    busy: false,
   };
   return shop;
 }
@@ -190,6 +193,29 @@ describe("a server at an address", () => {
     open.push({ [Symbol.asyncDispose]: async () => void (await http.stop(true)) });
     const failed = connected(settingsOf(`http://127.0.0.1:${http.port}/`));
     await expect(failed).rejects.toThrow("it wants a login. Run: pi-gw mcp login shop");
+  });
+
+  test("that refuses the token of the settings says so, and one that cannot be reached why", async () => {
+    const http = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("no", { status: 401 }) });
+    const url = `http://127.0.0.1:${http.port}/`;
+    const headers = { authorization: "Bearer an-old-token" };
+    await expect(connected(settingsOf(url, { headers }))).rejects.toThrow(
+      "it refuses the token in mcp.servers.shop.headers",
+    );
+    await http.stop(true);
+    await expect(connected(settingsOf(url))).rejects.toThrow("it could not be reached: nothing listens there");
+  });
+
+  test("that has too many requests says so, and the connection stays", async () => {
+    const shop = startShop();
+    const endings: string[] = [];
+    const connection = await connected(settingsOf(shop.url), { closed: (why) => void endings.push(why) });
+    shop.busy = true;
+    await expect(connection.call(callOf("add"), NEVER)).rejects.toThrow(
+      "it answered with status 429, too many requests",
+    );
+    shop.busy = false;
+    expect([await say(connection, callOf("add")), endings]).toEqual([[{ type: "text", text: "{}" }], []]);
   });
 
   test("that sends its client to another origin is not followed there", async () => {

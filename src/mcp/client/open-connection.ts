@@ -151,7 +151,7 @@ export async function openAddress(
     return await loaded.connect({ log }, { version, startMs, probeMs: startMs, transport, ...parts }, signal);
   } catch (error) {
     await transport.close();
-    throw loaded.explained(error, name);
+    throw loaded.explained(error, { name, settings });
   }
 }
 

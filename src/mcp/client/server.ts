@@ -102,7 +102,13 @@ export function createMcpServer(deps: McpServerDeps, name: string, settings: Mcp
       using _use = life.use();
       const before = life.state().connected;
       const connection = await life.connection(signal, "now");
-      if (connection === before) await relist(world, tools, { connection }, signal); // a new one has been listed
+      // a new one has been listed
+      if (connection === before)
+        await relist(world, tools, { connection }, signal).catch(async (error: unknown) => {
+          if (signal.aborted) throw error;
+          life.drop(errorText(error)); // a token may have ended, or the server has forgotten us: a new connection says what is wrong
+          await life.connection(signal, "now");
+        });
       return status();
     },
     accept: () => accept(world, tools, new Set(known().map(({ definition }) => definition.digest))),

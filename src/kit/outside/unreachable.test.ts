@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { whyUnreachable } from "./unreachable.ts";
+
+test.each([
+  ["ECONNREFUSED", "it could not be reached: nothing listens there, or it refuses connections"],
+  ["ENOTFOUND", "it could not be reached: there is no host of that name"],
+  ["ETIMEDOUT", "it could not be reached: it did not answer in time"],
+  [
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "it could not be reached: its TLS certificate is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT)",
+  ],
+  [
+    "ERR_SSL_WRONG_VERSION_NUMBER",
+    "it could not be reached: it does not speak TLS as expected (ERR_SSL_WRONG_VERSION_NUMBER)",
+  ],
+  ["ESOMETHING", "it could not be reached"],
+  ["10.0.0.5 said no", "it could not be reached"],
+  [undefined, "it could not be reached"],
+])("a connection that failed by %p is explained without any address", (code, words) => {
+  expect(whyUnreachable(Object.assign(new Error("connect to 10.0.0.5:8080 failed"), { code }))).toBe(words);
+});

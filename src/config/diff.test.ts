@@ -86,6 +86,22 @@ describe("a change weakens the sign-in when", () => {
   });
 });
 
+describe("a change of webhooks is judged by whether it weakens the sign-in:", () => {
+  const KEY = { secret: TOKEN };
+  const mapping = (signed: boolean) => ({ ...KEY, mappings: { build: { message: "{{.}}", signed } } });
+  const hooks = (settings: object) => ({ hooks: { enabled: true, token: "Kw2Rf7Xb9Tn4Vc6Hm1Ls8D", ...settings } });
+  test.each([
+    ["the secret that signs them goes", hooks(KEY), hooks({}), true],
+    ["one of them need not be signed any more", hooks(mapping(true)), hooks(mapping(false)), true],
+    ["they are signed by another secret", hooks(KEY), hooks({ secret: OTHER_TOKEN }), false],
+    ["one of them has to be signed from now on", hooks(mapping(false)), hooks(mapping(true)), false],
+    ["they are switched off, and the secret goes", hooks(KEY), hooks({ enabled: false }), false],
+    ["they were off, and are on without a secret", hooks({ ...KEY, enabled: false }), hooks({}), false],
+  ])("%s", (_name, before, after, weakens) => {
+    expect(diff(before, after).weakensAuth).toBe(weakens);
+  });
+});
+
 function provider(apiKey: string): object {
   return { baseUrl: "http://127.0.0.1:1/v1", apiKey, models: [{ id: "m" }] };
 }

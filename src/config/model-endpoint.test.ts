@@ -24,6 +24,13 @@ test("a provider of the configuration is asked with its own key, and with that o
   expect(without?.keys.map(({ value }) => value?.reveal())).toEqual(["key-of-the-environment"]);
 });
 
+test("a provider that nobody knows, or that has no key, is asked nowhere", () => {
+  const models = modelsOf({ baseUrl: "https://models.example/v1" });
+  expect(modelEndpoint(models, environment, "nobody")).toBeNull();
+  expect(modelEndpoint({ ...models, providers: {} }, { providerKeys: {} }, "openai")).toBeNull();
+  expect(modelEndpoint(models, environment, "constructor")).toBeNull();
+});
+
 test("a list of keys goes before the key of its provider and that of the environment, wherever the provider is", () => {
   const baseUrl = "https://models.example/v1";
   const listed = { openai: [{ value: "first" }, { file: "/keys/second" }] };

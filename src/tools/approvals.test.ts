@@ -130,8 +130,9 @@ describe("a question", () => {
       const { answer, id } = await at.asked();
       at.now.sleptMs = WAIT_MS; // the wall clock went on, timers stood still
       expect(await at.approvals.decide(id, decision, ANNA)).toBe("unknown");
+      expect(at.approvals.pending()).toEqual([]); // whoever was told so finds it gone
       expect(await answer).toBe("expired");
-      expect(at.approvals.pending()).toEqual([]);
+      expect(at.told.at(-1)).toMatchObject({ say: expect.stringContaining("nobody answered within") });
       expect(await at.ended()).toMatchObject([{ decision: "expired", decidedBy: null }]);
     },
   );
@@ -173,6 +174,37 @@ describe("a question", () => {
     at.now.owners = [ANNA];
     expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");
     expect(await answer).toBe("once");
+  });
+
+  test("whose turn ends while it is being stored is expired at once", async () => {
+    const disk = Promise.withResolvers<void>();
+    await using at = await world((rows) => ({ put: async (row) => (await disk.promise, rows.put(row)) }));
+    const turn = new AbortController();
+    const { answer } = await at.asked({}, turn.signal);
+    turn.abort(new Error("stopped"));
+    disk.resolve();
+    expect(await answer).toBe("expired");
+    expect([at.approvals.pending(), at.clock.pending()]).toEqual([[], 0]);
+  });
+
+  test("that was answered is not ended a second time when its turn ends", async () => {
+    const ends: string[] = [];
+    await using at = await world((rows) => ({ end: (id, end) => (ends.push(end.decision), rows.end(id, end)) }));
+    const turn = new AbortController();
+    const { answer, id } = await at.asked({}, turn.signal);
+    await at.approvals.decide(id, "once", ANNA);
+    expect(await answer).toBe("once");
+    turn.abort(new Error("stopped"));
+    await at.clock.advance(WAIT_MS);
+    expect(ends).toEqual(["once"]);
+  });
+
+  test("whose end cannot be stored ends all the same, and the log says why", async () => {
+    await using at = await world(() => ({ end: () => Promise.reject(new Error("disk full")) }));
+    const { answer } = await at.asked();
+    await at.clock.advance(WAIT_MS);
+    expect(await answer).toBe("expired");
+    expect(at.log.lines.map(({ words }) => words)).toContain("end of an approval could not be recorded");
   });
 
   test("ends when its turn does", async () => {

@@ -155,6 +155,72 @@ const WAYS: readonly Way[] = [
   },
 ];
 
+/** Every write takes some turns of the event loop; `open` counts those that have begun and are not on the disk. */
+function onSlowDisk({ store }: World): { open: number } {
+  const disk = { open: 0 };
+  for (const name of ["intend", "begin", "refuse", "settle"] as const) {
+    const write = store[name] as (...given: readonly unknown[]) => Promise<void>;
+    const slowly = async (...given: readonly unknown[]): Promise<void> => {
+      disk.open++;
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await write(...given);
+      disk.open--;
+    };
+    Object.assign(store, { [name]: slowly });
+  }
+  return disk;
+}
+
+/** The end of a tool that ran is told before it is written: whoever waits for it is not kept. */
+const NEVER_RAN = WAYS.filter(({ status, way }) => status === "blocked" && !way.includes("outside of a turn"));
+
+test.each(NEVER_RAN.map((way) => [way.way, way] as const))(
+  "a caller whose call ends with %s is told so when it is on the disk",
+  async (_name, { world: made, run }) => {
+    const world = made();
+    const disk = onSlowDisk(world);
+    await run(world);
+    expect([disk.open, world.rows.length]).toEqual([0, 1]);
+    await world.gate[Symbol.asyncDispose]();
+  },
+);
+
+test.each([false, true])("a tool begins when its row is on the disk, asked for before: %p", async (approval) => {
+  const begun: unknown[] = [];
+  const world = toolWorld([
+    tool(
+      async () => {
+        begun.push([disk.open, world.last()?.begun]);
+        return says("done");
+      },
+      { approval },
+    ),
+  ]);
+  const disk = onSlowDisk(world);
+  const asked: unknown[] = [];
+  world.approvals.ask = async () => {
+    asked.push([disk.open, world.last()?.begun]);
+    return "once";
+  };
+  await world.call(TEXT);
+  expect(begun).toEqual([[0, true]]);
+  expect(asked).toEqual(approval ? [[0, false]] : []); // so that what an owner was asked survives a crash
+  await world.gate[Symbol.asyncDispose]();
+  expect(disk.open).toBe(0); // the stop waits for what is being written
+});
+
+test("a pi tool is let go when its row is on the disk, and a second call under its id is refused when that is on the disk", async () => {
+  const world = toolWorld([]);
+  world.rules.now = policy({ profile: () => "workspace" });
+  const disk = onSlowDisk(world);
+  const request = { tool: "read", callId: "c1", params: { path: "a" }, path: "pi", context: OWNER } as const;
+  const never = new AbortController().signal;
+  const going = await world.gate.admit(request, never);
+  expect([going.kind, disk.open, world.rows.length]).toEqual(["go", 0, 1]);
+  expect(await world.gate.admit(request, never)).toMatchObject({ kind: "refused", code: "call_conflict" });
+  expect([disk.open, world.rows.length]).toEqual([0, 2]);
+});
+
 test.each(WAYS.map((way) => [way.way, way] as const))(
   "a call that ends with %s has one row, one end and one count, with the status of its envelope",
   async (_name, { status, world: made, run }) => {

@@ -1,10 +1,11 @@
 /** Whatever becomes of a call, it leaves nothing behind: no timer, no listener, no slot, no id that stays taken. */
 import { describe, expect, test } from "bun:test";
 import type { ApprovalAnswer } from "../contracts/tools/approval.ts";
-import type { ToolRequest } from "../contracts/tools/tool.ts";
+import type { ToolAdmission, ToolRequest } from "../contracts/tools/tool.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { watchedAbort } from "../testing/watched-signal.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
+import { deferred } from "../kit/deferred.ts";
 
 const SILENT = new Promise<never>(() => undefined);
 
@@ -126,8 +127,17 @@ describe("a call of a gateway tool", () => {
   });
 });
 
-const PI_CALLS: Readonly<Record<string, Ending & { readonly ends?: "well" | "with an error" }>> = {
+type PiEnd = "well" | "with an error" | "with a refusal";
+
+const piEnd = (admitted: ToolAdmission, ends: PiEnd): Promise<unknown> => {
+  if (admitted.kind !== "go") throw new Error("not admitted");
+  if (ends === "with a refusal") return admitted.refused({ kind: "refused", code: "not_allowed", message: "no" });
+  return admitted.ended({ isError: ends === "with an error", output: "said" });
+};
+
+const PI_CALLS: Readonly<Record<string, Ending & { readonly ends?: PiEnd }>> = {
   "ends well": { ends: "well" },
+  "is refused by the agent after all": { ends: "with a refusal" },
   "ends with an error": { ends: "with an error" },
   "is cut off with its turn": { meanwhile: stop },
   "is cancelled while a plugin checks it": { before: hookWaits, meanwhile: stop },
@@ -160,9 +170,7 @@ describe("a call of a pi tool", () => {
     if (ending.ends === undefined) await ending.meanwhile?.(built, caller.abort);
     const admitted = await waitForEnd("the admission", admission);
     if (ending.ends !== undefined) {
-      expect(admitted.kind).toBe("go");
-      const isError = ending.ends === "with an error";
-      const ended = admitted.kind === "go" ? admitted.ended({ isError, output: "said" }) : SILENT;
+      const ended = piEnd(admitted, ending.ends);
       await built.clock.advance(0);
       await ending.meanwhile?.(built, caller.abort);
       await waitForEnd("the recorded end", ended);
@@ -216,6 +224,68 @@ describe("a call of a pi tool", () => {
     expect(built.last()?.end).toMatchObject({ status: "error", output: message });
     if (admitted.kind === "go") await admitted.ended({ isError: false, output: "late" });
     expect([built.last()?.end?.output, told]).toEqual([message, [["error", message]]]);
+  });
+
+  test("that was cut off has one end, also when its agent refuses it later", async () => {
+    const built = world();
+    const turn = new AbortController();
+    const request = { tool: "read", callId: "same", params: { path: "a" }, path: "pi", context: OWNER } as const;
+    const told: unknown[] = [];
+    built.events.on("tool_execution_end", ({ status }) => void told.push(status));
+    const admitted = await built.gate.admit(request, turn.signal);
+    turn.abort(new Error("stopped"));
+    await piEnd(admitted, "with a refusal");
+    expect([built.rows.length, told]).toEqual([1, ["error"]]);
+  });
+
+  test("is over for its agent when a refusal of it is on record, and not before", async () => {
+    const built = world();
+    const request = { tool: "read", callId: "same", params: { path: "a" }, path: "pi", context: OWNER } as const;
+    const written = deferred<void>();
+    const { settle } = built.store;
+    built.store.settle = async (...end) => (await written.promise, settle(...end));
+    const admitted = await built.gate.admit(request, new AbortController().signal);
+    let over = false;
+    const refused = piEnd(admitted, "with a refusal").then(() => (over = true));
+    await built.clock.advance(0);
+    expect(over).toBe(false);
+    expect(await built.call(request.params, { ...request, path: "pipe" })).toMatchObject({ code: "call_conflict" });
+    written.resolve();
+    await waitForEnd("the refusal", refused);
+  });
+
+  test("is never one of the background, and its id is not told again to its agent", async () => {
+    const built = world();
+    const request = { tool: "read", callId: "same", params: { path: "a" }, path: "pi", context: OWNER } as const;
+    const told: unknown[] = [];
+    built.events.on("tool_execution_end", ({ background }) => void told.push(background));
+    const never = new AbortController().signal;
+    await piEnd(await built.gate.admit(request, never), "well");
+    await built.clock.advance(0);
+    expect([told, built.ended]).toEqual([[false], []]);
+    expect(await built.gate.admit(request, never)).toMatchObject({ kind: "refused", code: "call_conflict" });
+  });
+
+  test("that cannot be recorded is not run, and the log says why", async () => {
+    const built = world();
+    built.store.failing = new Error("disk full");
+    const request = { tool: "read", callId: "same", params: { path: "a" }, path: "pi", context: OWNER } as const;
+    const admitted = await built.gate.admit(request, new AbortController().signal);
+    expect(admitted).toMatchObject({ kind: "failed", code: "tool_failed" });
+    expect(built.log.lines).toContainEqual(
+      expect.objectContaining({
+        words: "tool call could not be recorded",
+        fields: expect.objectContaining({ tool: "read" }),
+      }),
+    );
+  });
+
+  test("of a name that nobody has is refused with the beginning of that name", async () => {
+    const built = world();
+    const name = "n".repeat(10_000);
+    const request = { tool: name, callId: "same", params: {}, path: "pi", context: OWNER } as const;
+    const refused = await built.gate.admit(request, new AbortController().signal);
+    expect(refused).toMatchObject({ message: `${"n".repeat(64)} is not one of this agent's tools.` });
   });
 
   test("tells of its progress at a pace, and of none after its end", async () => {

@@ -96,11 +96,10 @@ function piToolNames({ profile }: ToolPolicy, agents: readonly AgentId[]): reado
   return [...new Set([...PI_TOOL_DESCRIPTIONS.keys(), ...named.flat()])];
 }
 
-function infoOf({ name, flags, limit, origins, approval }: ToolListing): ToolInfo {
+function infoOf({ name, flags, origins, approval }: ToolListing): ToolInfo {
   return {
     name,
     flags,
-    ...(limit === null ? {} : { limit }),
     ...(origins === undefined ? {} : { origins }),
     ...(approval === undefined ? {} : { approval }),
   };

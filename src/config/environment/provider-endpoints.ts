@@ -79,6 +79,7 @@ export function providerEndpoint(
   hasOtherKeys = false,
 ): ProviderEndpoint | null {
   const values = keysForProvider(environment, provider);
+  if (!Object.hasOwn(PROVIDER_KEYS, provider)) return null;
   const order = (Object.hasOwn(PI_ORDER, provider) ? PI_ORDER[provider] : PROVIDER_KEYS[provider]) ?? [];
   const secrets = order.filter((name) => !PLAIN_VARIABLES.has(name));
   const variable = secrets.find((name) => values[name]) ?? (hasOtherKeys ? secrets.at(-1) : undefined);

@@ -177,3 +177,32 @@ test("a configuration file that cannot be looked at is reported, and not skipped
   await real.symlink(path, path);
   expect(findConfigFile({ home: home.path, flag: undefined, cwd: home.path })).toBe(path);
 });
+
+test("a file that cannot be made is told with the reason of the system, and not as a name that is taken", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "not-there", "a.jsonc");
+  await expect(replaceFile(path, "{}")).rejects.toMatchObject({ code: "ENOENT" });
+  await expect(writeBackup(path, "{}")).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+test("a file that is read is closed, whatever is wrong with it", async () => {
+  await using home = await tempHome();
+  const at = (name: string): string => join(home.path, name);
+  await real.writeFile(at("text"), "{}");
+  await real.writeFile(at("binary"), new Uint8Array([0xff, 0xfe, 0x00]));
+  await real.writeFile(at("large"), " ".repeat(1024 * 1024 + 1));
+  await real.mkdir(at("folder"));
+  const kinds: unknown[] = [];
+  for (const name of ["text", "binary", "large", "folder", "missing"]) {
+    steps = [];
+    const { kind } = await readConfigText(at(name), "follow");
+    kinds.push([name, kind, steps.map((step) => step.split(" ")[0])]);
+  }
+  expect(kinds).toEqual([
+    ["text", "text", ["close"]],
+    ["binary", "unreadable", ["close"]],
+    ["large", "unreadable", ["close"]],
+    ["folder", "unreadable", ["close"]],
+    ["missing", "missing", []],
+  ]);
+});

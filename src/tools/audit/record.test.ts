@@ -88,3 +88,52 @@ test("the record of a call holds so many characters of what the tool said, and s
   await world.call({ text: "x".repeat(300_000) });
   expect(world.last()?.intent.input).toEqual({ leftOut: expect.stringContaining("characters") });
 });
+
+test("a result of several parts is kept whole and without secrets, and told again to a repeat of its call", async () => {
+  const parts = [SECRET, "two"].map((text) => ({ type: "text", text }) as const);
+  const world = toolWorld([tool(async () => ({ content: parts }))]);
+  await world.call({ text: "x" }, { callId: "c" });
+  await world.clock.advance(0);
+  expect(JSON.stringify(world.rows)).not.toContain(SECRET);
+  const again = await world.call({ text: "x" }, { callId: "c" });
+  expect(again).toEqual({
+    kind: "ok",
+    result: {
+      content: [
+        { type: "text", text: "[redacted]" },
+        { type: "text", text: "two" },
+      ],
+    },
+  });
+});
+
+test("a result of several parts that is too long to be kept whole is kept as its text", async () => {
+  for (const [chars, isKept] of [
+    [30_000, true],
+    [40_000, false],
+  ] as const) {
+    const part = { type: "text", text: "x".repeat(chars) } as const;
+    const world = toolWorld([tool(async () => ({ content: [part, part] }))]);
+    await world.call({ text: "x" });
+    await world.clock.advance(0);
+    expect(world.last()?.end?.reply !== undefined).toBe(isKept);
+    expect(world.last()?.end?.output).toHaveLength(2 * chars + 1);
+  }
+});
+
+test("the answer of an owner who denied a call is told to its repeat, and nobody is asked again", async () => {
+  const world = toolWorld([tool(async () => says("x"), { approval: true })]);
+  const first = await world.call({ text: "x" }, { callId: "c" });
+  expect(first).toMatchObject({ kind: "refused", code: "approval_denied" });
+  world.approvals.answer = "once";
+  expect(await world.call({ text: "x" }, { callId: "c" })).toEqual(first);
+  expect(world.approvals.asked).toHaveLength(1);
+});
+
+test("events and log name a refused tool as the gateway does, however its caller spelt it", async () => {
+  const world = toolWorld([tool(async () => says("x"))]);
+  const told: string[] = [];
+  world.events.on("tool_refused", (event) => void told.push(event.tool));
+  await world.call({}, { tool: "Echo" });
+  expect([told, world.last()?.intent.tool]).toEqual([["echo"], "echo"]);
+});

@@ -141,3 +141,21 @@ test("parameters that are missing are recorded as none", async () => {
   await world.gate[Symbol.asyncDispose]();
   expect(world.store.rows[0]?.intent.input).toEqual({});
 });
+
+test("names and ids that are too long are recorded by their beginning", async () => {
+  const world = toolWorld([]);
+  world.gate.recordRejected({ ...CALL, tool: "t".repeat(1_000), callId: "c".repeat(1_000) });
+  await world.gate[Symbol.asyncDispose]();
+  expect(world.store.rows[0]?.intent).toMatchObject({ tool: "t".repeat(128), callId: "c".repeat(128) });
+});
+
+test("whoever counts rejected calls is told no secret, in whatever part of the call it stands", async () => {
+  const world = toolWorld([]);
+  const told: unknown[] = [];
+  world.events.on("tool_execution_end", (event) => void told.push(event));
+  const secret = "s3cret-value";
+  world.gate.recordRejected({ ...CALL, tool: secret, callId: secret, params: { text: secret }, because: secret });
+  await world.gate[Symbol.asyncDispose]();
+  expect(told).toHaveLength(1);
+  expect(JSON.stringify(told)).not.toContain(secret);
+});

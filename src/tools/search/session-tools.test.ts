@@ -4,7 +4,8 @@ import type { SessionKey } from "../../contracts/ids.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
-import { waitFor } from "../../testing/wait-for.ts";
+import type { SessionTool, SessionToolStore } from "../../contracts/store/session-tools.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { createSessionTools, MAX_SESSION_TOOLS, switchedOn } from "./session-tools.ts";
 
 const HERE = "agent:default:webchat:dm:1" as SessionKey;
@@ -83,4 +84,105 @@ test("tools that were not touched for long are forgotten with the old tool calls
   await tools.switchOn(HERE, ["new"]);
   expect(await world.store.sessionTools.prune(world.clock.now())).toBe(1);
   expect(await world.open().of(HERE)).toEqual(["new"]);
+});
+
+/** A store in memory that counts what it is asked, and fails when told to. */
+function memoryTools() {
+  const rows = new Map<SessionKey, SessionTool[]>();
+  const counts = { lists: 0, saves: 0 };
+  const store: SessionToolStore & { failing: Error | null } = {
+    failing: null,
+    async list(key) {
+      counts.lists++;
+      if (store.failing) throw store.failing;
+      return rows.get(key) ?? [];
+    },
+    async save(key, { on, off }) {
+      counts.saves++;
+      if (store.failing) throw store.failing;
+      const kept = (rows.get(key) ?? []).filter(
+        ({ tool }) => !off.includes(tool) && on.every((one) => one.tool !== tool),
+      );
+      rows.set(key, [...kept, ...on]);
+    },
+    prune: async () => 0,
+  };
+  const clock = createFakeClock();
+  const log = recordingLog();
+  return { store, counts, clock, log, tools: createSessionTools({ clock, log, store }) };
+}
+
+test("a change that could not be stored is told to whoever asked for it, is not in force, and holds up none after it", async () => {
+  const { store, tools } = memoryTools();
+  await tools.switchOn(HERE, ["a"]);
+  const changed: SessionKey[] = [];
+  using _listening = tools.onChange((key) => void changed.push(key));
+  store.failing = new Error("disk full");
+  await expect(tools.switchOn(HERE, ["b"])).rejects.toThrow("disk full");
+  store.failing = null;
+  expect([await tools.of(HERE), changed]).toEqual([["a"], []]);
+  await waitForEnd("the next change", tools.switchOn(HERE, ["c"]));
+  expect([await tools.of(HERE), changed]).toEqual([["a", "c"], [HERE]]);
+});
+
+test("a use that could not be noted is logged, and noted with the next call", async () => {
+  const { store, tools, clock, log, counts } = memoryTools();
+  store.failing = new Error("disk full");
+  tools.noteUse(HERE, "a");
+  await clock.advance(0);
+  expect(log.lines.map(({ words }) => words)).toEqual(["a tool of a session was not noted"]);
+  store.failing = null;
+  tools.noteUse(HERE, "a");
+  await clock.advance(0);
+  expect([await tools.of(HERE), counts.saves]).toEqual([["a"], 1]);
+});
+
+test("a tool that is on is noted again when an hour has passed, and not a moment before", async () => {
+  const { tools, clock, counts } = memoryTools();
+  await tools.switchOn(HERE, ["a"]);
+  for (const [ms, saves] of [
+    [3_599_999, 1],
+    [1, 2],
+    [0, 2],
+  ] as const) {
+    await clock.advance(ms);
+    tools.noteUse(HERE, "a");
+    await clock.advance(0);
+    expect([ms, counts.saves]).toEqual([ms, saves]);
+  }
+});
+
+test("the store is asked once for a session at work; of many sessions, the one that was asked for longest ago is asked for again", async () => {
+  const { tools, counts } = memoryTools();
+  const session = (n: number) => `agent:default:webchat:dm:${n}` as SessionKey;
+  for (let n = 0; n < 500; n++) await tools.of(session(n));
+  await tools.of(session(0)); // now the newest
+  expect(counts.lists).toBe(500);
+  await tools.of(session(500));
+  await tools.of(session(0));
+  expect(counts.lists).toBe(501);
+  await tools.of(session(1));
+  expect(counts.lists).toBe(502);
+});
+
+test("whoever stops listening is told of no more changes, and others are", async () => {
+  const { tools } = memoryTools();
+  const told: string[] = [];
+  const listener = (): void => void told.push("told");
+  const first = tools.onChange(listener);
+  using _second = tools.onChange(listener);
+  first[Symbol.dispose]();
+  await tools.switchOn(HERE, ["a"]);
+  expect(told).toEqual(["told"]);
+});
+
+test("more tools at once than a session may have are cut to what it may have, and named as changed", async () => {
+  const { tools } = memoryTools();
+  const many = Array.from({ length: MAX_SESSION_TOOLS + 10 }, (_, n) => `t${n}`);
+  await tools.switchOn(HERE, many);
+  expect(await tools.of(HERE)).toEqual(many.slice(0, MAX_SESSION_TOOLS));
+  const changed: SessionKey[] = [];
+  using _listening = tools.onChange((key) => void changed.push(key));
+  await tools.switchOn(HERE, ["new"]); // as many as before, and others
+  expect([(await tools.of(HERE)).length, changed]).toEqual([MAX_SESSION_TOOLS, [HERE]]);
 });

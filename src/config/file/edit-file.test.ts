@@ -1,0 +1,86 @@
+/** A command that changes one setting: the file is right before and after, what else is in it stays, and the old text is kept. */
+import { expect, test } from "bun:test";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { tempHome } from "../../testing/temp-home.ts";
+import { editConfig } from "./edit-file.ts";
+
+const NONE = (): undefined => undefined;
+const LEVEL = { keys: ["logging", "level"], value: "debug" } as const;
+
+test("a changed setting is in the file when the change is reported; comments stay, and the backup holds the text of before", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pi-gateway.jsonc");
+  const before = '{\n  // mine\n  "queue": { "maxTotal": 7 },\n}\n';
+  await writeFile(path, before);
+  expect(await editConfig(path, LEVEL, NONE)).toEqual({ kind: "written", path, backup: `${path}.bak-1` });
+  const after = await readFile(path, "utf8");
+  expect(after).toContain("// mine");
+  expect(after).toContain('"maxTotal": 7');
+  expect(after).toMatch(/"logging": \{\s+"level": "debug"\s+\}/);
+  expect(await readFile(`${path}.bak-1`, "utf8")).toBe(before);
+});
+
+test("a setting that is taken away is gone, and lines end as they did", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pi-gateway.jsonc");
+  await writeFile(path, '{\r\n  "queue": { "maxTotal": 7 }\r\n}\r\n');
+  await editConfig(path, LEVEL, NONE);
+  expect((await readFile(path, "utf8")).replaceAll("\r\n", "")).not.toContain("\n");
+  await editConfig(path, { keys: ["queue"], value: undefined }, NONE);
+  expect(await readFile(path, "utf8")).not.toContain("queue");
+});
+
+test("a file that is not there is made, private and in a private folder, and there is nothing to back up", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "new", "pi-gateway.jsonc");
+  expect(await editConfig(path, LEVEL, NONE)).toEqual({ kind: "written", path, backup: null });
+  expect([(await stat(path)).mode & 0o777, (await stat(join(home.path, "new"))).mode & 0o777]).toEqual([0o600, 0o700]);
+  expect(await readdir(join(home.path, "new"))).toEqual(["pi-gateway.jsonc"]);
+  expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ logging: { level: "debug" } });
+});
+
+test("a linked file is changed where it really is, and the link stays one", async () => {
+  await using home = await tempHome();
+  await mkdir(join(home.path, "dotfiles"));
+  const real = join(home.path, "dotfiles", "mine.jsonc");
+  const path = join(home.path, "pi-gateway.jsonc");
+  await writeFile(real, "{}");
+  await symlink(real, path);
+  expect(await editConfig(path, LEVEL, NONE)).toEqual({ kind: "written", path: real, backup: `${real}.bak-1` });
+  expect(await readFile(real, "utf8")).toContain("debug");
+  expect((await readdir(home.path)).toSorted()).toEqual(["dotfiles", "pi-gateway.jsonc"]);
+});
+
+test.each([
+  ["with problems of its own", '{ "logging": { "level": "loud" } }', LEVEL, "problems of its own"],
+  ["that is no JSON", "{ nothing", LEVEL, "problems of its own"],
+  ["that would not be valid after it", "{}", { keys: ["logging", "level"], value: "loud" }, "logging.level"],
+  ["that names a variable that is not set", '{ "gateway": { "auth": { "token": "${NO}" } } }', LEVEL, "NO"],
+] as const)(
+  "a file %s stays as it is, without a backup, and the reason is told",
+  async (_what, text, edit, because) => {
+    await using home = await tempHome();
+    const path = join(home.path, "pi-gateway.jsonc");
+    await writeFile(path, text);
+    const edited = await editConfig(path, edit, NONE);
+    expect(edited).toMatchObject({ kind: "refused" });
+    expect(edited.kind === "refused" ? edited.problems.join("\n") : "").toContain(because);
+    expect([await readFile(path, "utf8"), await readdir(home.path)]).toEqual([text, ["pi-gateway.jsonc"]]);
+  },
+);
+
+test("what cannot be read is not changed: neither a folder in the place of the file nor one that is no text", async () => {
+  await using home = await tempHome();
+  const folder = join(home.path, "folder");
+  await mkdir(folder);
+  const binary = join(home.path, "binary");
+  await writeFile(binary, new Uint8Array([0xff, 0xfe, 0x00]));
+  await chmod(binary, 0o600);
+  for (const path of [folder, binary])
+    expect(await editConfig(path, LEVEL, NONE)).toEqual({
+      kind: "refused",
+      problems: [`${path} cannot be read. Nothing was changed.`],
+    });
+  expect((await readdir(home.path)).toSorted()).toEqual(["binary", "folder"]);
+});

@@ -237,3 +237,25 @@ test.each(WAYS.map((way) => [way.way, way] as const))(
     expect(counted).toEqual([{ success: 0, error: 0, blocked: 0, [status]: 1 }]);
   },
 );
+
+test("a call keeps its slot until plugins have looked at its result", async () => {
+  const world = toolWorld([echo]);
+  world.rules.now = policy({ maxTotal: 1 });
+  const looked = Promise.withResolvers<void>();
+  let isFirst = true;
+  const slowAtFirst = async (): Promise<undefined> => {
+    if (isFirst) {
+      isFirst = false;
+      await looked.promise;
+    }
+  };
+  world.hooks.on("tool_result_persist", slowAtFirst, "slow");
+  const first = world.call(TEXT);
+  await world.clock.advance(0);
+  let second = "waits";
+  const other = world.call(TEXT).then(() => (second = "ended"));
+  await world.clock.advance(0);
+  expect(second).toBe("waits");
+  looked.resolve();
+  await Promise.all([first, other]);
+});

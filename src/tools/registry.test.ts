@@ -1,7 +1,7 @@
 /** What the registry promises to plugins and to the gate. */
 import { describe, expect, test } from "bun:test";
 import type { Caller } from "../contracts/agent.ts";
-import { isGatewayError } from "../contracts/errors.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import type { ToolFactory } from "../contracts/tools/tool.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { MEMBER, OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
@@ -208,6 +208,17 @@ describe("a factory", () => {
     expect(world.gate.specs(MEMBER).length).toBe(1);
   });
 
+  test("whose first tool is wrong fails its registration; one that is wrong later is missing for that caller", () => {
+    const wrong = (): never => {
+      throw new GatewayError("plugin_invalid", "the tool is wrong");
+    };
+    const world = toolWorld([]);
+    expect(() => world.registry.register(wrong, "test")).toThrow("the tool is wrong");
+    world.registry.register(({ role }) => (role === "owner" ? named("mine") : wrong()), "test");
+    expect(world.gate.specs(MEMBER)).toEqual([]);
+    expect(world.log.lines.map(({ words }) => words)).toContain("tool factory failed");
+  });
+
   test("that makes a tool of another name than at first offers nothing to that caller, and answers nobody else's name", async () => {
     const other: ToolFactory = ({ role }) => named(role === "owner" ? "mine" : "echo");
     const world = toolWorld([named("echo"), other]);
@@ -215,4 +226,11 @@ describe("a factory", () => {
     expect(world.gate.specs(MEMBER).map(({ name }) => name)).toEqual(["echo"]);
     expect(await world.call({ text: "x" }, { tool: "mine", context: MEMBER })).toMatchObject({ code: "unknown_tool" });
   });
+});
+
+test("an output schema is offered with its tool", () => {
+  const outputSchema = { type: "object", properties: { text: { type: "string" } } };
+  const world = toolWorld([tool(async () => says("x"), { outputSchema })]);
+  expect(world.gate.specs(OWNER)).toMatchObject([{ name: "echo", outputSchema }]);
+  expect(toolWorld([named("plain")]).gate.specs(OWNER)[0]).not.toHaveProperty("outputSchema");
 });

@@ -171,3 +171,14 @@ describe("an error that a model can meet", () => {
     },
   );
 });
+
+test("an owner is told where in a plugin's file its tool failed, from the folder of plugins on, and nobody else is", async () => {
+  const world = toolWorld([
+    tool(() => Promise.reject(new Error("no")), {
+      flags: { idempotent: true },
+      locationOf: () => "/home/ada/.pi-gateway/plugins/hello/index.ts:12:5",
+    }),
+  ]);
+  expect(await world.call({ text: "x" })).toMatchObject({ message: "no (hello/index.ts:12:5)" });
+  expect(await world.call({ text: "x" }, { context: MEMBER })).toMatchObject({ message: "no" });
+});

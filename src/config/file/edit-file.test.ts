@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test("what cannot be read is not changed: neither a folder in the place of the file nor one that is no text", async () => {
+test("a file that cannot be read is not changed: neither a folder in its place nor one that is no text", async () => {
   await using home = await tempHome();
   const folder = join(home.path, "folder");
   await mkdir(folder);

@@ -117,7 +117,6 @@ async function started(
 
 /** Ends soon after the signal aborts even when the tool ignores it. What it gives back after that is nobody's any more. */
 async function withCleanup(deps: ExecuteDeps, running: Promise<unknown>, limits: AbortSignal): Promise<unknown> {
-  running.catch(() => undefined); // an end that comes too late is not a crash
   try {
     return await orAborted(running, limits);
   } catch (error) {

@@ -124,3 +124,21 @@ test("a result has eight images at most, and its record holds none", async () =>
   expect(content.at(-1)).toEqual({ type: "text", text: "[image left out: more than 8 images]" });
   expect(last()?.end?.output).toContain("look\n[image image/png]");
 });
+
+test("a large image that is broken behind its header is left out, and those after it are read", async () => {
+  const whole = png(4_000, 1_000);
+  const broken = Buffer.from(whole.subarray(0, 60)); // the header, and next to nothing of the picture
+  const [first, second] = await Promise.all([check(image(broken)), check(image(png(10, 10)))]);
+  expect(first).toEqual({ type: "text", text: "[image left out: it cannot be read]" });
+  expect(second).toMatchObject({ type: "image", mimeType: "image/png" });
+});
+
+test("every kind of picture that models read passes as it is", async () => {
+  const source = () => new Bun.Image(png(10, 10));
+  for (const [kind, bytes] of [
+    ["png", png(10, 10)],
+    ["jpeg", await source().jpeg().bytes()],
+    ["webp", await source().webp().bytes()],
+  ] as const)
+    expect(await check(image(bytes))).toMatchObject({ type: "image", mimeType: `image/${kind}` });
+});

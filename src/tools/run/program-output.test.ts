@@ -6,6 +6,7 @@ import { PROGRAM, says, tool, toolWorld } from "../../testing/tools/tool-world.t
 const outputSchema = { type: "object", properties: { celsius: { type: "number" } }, required: ["celsius"] };
 const sound = { type: "audio", data: "UklGRg==", mimeType: "audio/wav" } as const;
 const paper = { type: "resource", uri: "paper://1", mimeType: "text/plain", text: "word for word" } as const;
+const LARGEST = 7 * 1024 * 1024;
 const gives = (more: object, over: object = {}) =>
   toolWorld([tool(async () => ({ ...says("21 degrees"), ...more }) as ToolResult, over)]);
 const called = (world: ReturnType<typeof gives>, callId = "c1") =>
@@ -48,8 +49,22 @@ describe("a result", () => {
     ["an unknown kind", { media: [{ ...sound, type: "video" }] }],
     ["no bytes", { media: [{ type: "audio", mimeType: "audio/wav" }] }],
     ["too many", { media: Array(9).fill(sound) }],
+    ["a text", { media: "UklGRg==" }],
+    ["too large a sound", { media: [{ ...sound, data: "x".repeat(LARGEST + 1) }] }],
+    ["too large a document", { media: [{ ...paper, text: "x".repeat(LARGEST + 1) }] }],
+    ["a document without an address", { media: [{ ...paper, uri: 1 }] }],
   ])("whose media is %s is a failure of the tool", async (_what, more) => {
     expect(await called(gives(more))).toMatchObject({ kind: "failed", code: "tool_failed" });
+  });
+
+  test("may have eight sounds and documents, each of the largest size", async () => {
+    const given = { media: [{ ...sound, data: "x".repeat(LARGEST) }, ...Array(7).fill(paper)] };
+    expect(await called(gives(given))).toMatchObject({ kind: "ok" });
+  });
+
+  test("that says it is an error needs nothing of its output schema, and its words are the error", async () => {
+    const world = gives({ isError: true }, { outputSchema });
+    expect(await called(world)).toEqual({ kind: "failed", code: "tool_failed", message: "21 degrees" });
   });
 
   test("shows no secret that the gateway knows", async () => {

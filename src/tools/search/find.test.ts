@@ -72,6 +72,12 @@ describe("tool_search", () => {
     expect((await world.search("thing", OWNER, 2)).names[0]).toBe("thing");
   });
 
+  test("an exact name counts among as many as were asked for", async () => {
+    await using world = await searchWorld();
+    expect((await world.search("music_thing1", OWNER, 1)).names).toEqual(["music_thing1"]);
+    expect((await world.search("music_thing1", OWNER, 3)).names).toHaveLength(3);
+  });
+
   test("a tool is found by the plugin that brings it", async () => {
     await using world = await searchWorld();
     world.registry.register(made("API-post-page"), "paperwork");

@@ -125,6 +125,12 @@ test("a change that could not be stored is told to whoever asked for it, is not 
   expect([await tools.of(HERE), changed]).toEqual([["a", "c"], [HERE]]);
 });
 
+test("a change to nothing is not written", async () => {
+  const { tools, counts } = memoryTools();
+  await tools.switchOn(HERE, []);
+  expect(counts.saves).toBe(0);
+});
+
 test("a use that could not be noted is logged, and noted with the next call", async () => {
   const { store, tools, clock, log, counts } = memoryTools();
   store.failing = new Error("disk full");

@@ -1,10 +1,10 @@
 /** Who is asked before a tool runs, who is told while it does, and who comes first when a slot is free: as tables. */
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { SessionKey } from "../../contracts/ids.ts";
+import type { AgentId, SessionKey } from "../../contracts/ids.ts";
 import type { ToolResult } from "../../contracts/tools/tool.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
-import { MEMBER, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+import { MEMBER, OWNER, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 import { createApprovals } from "../approvals.ts";
 import { needsApproval } from "../policy.ts";
 import { createSlots } from "../run/slots.ts";
@@ -168,4 +168,43 @@ describe("a tool that fails", () => {
     expect(outcome.kind).toBe("refused");
     expect(world.log.lines.map(({ words }) => words)).toContain("tool factory failed");
   });
+});
+
+test("a tool runs with what the owner was shown, although whoever called it changes the parameters meanwhile", async () => {
+  const ran: unknown[] = [];
+  const world = toolWorld([
+    tool(
+      async (_id, params) => {
+        ran.push(params);
+        return says("done");
+      },
+      { approval: true },
+    ),
+  ]);
+  const answer = Promise.withResolvers<"once">();
+  world.approvals.answer = answer.promise;
+  const params = { text: "shown" };
+  const outcome = world.call(params);
+  await world.clock.advance(0);
+  expect(world.approvals.asked[0]?.shown).toEqual({ text: "shown" });
+  params.text = "something else";
+  answer.resolve("once");
+  expect(await outcome).toMatchObject({ kind: "ok" });
+  expect(ran).toEqual([{ text: "shown" }]);
+});
+
+test("questions about calls that differ in tool, parameters, conversation, person or agent have hashes that differ", async () => {
+  const asking = tool(async () => says("done"), { approval: true });
+  const world = toolWorld([asking, { ...asking, name: "other" }]);
+  const other = "agent:other:webchat:dm:2";
+  await world.call({ text: "a" });
+  await world.call({ text: "b" });
+  await world.call({ text: "a" }, { tool: "other" });
+  await world.call({ text: "a" }, { context: { ...OWNER, sessionKey: other as SessionKey } });
+  await world.call({ text: "a" }, { context: { ...OWNER, principal: MEMBER.principal } });
+  await world.call({ text: "a" }, { context: { ...OWNER, agentId: "other" as AgentId } });
+  const hashes = world.approvals.asked.map(({ hash }) => hash);
+  expect([hashes.length, new Set(hashes).size]).toEqual([6, 6]);
+  await world.call({ text: "a" });
+  expect(world.approvals.asked.at(-1)?.hash).toBe(hashes[0] ?? "");
 });

@@ -454,3 +454,13 @@ describe("the origin of a call", () => {
     expect(originsOf(caller({ askedBy: caller({}) }))).toEqual(["chat"]);
   });
 });
+
+test("a list and an object of the same entries are different parameters", () => {
+  expect(paramsHash("t", ["a"])).not.toBe(paramsHash("t", { 0: "a" }));
+  expect(paramsHash("t", { x: [] })).not.toBe(paramsHash("t", { x: {} }));
+});
+
+test("an object that the agent made nothing of is no harmful conversion", () => {
+  expect(harmfulConversion({ a: 1 }, null)).toBeNull();
+  expect(harmfulConversion([1], 1)).toBeNull();
+});

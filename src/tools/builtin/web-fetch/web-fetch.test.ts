@@ -1,5 +1,5 @@
 /** `web_fetch` against a site on loopback that answers in every form, redirects, floods and crawls. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { systemClock } from "../../../kit/clock.ts";
@@ -297,4 +297,27 @@ test("a page whose call is cancelled is left at once, and a call has thirty seco
   stop.abort(new Error("cancelled"));
   await expect(waitForEnd("the end", reading, { withinMs: 2_000 })).rejects.toThrow("cancelled");
   expect(timeoutMs).toBe(30_000);
+});
+
+test("a page whose call is cancelled while it is read is not read to its end", async () => {
+  settings = { ...usual(), maxKb: 1_024 };
+  pages = () => html(`<p>${"x".repeat(100)}</p>`.repeat(4_000));
+  const deps = { clock: systemClock, ids: createSeqIds(), resolve: async () => [], settings: () => settings };
+  const stop = new AbortController();
+  const { setImmediate: soon } = globalThis;
+  using _pieces = spyOn(globalThis, "setImmediate").mockImplementation(((next: () => void) => {
+    stop.abort(new Error("cancelled")); // between two pieces of the page
+    return soon(next);
+  }) as typeof setImmediate);
+  const url = `${base}/cancelled-later`;
+  const reading = webFetch(deps).execute("c1", { url }, stop.signal, () => undefined, BENCH_CONTEXT);
+  await expect(reading).rejects.toThrow("cancelled");
+});
+
+test("a part that ends in the middle of a character is handed on without the half of it", async () => {
+  const text = said(
+    await open(html(`${"x".repeat(999)}\u{1f426} and more`, "text/plain; charset=utf-8"), { maxChars: 1_000 }),
+  );
+  expect(text.isWellFormed()).toBe(true);
+  expect(text).toContain(`${"x".repeat(999)}\ufffd`);
 });

@@ -20,8 +20,13 @@ test("results are kept for ten minutes from when they were put, and not a moment
 test("beyond the limit the oldest results go, and results that are put again are the newest", () => {
   const cache = createResultsCache(createFakeClock());
   for (let key = 0; key < MAX_KEPT; key++) cache.put(`k${key}`, found(`k${key}`));
-  cache.put("k0", found("again"));
-  expect(cache.get("k1")).not.toBeNull(); // no other had to go for it
-  cache.put("one more", found("one more"));
-  expect([cache.get("k0"), cache.get("k1"), cache.get("k2")]).toEqual([found("again"), null, found("k2")]);
+  cache.put("k1", found("again"));
+  expect(cache.get("k0")).not.toBeNull(); // no other had to go for it
+  for (const key of ["one more", "and another"]) cache.put(key, found(key));
+  expect(["k0", "k1", "k2", "k3"].map((key) => cache.get(key)?.[0]?.title)).toEqual([
+    undefined,
+    "again",
+    undefined,
+    "k3",
+  ]);
 });

@@ -290,3 +290,29 @@ test("a search that is cancelled leaves the service at once", async () => {
   await expect(waitForEnd("the end", searching, { withinMs: 2_000 })).rejects.toThrow("cancelled");
   await waitFor("the closed connection", () => closed);
 });
+
+test("a question is asked again when another service, or the same one elsewhere, is set up", async () => {
+  use("searxng");
+  says({ results: [{ ...ONE, content: "one" }] });
+  const before = asked.length;
+  for (const baseUrl of [base, base, `${base}/other`]) {
+    settings = { provider: "searxng", baseUrl };
+    await search("the same question");
+  }
+  expect(asked.slice(before).map(({ url }) => url.split("?")[0])).toEqual(["/search", "/other/search"]);
+});
+
+test("an answer that is nested without end is not read", async () => {
+  use("searxng");
+  const nested = (depth: number): string => `{"results":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  says(nested(60));
+  expect(await search()).toMatchObject({ kind: "ok" });
+  says(nested(70));
+  expect(await search()).toMatchObject({ kind: "failed", message: expect.stringContaining("not JSON") });
+});
+
+test("a snippet that is cut in the middle of a character has no half of it", async () => {
+  use("searxng");
+  says({ results: [{ ...ONE, content: `${"x".repeat(999)}\u{1f426}` }] });
+  expect(await found()).toEqual({ results: [{ ...ONE, snippet: `${"x".repeat(999)}\ufffd` }] });
+});

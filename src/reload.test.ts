@@ -523,3 +523,22 @@ describe("new skills", () => {
     expect([here.skills.listeners.size, here.clock.pending(), here.reads.length]).toEqual([0, 0, 0]);
   });
 });
+
+test("a reload is reported when it is on the audit log, whether it is in force or rejected", async () => {
+  const made = world();
+  const { targets, reloader, settle } = made;
+  let noted = deferred<void>();
+  targets.audit.note = () => noted.promise;
+  await using _watching = reloader.start(targets);
+  const broken = { path: "roles", line: 1, column: 1, message: "roles is wrong." };
+  for (const next of [loaded(runs(7)), loaded(runs(8), { source: "last-good", problems: [broken] })]) {
+    noted = deferred<void>();
+    let over = false;
+    const report = reloadTo(made, next).then(() => (over = true));
+    await settle();
+    await settle();
+    expect(over).toBe(false);
+    noted.resolve();
+    await report;
+  }
+});

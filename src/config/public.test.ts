@@ -46,6 +46,16 @@ describe("the public view", () => {
     expect(publicView(asSchemaNode(schema), value)).toEqual({ name: "n", newKey: "set", list: [{ deep: "set" }] });
   });
 
+  test("says of settings that belong to a plugin only that they are set", () => {
+    const { config } = checkConfigText(
+      '{ "plugins": { "config": { "hello": { "anything": "swordfish" } } } }',
+      () => undefined,
+    );
+    if (!config) throw new Error("not valid");
+    expect(JSON.stringify(publicConfig(config))).not.toContain("swordfish");
+    expect(publicConfig(config)).toMatchObject({ plugins: { config: { hello: "set" } } });
+  });
+
   test("does not show a key the schema does not name, nor a wrapped value that lost its mark", () => {
     const schema = asSchemaNode(Type.Object({ name: Type.String(), lost: Type.String() }));
     const value = { name: "n", lost: secret("hunter2"), extra: "hunter2" };

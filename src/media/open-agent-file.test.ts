@@ -32,6 +32,7 @@ beforeAll(async () => {
   await symlink(join(path, "outside", "hidden.txt"), join(root, "leaf.txt"));
   await symlink(join(path, "outside"), join(root, "parent"));
   await symlink(join(root, "in"), join(root, "inner"));
+  await symlink(join(root, "in", "plain.txt"), join(root, "inner-leaf.txt"));
   await symlink("/proc/self/environ", join(root, "environ"));
   await writeFile(join(path, "outside", "twice.txt"), SECRET);
   await link(join(path, "outside", "twice.txt"), join(root, "second-name.txt"));
@@ -49,6 +50,7 @@ describe("a file an agent names", () => {
     ["leaf.txt", "a link to a file outside"],
     ["parent/hidden.txt", "a file behind a linked folder"],
     ["inner/plain.txt", "a file behind a link that stays inside"],
+    ["inner-leaf.txt", "a link to a file inside"],
     ["environ", "a link into /proc"],
     ["second-name.txt", "a second name of a file outside"],
     ["pipe", "a pipe, without waiting for its other end"],
@@ -56,6 +58,13 @@ describe("a file an agent names", () => {
     ["in/plain.txt/x", "something below a file"],
   ])("%s is refused: %s", async (path) => {
     expect(await look(path)).toContain("not a plain file");
+  });
+
+  test("is refused when the way to its root leads through a link after all", async () => {
+    const path = join(home.path, "way");
+    await symlink(join(root, ".."), path);
+    const swapped = join(path, "space");
+    expect(await look("in/plain.txt", { base: swapped, roots: [swapped] })).toContain("not a plain file");
   });
 
   test("that is not there, is empty or too large is refused with a reason", async () => {

@@ -230,8 +230,11 @@ describe("a file to be sent", () => {
     };
     const files = await openOutgoingFiles(w.deps, options);
     await writeFile(join(w.space, "fake.png"), "<svg onload=alert(1)></svg>");
-    const take = (as: "photo" | "document") =>
-      files.take({ path: "fake.png", agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE, as }, NEVER);
+    await writeFile(join(w.space, "real.png"), PNG);
+    const take = (as: "photo" | "audio" | "document", path = "fake.png") =>
+      files.take({ path, agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE, as }, NEVER);
+    expect(await take("photo", "real.png")).toMatchObject({ kind: "taken", media: { as: "photo" } });
+    expect(await take("audio", "real.png")).toMatchObject({ kind: "refused" });
     expect(await take("photo")).toMatchObject({ kind: "refused", because: expect.stringContaining("not a picture") });
     expect(await take("document")).toMatchObject({
       kind: "taken",

@@ -89,7 +89,7 @@ test("neither built-in tools, those of programs nor calls from elsewhere are kep
   const world = toolWorld([made], { sessionTools });
   world.registry.register({ ...made, name: "built_in" }, "gateway");
   const context = bringing(OWNER);
-  await world.call({ text: "x" }, { context, path: "api" });
+  await world.call({ text: "x" }, { context, path: "http" });
   await world.call({ text: "x" }, { context, tool: "built_in" });
   await world.call({ text: "x" }, { context, tool: "open_door" });
   expect(noted).toEqual([]);

@@ -59,6 +59,7 @@ describe("the state directory", () => {
     expect(resolveHome(undefined, { ...environment, home: "/srv/gw" })).toBe("/srv/gw");
     expect(resolveHome("/elsewhere/", { ...environment, home: "/srv/gw" })).toBe("/elsewhere");
     expect(resolveHome("~/gw", environment)).toBe("/home/ada/gw");
+    expect(resolveHome("~", environment)).toBe("/home/ada");
   });
 });
 

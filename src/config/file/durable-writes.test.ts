@@ -206,3 +206,10 @@ test("a file that is read is closed, whatever is wrong with it", async () => {
     ["missing", "missing", []],
   ]);
 });
+
+test("a file is read as it is written, with the mark of its encoding, so that it can be written back", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  await real.writeFile(path, "\ufeff{}");
+  expect(await readConfigText(path, "follow")).toMatchObject({ kind: "text", text: "\ufeff{}" });
+});

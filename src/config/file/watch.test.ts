@@ -185,3 +185,18 @@ test("a file put in the place of another is seen, even when its size and time ar
   await clock.advance(10_000);
   expect(count).toBe(1); // one change is told once
 });
+
+test("a file that is changed in its place is seen, even when its size and its time are set to what they were", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  const at = new Date(1_700_000_000_000);
+  await writeFile(path, '{"a": 1}');
+  await utimes(path, at, at);
+  const clock = createFakeClock();
+  let count = 0;
+  await using _watch = watchConfig({ clock, log: silentLog }, path, () => count++);
+  await writeFile(path, '{"a": 2}');
+  await utimes(path, at, at);
+  await clock.advance(700);
+  expect(count).toBe(1);
+});

@@ -41,6 +41,15 @@ describe("an attachment", () => {
     expect(await readdir(w.space)).toEqual(["attachments"]);
   });
 
+  test("is whole and nothing else, also where the agent has written more into it", async () => {
+    await using w = await world();
+    const path = join(w.space, "attachments", "media_7.pdf");
+    await w.files.place(media, reader);
+    await writeFile(path, "something longer than before");
+    await w.files.place(media, reader);
+    expect(await readFile(path, "utf8")).toBe("pdf");
+  });
+
   test("of a type that is not known has an ending that nothing runs", async () => {
     await using w = await world();
     expect(await w.files.place({ ...media, mimeType: "application/x-sh" }, reader)).toBe("attachments/media_7.bin");

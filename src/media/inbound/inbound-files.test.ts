@@ -1,5 +1,5 @@
 /** Files as people send them: too many, too large, too slow, not what they say they are. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { type ArrivingFile, FileGone } from "../../contracts/channels/platform.ts";
 import type { MediaRef } from "../../contracts/chat.ts";
 import type { MediaId, Principal } from "../../contracts/ids.ts";
@@ -45,6 +45,7 @@ async function world(settings: Partial<InboundSettings> = {}) {
   return {
     clock,
     media,
+    transcriptions,
     files,
     shrunk,
     shrinker,
@@ -316,6 +317,13 @@ describe("a voice message", () => {
     ]);
   });
 
+  test("whose words could not be kept is an error: the next time it would be paid for again", async () => {
+    await using w = await listening(() => Response.json({ text: "words" }));
+    using _put = spyOn(w.transcriptions, "put").mockImplementation(() => Promise.reject(new Error("disk full")));
+    const media = await w.voice();
+    await expect(Promise.resolve(w.files.transcribe(media, NEVER))).rejects.toThrow("disk full");
+  });
+
   test("is listened to again by another model", async () => {
     await using w = await listening(async (request) =>
       Response.json({ text: `words of ${(await request.formData()).get("model")}` }),
@@ -386,4 +394,36 @@ describe("a voice message", () => {
     if (kept.kind !== "kept") throw new Error(kept.note);
     expect(await on.files.transcribe(kept.media, NEVER)).toMatchObject({ kind: "failed" });
   });
+});
+
+test("a download that ran out of time is not begun again", async () => {
+  await using w = await world();
+  let opened = 0;
+  const open = () => (opened++, new Promise<never>(() => undefined));
+  const kept = w.files.keep(file("", { open }), NEVER);
+  await w.clock.advance(DOWNLOAD_MS);
+  expect((await waitForEnd("the end of the download", kept)).kind).toBe("refused");
+  const before = opened;
+  await w.clock.advance(DOWNLOAD_MS);
+  expect([opened - before, w.clock.pending()]).toEqual([0, 0]);
+  const last = w.log.lines.findLast(({ words }) => words === "file could not be fetched");
+  expect([last?.fields?.["attempt"], last?.fields?.["retry"]]).toEqual([opened, false]);
+});
+
+test("whoever gives up a picture gives up making it smaller", async () => {
+  await using w = await world();
+  const seen: unknown[] = [];
+  w.shrinker.shrink = async (_data, signal) => {
+    seen.push(signal);
+    return null;
+  };
+  const stop = new AbortController();
+  expect((await w.files.keep(file(png(4_000, 4_000)), stop.signal)).kind).toBe("refused");
+  expect(seen[0]).toBe(stop.signal);
+});
+
+test("a person whose files have all arrived is remembered by nobody: what was on the way is given back", async () => {
+  await using w = await world({ dailyBytes: 2 * MIB });
+  for (let n = 0; n < 3; n++) await w.files.keep(file(new Uint8Array(2 * MIB)), NEVER); // each too large
+  expect((await w.files.keep(file(new Uint8Array(MIB - 1)), NEVER)).kind).toBe("kept");
 });

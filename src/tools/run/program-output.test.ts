@@ -72,10 +72,10 @@ describe("a result", () => {
       text: (text: string) => text.replaceAll("word", "****"),
       stream: () => ({ push: String, flush: () => "" }),
     };
-    const given = { structured: { said: "a word" }, media: [paper] };
+    const given = { structured: { said: "a word" }, media: [{ ...paper, uri: "paper://word" }] };
     const world = toolWorld([tool(async () => ({ ...says("x"), ...given }) as ToolResult)], { mask });
     expect(await called(world)).toMatchObject({
-      result: { structured: { said: "a ****" }, media: [{ text: "**** for ****" }] },
+      result: { structured: { said: "a ****" }, media: [{ uri: "paper://****", text: "**** for ****" }] },
     });
   });
 });

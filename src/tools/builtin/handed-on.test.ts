@@ -1,4 +1,4 @@
-/** A call that is cancelled cancels whatever its tool waits for: every built-in tool hands the signal of its call on. */
+/** What built-in tools hand on: the signal of their call to whatever they wait for, and words as they may be read and sent. */
 import { expect, test } from "bun:test";
 import type { Tool, ToolContext } from "../../contracts/tools/tool.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
@@ -62,3 +62,47 @@ test.each(Object.entries(TOOLS))(
     expect(seen[0]).toBe(stop.signal);
   },
 );
+
+const HISTORY = [
+  {
+    id: "1",
+    from: "person",
+    sender: { principal: "x:1", name: "Eve", role: "guest" },
+    text: "do as I say",
+    at: 0,
+    files: [],
+  },
+  {
+    id: "2",
+    from: "person",
+    sender: { principal: "x:2", name: "Ada", role: "member" },
+    text: "y".repeat(5_000),
+    at: 0,
+    files: [],
+  },
+];
+
+test("a guest's words are read as text from outside, others as they are, and each cut to its first 4,000 characters", async () => {
+  const tool = message({ ids, history: async () => HISTORY } as never);
+  const read = await tool.execute(
+    "c1",
+    { action: "read" },
+    new AbortController().signal,
+    () => undefined,
+    BENCH_CONTEXT,
+  );
+  const { messages } = read.details as { messages: { from: string; text: string }[] };
+  expect(messages.map(({ from }) => from)).toEqual(["Eve", "Ada"]);
+  expect(messages[0]?.text).toContain("do as I say");
+  expect(messages[0]?.text).toContain("group member (guest)");
+  expect(messages[1]?.text).toBe(`${"y".repeat(4_000)}…`);
+});
+
+test("a message is changed to well-formed text, whatever the model wrote", async () => {
+  const acted: unknown[] = [];
+  const act = async (...given: readonly unknown[]) => (acted.push(given[1]), { kind: "done" });
+  const tool = message({ ids, channel: () => ({ edit: act }), messages: { act } } as never);
+  const params = { action: "edit", messageId: "5", text: "half \ud83d" };
+  await tool.execute("c1", params, new AbortController().signal, () => undefined, BENCH_CONTEXT);
+  expect(acted).toEqual([{ kind: "edit", text: "half \ufffd" }]);
+});

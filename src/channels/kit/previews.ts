@@ -105,8 +105,9 @@ export function startPreviews<Content>(
       if (found) await end(found);
       await left.claim(turnId);
       live.delete(turnId);
-      const note = found?.preview.note ?? (await readNote(facts, turnId));
-      if (!note) return NOTHING;
+      const stored = await readNote(facts, turnId);
+      if (!stored) return NOTHING; // nothing was shown, or it has just been removed
+      const note = found?.preview.note ?? stored; // a message that could not be written down is known here alone
       await mark(turnId, note, true);
       const message = note.where === platform.where(to) ? note.message : null;
       const shown = message === null ? null : (found?.preview.shown ?? null);

@@ -1,11 +1,11 @@
 /**
- * Work that calls a platform, with each of its calls hanging in turn. The work has to wait for the call, and to end when its caller gives up:
- * a call that nobody waits for, or that has another signal than the caller's, is found whichever it is.
+ * Work that calls a platform or a store, with each of its calls hanging in turn. The work has to wait for the call, and to end when its caller
+ * gives up: a call that nobody waits for, or that has another signal than the caller's, is found whichever it is.
  */
-import { orAborted } from "../../kit/deferred.ts";
+import { deferred, orAborted } from "../../kit/deferred.ts";
 
-/** Plays one call: `answer` makes what the platform says. */
-export type PlayCall = <T>(name: string, signal: AbortSignal, answer: () => T) => Promise<T>;
+/** Plays one call: `answer` makes what is said to it. `signal` null: it has none, and is only waited for. */
+export type PlayCall = <T>(name: string, signal: AbortSignal | null, answer: () => T) => Promise<T>;
 
 interface Outcome {
   /** The calls that the work makes when all of them are answered, in order. */
@@ -30,12 +30,15 @@ export async function hangEachCall(work: (play: PlayCall, signal: AbortSignal) =
 async function hangOne(work: Parameters<typeof hangEachCall>[0], hanging: number) {
   const calls: string[] = [];
   const giveUp = new AbortController();
+  const letGo = deferred<void>();
   let hung = false;
   const play: PlayCall = async (name, signal, answer) => {
     const at = calls.push(name) - 1;
     if (at !== hanging) return answer();
     hung = true;
-    return orAborted(SILENT, signal);
+    if (signal !== null) return orAborted(SILENT, signal);
+    await letGo.promise;
+    return answer();
   };
   let isOver = false;
   const over = (): void => void (isOver = true);
@@ -43,6 +46,7 @@ async function hangOne(work: Parameters<typeof hangEachCall>[0], hanging: number
   await settle();
   let trouble = hung && isOver ? "nobody waits for its answer" : null;
   giveUp.abort(new Error("given up"));
+  letGo.resolve();
   await settle();
   if (!isOver) trouble = "it goes on after its caller has given up";
   return { calls, hung, trouble };

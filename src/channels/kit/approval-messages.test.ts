@@ -24,6 +24,7 @@ function world(post: (signal: AbortSignal) => Promise<string> = async () => "m1"
   const decided: string[] = [];
   const state = { verdict: "done" as "done" | "unknown" | "not_allowed" };
   const stop = new AbortController();
+  const strange = (signal: AbortSignal): string => (signal === stop.signal ? "" : " which nobody can give up");
   const approvals = {
     ask: () => SILENT,
     pending: () => pending,
@@ -41,8 +42,8 @@ function world(post: (signal: AbortSignal) => Promise<string> = async () => "m1"
         calls.push(`post ${id}`);
         return post(signal);
       },
-      removeButtons: async (_to, messageId) => void calls.push(`remove ${messageId}`),
-      reply: async (_to, messageId, text) => void calls.push(`reply ${messageId} ${text}`),
+      removeButtons: async (_to, messageId, signal) => void calls.push(`remove ${messageId}${strange(signal)}`),
+      reply: async (_to, messageId, text, signal) => void calls.push(`reply ${messageId} ${text}${strange(signal)}`),
       retryAfterMs: (error) => (error instanceof Error && error.message === "offline" ? POST_AGAIN_MS : null),
     },
     stop.signal,

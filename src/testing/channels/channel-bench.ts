@@ -49,6 +49,11 @@ export interface ChannelBench extends AsyncDisposable {
   /** From now on nothing is stored, until it is let go. */
   hold(): void;
   letGo(): void;
+  /** From now on nothing under a key that begins so is written down for the channel, until that is let go. */
+  holdFacts(prefix?: string): void;
+  letFactsGo(): void;
+  /** Facts that are held back. */
+  writing(): number;
   /** The next message cannot be stored. */
   failOnce(): void;
   /** Messages that have reached the door and are not stored yet. */
@@ -67,6 +72,8 @@ interface DoorState {
   failing: boolean;
   waiting: number;
   count: number;
+  heldFacts: (Deferred<void> & { readonly prefix: string }) | null;
+  writing: number;
 }
 
 export async function channelBench(): Promise<ChannelBench> {
@@ -75,7 +82,7 @@ export async function channelBench(): Promise<ChannelBench> {
   const log = recordingLog();
   const ids = createSeqIds();
   const { events, listening } = countedEvents(createEvents({ log }));
-  const state: DoorState = { held: null, failing: false, waiting: 0, count: 0 };
+  const state: DoorState = { held: null, failing: false, waiting: 0, count: 0, heldFacts: null, writing: 0 };
   const lists = {
     arrivals: [] as Arrival[],
     reacted: [] as ArrivedReaction[],
@@ -98,7 +105,7 @@ export async function channelBench(): Promise<ChannelBench> {
     receive: (message) => receive(real.store, state, bench, message),
     react: async (reaction) => void (bench.strangers.has(reaction.sender.principal) || bench.reacted.push(reaction)),
   };
-  const facts = memoryFacts();
+  const facts = memoryFacts(state);
   const deps: PlatformDeps = {
     clock,
     ids,
@@ -122,6 +129,7 @@ export async function channelBench(): Promise<ChannelBench> {
     reply: (to: ChatAddress, texts: readonly string[]) => storeReply(real, { to, texts, number: ++state.count }),
     async [Symbol.asyncDispose]() {
       state.held?.resolve();
+      state.heldFacts?.resolve();
       await real[Symbol.asyncDispose]();
     },
   });
@@ -150,7 +158,9 @@ async function isNews({ inbox }: Store, { address, edited }: Arrival): Promise<b
   return newest !== null && newest !== edited.fingerprint;
 }
 
-function holding(state: DoorState): Pick<ChannelBench, "hold" | "letGo" | "failOnce" | "waiting"> {
+type Holding = Pick<ChannelBench, "hold" | "letGo" | "holdFacts" | "letFactsGo" | "writing" | "failOnce" | "waiting">;
+
+function holding(state: DoorState): Holding {
   return {
     hold() {
       state.held ??= deferred();
@@ -159,6 +169,14 @@ function holding(state: DoorState): Pick<ChannelBench, "hold" | "letGo" | "failO
       state.held?.resolve();
       state.held = null;
     },
+    holdFacts(prefix = "") {
+      state.heldFacts ??= { ...deferred<void>(), prefix };
+    },
+    letFactsGo() {
+      state.heldFacts?.resolve();
+      state.heldFacts = null;
+    },
+    writing: () => state.writing,
     failOnce() {
       state.failing = true;
     },
@@ -212,12 +230,19 @@ function filesOf(
 }
 
 /** They outlive the channel, as in the gateway: a second one opened on the same bench finds them. */
-function memoryFacts(): ChannelState {
+function memoryFacts(state: DoorState): ChannelState {
   const known = new Map<string, string>();
   const name = (...parts: readonly string[]) => JSON.stringify(parts);
   return {
     get: async (...parts) => known.get(name(...parts)) ?? null,
-    put: async (channel, account, key, value) => void known.set(name(channel, account, key), value),
+    async put(channel, account, key, value) {
+      if (state.heldFacts && key.startsWith(state.heldFacts.prefix)) {
+        state.writing++;
+        await state.heldFacts.promise;
+        state.writing--;
+      }
+      known.set(name(channel, account, key), value);
+    },
     forget: async (...parts) => void known.delete(name(...parts)),
     list: async (channel, account, prefix) =>
       [...known]

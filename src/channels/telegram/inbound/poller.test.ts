@@ -13,6 +13,8 @@ import type { AccountState } from "../../kit/index.ts";
 import type { Link } from "../link.ts";
 import { pollUpdates, type PollerDeps } from "./poller.ts";
 
+const SILENT = new Promise<never>(() => undefined);
+
 interface Asked {
   readonly method: string;
   readonly fields: { readonly offset?: number; readonly timeout?: number };
@@ -27,22 +29,33 @@ function world(take: PollerDeps["take"] = async () => true) {
   const asked: Asked[] = [];
   const kept = new Map<string, string>();
   const failing = new Set<string>();
+  const unwritable = new Set<string>();
   const facts: AccountState = {
     async get(key) {
       if (failing.has(key)) throw new Error("disk full");
       return kept.get(key) ?? null;
     },
     async put(key, value) {
-      if (failing.has(key)) throw new Error("disk full");
+      if (failing.has(key) || unwritable.has(key)) throw new Error("disk full");
       kept.set(key, value);
     },
-    forget: async (key) => void kept.delete(key),
+    async forget(key) {
+      await new Promise((resolve) => setImmediate(resolve)); // as a disk does
+      kept.delete(key);
+    },
     list: async () => [],
   };
+  const isSilent = { now: false };
+  /** Who held the bot at each call. */
+  const held: string[] = [];
   let answer = Promise.withResolvers<readonly Update[]>();
   const link: string[] = [];
   const api = {
-    call: async (method: string, fields: Asked["fields"]) => (asked.push({ method, fields }), []),
+    async call(method: string, fields: Asked["fields"], signal: AbortSignal) {
+      asked.push({ method, fields });
+      held.push(kept.get("poller") ?? "nobody");
+      return isSilent.now ? orAborted(SILENT, signal) : [];
+    },
     async slowCall(method: string, fields: Asked["fields"], signal: AbortSignal) {
       asked.push({ method, fields });
       return orAborted(answer.promise, signal);
@@ -70,6 +83,9 @@ function world(take: PollerDeps["take"] = async () => true) {
     asked,
     kept,
     failing,
+    unwritable,
+    isSilent,
+    held,
     link,
     start,
     /** Resolves when the poller has had what Telegram answered. */
@@ -221,19 +237,22 @@ describe("poller: trouble", () => {
     await waitForEnd("the stop", polling);
   });
 
-  test("of a conflict while nothing can be stored does not end the poller", async () => {
-    const at = world();
-    const polling = at.start();
-    await at.clock.advance(0);
-    at.kept.delete("poller");
-    at.failing.add("poller");
-    await at.fail(CONFLICT);
-    const polls = at.polls();
-    await at.clock.advance(5_000);
-    expect(at.polls()).toBe(polls + 1);
-    at.stop();
-    await waitForEnd("the stop", polling);
-  });
+  test.each(["failing", "unwritable"] as const)(
+    "of a conflict while the disk is %s does not end the poller",
+    async (how) => {
+      const at = world();
+      const polling = at.start();
+      await at.clock.advance(0);
+      at.kept.delete("poller");
+      at[how].add("poller");
+      await at.fail(CONFLICT);
+      const polls = at.polls();
+      await at.clock.advance(5_000);
+      expect(at.polls()).toBe(polls + 1);
+      at.stop();
+      await waitForEnd("the stop", polling);
+    },
+  );
 
   test("with the note of the offset does not stop it, and the offset is noted with the next update", async () => {
     const at = world();
@@ -248,6 +267,20 @@ describe("poller: trouble", () => {
     at.stop();
     await waitForEnd("the stop", polling);
   });
+});
+
+test("poller: the last word to Telegram comes after the bot is let go, and is not waited for without end", async () => {
+  const at = world();
+  const polling = at.start();
+  await at.clock.advance(0);
+  await at.bring(message(7));
+  at.isSilent.now = true;
+  at.stop();
+  await advanceUntil({ clock: at.clock, stepMs: 100 }, "the last word", () => at.held.length === 2);
+  expect([at.asked.at(-1)?.fields.offset, at.held.at(-1)]).toEqual([8, "nobody"]);
+  await at.clock.advance(2_000);
+  await waitForEnd("the stop", polling);
+  expect(at.clock.pending()).toBe(0);
 });
 
 test("poller: what was brought is taken in before the next poll, and the poll asks for what is not confirmed", async () => {

@@ -117,7 +117,7 @@ describe("an update from Telegram is over when everything about it is: ", () => 
   });
 });
 
-describe("what Telegram relies on is written before it is used: ", () => {
+describe("a fact about Telegram is written before it is used: ", () => {
   const writing = (play: PlayCall) => ({
     get: async () => null,
     put: (key: string) => play(`put ${key}`, null, () => undefined),

@@ -228,14 +228,4 @@ function alertPromises(open: () => Promise<StoreWorld>): void {
     await jobs.alertTold(alert?.id ?? "");
     expect(await jobs.alerts(9)).toEqual([]);
   });
-
-  test("a job that is removed with the end of its run is gone, and its runs can still be read", async () => {
-    await using world = await open();
-    const { jobs } = world.store;
-    const made = job({ deleteAfterRun: true });
-    await jobs.add(made);
-    await jobs.fire([fire(made)]);
-    await jobs.end("run-water-600000", ended({ ...made, nextAt: 1_200_000 }, { remove: true }));
-    expect(await jobs.get("water")).toBeNull();
-  });
 }

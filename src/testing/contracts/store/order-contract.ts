@@ -92,7 +92,7 @@ function pagePromises(open: () => Promise<StoreWorld>): void {
         const seen: string[] = [];
         let page = await list.ids(store, { limit: 2 });
         await list.add(store, 5);
-        for (;;) {
+        for (let pages = 0; pages < 10; pages++) {
           expect(page.items.length).toBeLessThanOrEqual(2);
           seen.push(...page.items);
           if (page.next === undefined) break;

@@ -3,6 +3,7 @@ import { describe } from "bun:test";
 import { eventsAndSessionChatsContract } from "../automation/events-and-session-chats-contract.ts";
 import { hookMarkContract } from "../automation/hook-mark-contract.ts";
 import { jobContract } from "../automation/job-contract.ts";
+import { jobRunsContract } from "../automation/job-runs-contract.ts";
 import { runSessionsContract } from "../automation/run-sessions-contract.ts";
 import { messagePromises, reactionPromises } from "../messages-contract.ts";
 import { apiKeyContract } from "./api-key-contract.ts";
@@ -50,6 +51,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     smallTablePromises(open);
     pairingPromises(open);
     jobContract("jobs", open);
+    jobRunsContract("runs of jobs", open);
     runSessionsContract("sessions of runs", open);
     eventsAndSessionChatsContract("events and session chats", open);
     hookMarkContract("requests to hooks", open);

@@ -120,6 +120,7 @@ describe("a call of a gateway tool", () => {
       expect(ended).toMatchObject({ kind: "failed", code: "cancelled" });
       expect(built.log.lines.map(({ words }) => words)).not.toContain("hook failed"); // nobody failed: it was not wanted any more
     }
+    if (name.startsWith("cannot be")) expect(ended).toMatchObject({ kind: "failed", code: "tool_failed" });
     if (ending.before === slotIsTaken) await built.clock.advance(1_000); // the holder ends too
     await built.clock.advance(0);
     expect({

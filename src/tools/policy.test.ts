@@ -418,3 +418,21 @@ describe("a tool for owners, where nobody sits who knows that it is the owner wh
     expect(world.gate.specs(context)).toEqual([]);
   });
 });
+
+test.each([
+  [undefined, "chat"],
+  ["chat", "chat"],
+  ["reaction", "chat"],
+  ["cron", "cron"],
+  ["heartbeat", "heartbeat"],
+] as const)("a turn that was caused by %p has its beginning in %s", (cause, origin) => {
+  expect(originOf({ ...OWNER, ...(cause === undefined ? {} : { cause }) })).toBe(origin);
+});
+
+test("a tool with the name of something that every object has has the general limit", () => {
+  expect(limitOf({ name: "constructor", flags: { idempotent: true } }, policy())).toEqual({
+    calls: 6_000,
+    perMs: 60_000,
+    durable: false,
+  });
+});

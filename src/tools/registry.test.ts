@@ -4,6 +4,8 @@ import type { Caller } from "../contracts/agent.ts";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import type { ToolFactory } from "../contracts/tools/tool.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import type { SessionKey } from "../contracts/ids.ts";
+import { noSessionTools } from "../testing/tools/quiet-deps.ts";
 import { MEMBER, OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { createToolRegistry } from "./registry.ts";
 
@@ -233,4 +235,44 @@ test("an output schema is offered with its tool", () => {
   const world = toolWorld([tool(async () => says("x"), { outputSchema })]);
   expect(world.gate.specs(OWNER)).toMatchObject([{ name: "echo", outputSchema }]);
   expect(toolWorld([named("plain")]).gate.specs(OWNER)[0]).not.toHaveProperty("outputSchema");
+});
+
+test("two factories that make a tool of one name for the same caller offer it once", () => {
+  const late =
+    (who: string): ToolFactory =>
+    ({ role }) =>
+      role === "member" ? tool(async () => says(who)) : null;
+  const world = toolWorld([late("first"), late("second")]);
+  expect(world.gate.specs(MEMBER).map(({ name }) => name)).toEqual(["echo"]);
+  expect(world.registry.allUsable(MEMBER)).toHaveLength(1);
+});
+
+test("whoever stops listening for changes hears of none: not of tools, of sessions, nor of settings", () => {
+  const told = new Set<(key: SessionKey) => void>();
+  const sessionTools = {
+    ...noSessionTools,
+    onChange(listener: (key: SessionKey) => void) {
+      told.add(listener);
+      return { [Symbol.dispose]: () => void told.delete(listener) };
+    },
+  };
+  const world = toolWorld([], { sessionTools });
+  const heard: unknown[] = [];
+  const listening = world.gate.onChange((key) => void heard.push(key));
+  const change = (): void => {
+    world.registry.register(named(`tool${heard.length}`), "test");
+    for (const tell of told) tell(OWNER.sessionKey);
+    world.events.emit("status", { what: "config" });
+  };
+  change();
+  expect(heard).toEqual([null, OWNER.sessionKey, null]);
+  listening[Symbol.dispose]();
+  change();
+  expect([heard.length, told.size]).toEqual([3, 0]);
+});
+
+test("a tool with the name of something that every object has is limited and permitted like any other", async () => {
+  const world = toolWorld([named("constructor"), named("toString")]);
+  for (const name of ["constructor", "toString"])
+    expect(await world.call({ text: "x" }, { tool: name })).toEqual({ kind: "ok", result: says(name) });
 });

@@ -40,6 +40,17 @@ test("a minute after the start, and every six hours, what is too old goes until 
   expect(asked.length).toBe(5);
 });
 
+test("batches have a pause between them, so that others come first", async () => {
+  const { clock, asked, retention } = world([500, 500, 7]);
+  const seen: number[] = [];
+  for (const ms of [60_000, 49, 1, 49, 1, 50]) {
+    await clock.advance(ms);
+    seen.push(asked.length);
+  }
+  expect(seen).toEqual([1, 1, 2, 2, 3, 4]);
+  await waitForEnd("the stop", Promise.resolve(retention[Symbol.asyncDispose]()));
+});
+
 test("nothing goes while everything is to be kept, and a store that fails is asked again at the next look", async () => {
   const { clock, log, asked, settings, retention } = world([new Error("full")]);
   settings.days = 0;

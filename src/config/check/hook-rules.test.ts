@@ -156,3 +156,11 @@ test.each([
 ])("hooks with the %s of the gateway as their token are refused", (key, gateway) => {
   expect(messages(GOOD, { gateway }).join(" ")).toContain(`hooks.token is the same as gateway.auth.${key}`);
 });
+
+test("a secret that signs what is posted is as strong as any other, and not the token of hooks", () => {
+  const posting = (secret: string) =>
+    messages({ ...GOOD, targets: { ops: { url: "https://ops.example/in", secret } } });
+  expect(posting("another-secret-77ab31c0d9e2")).toEqual([]);
+  expect(posting("short")).toEqual([expect.stringContaining("hooks.targets.ops.secret is too short")]);
+  expect(posting(TOKEN)).toEqual([expect.stringContaining("hooks.targets.ops.secret is the same as hooks.token")]);
+});

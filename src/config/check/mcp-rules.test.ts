@@ -21,6 +21,7 @@ describe("an MCP server", () => {
   test.each([
     ["neither", {}],
     ["both", { command: "npx", url }],
+    ["both, and settings of each,", { command: "npx", url, args: ["-y"], headers: { "X-Key": "k" } }],
   ])("with %s of command and url is refused", (_what, server) => {
     expect(problemsOf(server)).toEqual(["mcp.servers.mine must have exactly one of command and url."]);
   });

@@ -427,3 +427,19 @@ test("a person whose files have all arrived is remembered by nobody: what was on
   for (let n = 0; n < 3; n++) await w.files.keep(file(new Uint8Array(2 * MIB)), NEVER); // each too large
   expect((await w.files.keep(file(new Uint8Array(MIB - 1)), NEVER)).kind).toBe("kept");
 });
+
+test("a download that drips until its time is over is begun once", async () => {
+  await using w = await world();
+  let opened = 0;
+  const drip = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({
+      async pull(controller) {
+        await w.clock.sleep(IDLE_MS - 1_000, NEVER);
+        controller.enqueue(new Uint8Array(1));
+      },
+    });
+  const kept = w.files.keep(file("", { open: async () => (opened++, drip()) }), NEVER);
+  await w.clock.advance(DOWNLOAD_MS);
+  expect((await waitForEnd("the end of the download", kept)).kind).toBe("refused");
+  expect(opened).toBe(1);
+});

@@ -137,3 +137,11 @@ test("events and log name a refused tool as the gateway does, however its caller
   await world.call({}, { tool: "Echo" });
   expect([told, world.last()?.intent.tool]).toEqual([["echo"], "echo"]);
 });
+
+test("an owner's no holds for the call that was shown: other parameters under the same id are asked about anew", async () => {
+  const world = toolWorld([tool(async () => says("x"), { approval: true })]);
+  await world.call({ text: "x" }, { callId: "c" });
+  world.approvals.answer = "once";
+  expect(await world.call({ text: "y" }, { callId: "c" })).toEqual({ kind: "ok", result: says("x") });
+  expect(world.approvals.asked).toHaveLength(2);
+});

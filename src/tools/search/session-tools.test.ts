@@ -125,7 +125,7 @@ test("a change that could not be stored is told to whoever asked for it, is not 
   expect([await tools.of(HERE), changed]).toEqual([["a", "c"], [HERE]]);
 });
 
-test("a change to nothing is not written", async () => {
+test("a change to no tools is not written", async () => {
   const { tools, counts } = memoryTools();
   await tools.switchOn(HERE, []);
   expect(counts.saves).toBe(0);

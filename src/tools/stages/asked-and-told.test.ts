@@ -178,19 +178,19 @@ test("a tool runs with what the owner was shown, although whoever called it chan
         ran.push(params);
         return says("done");
       },
-      { approval: true },
+      { approval: true, parameters: { type: "object" } },
     ),
   ]);
   const answer = Promise.withResolvers<"once">();
   world.approvals.answer = answer.promise;
-  const params = { text: "shown" };
+  const params = { files: [{ name: "shown" }] };
   const outcome = world.call(params);
   await world.clock.advance(0);
-  expect(world.approvals.asked[0]?.shown).toEqual({ text: "shown" });
-  params.text = "something else";
+  expect(world.approvals.asked[0]?.shown).toEqual({ files: [{ name: "shown" }] });
+  params.files.forEach((file) => void (file.name = "something else"));
   answer.resolve("once");
   expect(await outcome).toMatchObject({ kind: "ok" });
-  expect(ran).toEqual([{ text: "shown" }]);
+  expect(ran).toEqual([{ files: [{ name: "shown" }] }]);
 });
 
 test("questions about calls that differ in tool, parameters, conversation, person or agent have hashes that differ", async () => {

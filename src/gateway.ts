@@ -16,6 +16,7 @@ import { tellTurns } from "./plugins/index.ts";
 import { createReloader } from "./reload.ts";
 import { openAgents } from "./wiring/agents.ts";
 import { openAutomation } from "./wiring/automation.ts";
+import { openBackups } from "./wiring/backups.ts";
 import { registerBuiltInCommands } from "./wiring/built-in-commands.ts";
 import { createBuiltInTools, type Operations } from "./wiring/built-in-tools.ts";
 import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wiring/core.ts";
@@ -70,7 +71,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // Commands, tools and plugins, which use all groups.
   const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core) };
   const groups: Groups = { people, tools, agents, mcpServers, messages, automation };
-  const status = openStatus(core, reloader, groups);
+  const backups = openBackups(core, people, reloader);
+  const status = openStatus(core, reloader, groups, backups);
   registerBuiltInCommands(core, { ...groups, status: status.read });
   const conversations = deferred<Conversations>(); // late binding: a tool talks to agents as programs do, through the port
   const builtInTools = () =>
@@ -95,6 +97,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   core.log.info("responses recovered", { interrupted: await port.responses.recover() });
   beginTurns(life, core, groups);
   life.own("jobs", await automation.start());
+  life.own("backups", backups.start());
   life.onStop("intake", messages.refuseMore);
   life.own(
     "configuration",

@@ -30,7 +30,8 @@ function statusWith(
     mcpServers: { list: () => [] },
     mask: NO_MASK,
   } as unknown as StatusDeps;
-  return createStatus(deps, { version: "1", console: { build: "b" } });
+  const backup = () => ({ everyMs: null, folder: "/backups", newestAt: null, failure: null });
+  return createStatus(deps, { version: "1", console: { build: "b" }, backup });
 }
 
 test("the status says how many replies did not arrive, and where to read about them", () => {

@@ -7,7 +7,7 @@ import type { Outbox } from "./contracts/delivery.ts";
 import type { PluginHost } from "./contracts/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
 import type { Queue } from "./contracts/queue.ts";
-import type { ConfigStatus, GatewayStatus } from "./contracts/wire.ts";
+import type { BackupReport, ConfigStatus, GatewayStatus } from "./contracts/wire.ts";
 import type { HttpServer } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { SecretMask } from "./kit/secret.ts";
@@ -57,7 +57,7 @@ export interface Status {
 
 export function createStatus(
   deps: StatusDeps,
-  about: { readonly version: string; readonly console: { readonly build: string } },
+  about: { readonly version: string; readonly console: { readonly build: string }; backup(): BackupReport },
 ): Status {
   const startedAt = deps.clock.elapsed();
   let plugins: Pick<PluginHost, "list" | "notices"> = { list: () => [], notices: () => [] };
@@ -69,6 +69,7 @@ export function createStatus(
     return {
       version: about.version,
       build: about.console.build,
+      backup: about.backup(),
       uptimeMs: Math.round(deps.clock.elapsed() - startedAt),
       model: { name: model, demo: model === DEMO_MODEL },
       channels: deps.channels.health().map((one) => ({ ...one, detail: deps.mask.text(one.detail) })),

@@ -25,6 +25,7 @@ const ROOMS = [
   "egress",
   "sandbox",
   "openai",
+  "backup",
 ];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
@@ -48,7 +49,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   client: GROUND,
   sdk: [...FIRST, "tools", "plugins", "client"],
   gateway: [...FIRST, ...ROOMS, "channels/*", "mcp/*", "flow", "http", "client", "sdk"],
-  cli: [...FIRST, "agents", "routing", "plugins", "sandbox", "channels/*", "mcp/client", "client", "sdk"],
+  cli: [...FIRST, "agents", "backup", "routing", "plugins", "sandbox", "channels/*", "mcp/client", "client", "sdk"],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
   bridge: ["contracts", "kit"],
   console: ["contracts"],
@@ -85,6 +86,7 @@ export const TYPES_ONLY: readonly { readonly from: string; readonly to: string }
 const OPENS_FILES = [
   ...["src/store/", "src/config/", "src/observe/", "src/agents/", "src/cli/", "src/media/", "src/plugins/"],
   "src/sandbox/",
+  "src/backup/",
   "src/sdk/",
   ...["src/assets.ts", "src/serve.ts", "bridge/", "bin/"],
 ];

@@ -245,6 +245,11 @@ const LIVE: Readonly<Record<Exclude<keyof Config, "$schema">, () => Proof>> = {
     look: async () => logged.at(-1)?.retentionDays ?? 14,
     seen: [14, 2],
   }),
+  backup: () => ({
+    after: { backup: { every: "1d" } },
+    look: async () => (await json<GatewayStatus>("/api/status")).backup.everyMs,
+    seen: [null, 86_400_000],
+  }),
 };
 
 test("every section of the schema has a proof that a change of it takes effect at once", () => {

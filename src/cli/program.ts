@@ -5,6 +5,7 @@ import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
 import { addAcp } from "./add-acp.ts";
+import { addBackup } from "./add-backup.ts";
 import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
 import { addPlugins } from "./add-plugins.ts";
@@ -54,6 +55,10 @@ const GROUPS: readonly Group[] = [
   { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
   { names: ["plugins"], add: (program, _, world, finish) => addPlugins(program, world, { common, finish }) },
   { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, finish) },
+  {
+    names: ["backup", "restore"],
+    add: (program, _, world, finish) => addBackup(program, world, { common, finish }),
+  },
   { names: ["acp"], add: (program, _, world, finish) => addAcp(program, world, { finish }) },
   { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },
 ];

@@ -11,12 +11,14 @@ export async function status(world: CliWorld, flags: CommonFlags): Promise<numbe
     pid: client.gateway.pid,
     answer: await client.ask({ path: "/api/status" }, signal),
   }));
-  const text = flags.json ? JSON.stringify({ url, pid, ...answer }) : statusLines(answer, url).map(visible).join("\n");
+  const text = flags.json
+    ? JSON.stringify({ url, pid, ...answer })
+    : statusLines(answer, url, world.clock.now()).map(visible).join("\n");
   world.stdout(`${text}\n`);
   return EXIT_OK;
 }
 
-function statusLines(status: Fields, url: string): readonly string[] {
+function statusLines(status: Fields, url: string, now: number): readonly string[] {
   const [pool, queue, outbox, model] = ["pool", "queue", "outbox", "model"].map((key) => recordOf(status[key]));
   const count = (from: Fields | undefined, key: string) => numberOf(from?.[key]);
   const channels = listOf(status["channels"]).map((channel) => channelText(recordOf(channel)));
@@ -29,9 +31,17 @@ function statusLines(status: Fields, url: string): readonly string[] {
     `queue     ${count(queue, "waiting")} waiting, ${count(queue, "running")} running`,
     `replies   ${count(outbox, "pending")} to deliver`,
     `channels  ${channels.join(", ") || "none"}`,
+    ...backupLines(recordOf(status["backup"]), now),
     ...listOf(status["mcp"]).map((server) => `mcp       ${mcpText(recordOf(server))}`),
     ...listOf(status["notices"]).map((notice) => `note      ${textOf(notice)}`),
   ];
+}
+
+/** Nothing where no backups are made. Why one failed is among the notices. */
+function backupLines({ everyMs, newestAt, folder }: Fields, now: number): readonly string[] {
+  if (typeof everyMs !== "number") return [];
+  const newest = typeof newestAt === "number" ? `${durationText(Math.max(0, now - newestAt))} ago` : "none yet";
+  return [`backups   every ${durationText(everyMs)}, the newest ${newest}, in ${textOf(folder)}`];
 }
 
 function sandboxText(sandbox: Fields): string {

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { AgentSection, AgentsSection } from "./sections/agents.ts";
+import { BackupSection } from "./sections/backup.ts";
 import { BudgetSection } from "./sections/budget.ts";
 import { CronSection } from "./sections/cron.ts";
 import { ChannelsSection } from "./sections/channels/channels.ts";
@@ -40,6 +41,7 @@ export const ConfigSchema = Type.Object(
     mcp: McpSection,
     plugins: PluginsSection,
     logging: LoggingSection,
+    backup: BackupSection,
   },
   { additionalProperties: false, $id: "pi-gateway-config", title: "pi-gateway configuration" },
 );

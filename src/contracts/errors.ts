@@ -111,6 +111,18 @@ export const ERRORS = {
     retry: "later",
     say: "The gateway could not save this (its disk may be full), so it was not accepted.",
   },
+  // what is wrong with a backup
+  backup_damaged: { status: 422, retry: "never", say: "The backup is damaged, not complete, or not a backup." },
+  passphrase_wrong: {
+    status: 422,
+    retry: "never",
+    say: "The passphrase does not open this backup. Nothing was changed.",
+  },
+  home_not_empty: {
+    status: 409,
+    retry: "never",
+    say: "There is a state directory already. Name another folder with --home, or say --replace: the old one is kept beside the new one.",
+  },
   // what an agent did
   agent_missing: {
     status: 502,

@@ -148,10 +148,22 @@ interface McpServerLine {
   readonly trouble: string | null;
 }
 
+/** Backups that the gateway makes by itself. */
+export interface BackupReport {
+  /** Null: none. */
+  readonly everyMs: number | null;
+  readonly folder: string;
+  /** Of the newest one in the folder, as far as it is known. */
+  readonly newestAt: number | null;
+  /** Why the last one failed; null: it did not. */
+  readonly failure: string | null;
+}
+
 export interface GatewayStatus {
   readonly version: string;
   /** Changes when the web console's files change, so that an open tab knows to reload. */
   readonly build: string;
+  readonly backup: BackupReport;
   readonly uptimeMs: number;
   readonly model: { readonly name: string | null; readonly demo: boolean };
   readonly channels: readonly { readonly id: string; readonly ok: boolean; readonly detail: string }[];

@@ -1,7 +1,7 @@
 /**
  * Everything the gateway remembers: messages, turns, replies, tool calls, media and sign-ins, in one SQLite file of the state directory.
  * `openStateDirectory` takes the directory for this process and comes first; `openStore` opens the database in it and brings it up to date.
- * `checkStore` only looks; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in contracts/store.ts; nothing of SQLite is visible outside this folder.
+ * `checkStore` only looks; `snapshotDatabase` copies it while it is in use; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in contracts/store.ts; nothing of SQLite is visible outside this folder.
  */
 export { verifyAudit } from "./audit/verify.ts";
 export { checkStore } from "./inspect.ts";
@@ -10,4 +10,5 @@ export { openMemoryStore } from "./memory-store.ts";
 export { openStore } from "./open.ts";
 export { readPrivateJson, removePrivateFolder, writePrivateJson } from "./private-json.ts";
 export { openSecretFiles } from "./secret-files.ts";
+export { snapshotDatabase } from "./snapshot.ts";
 export { createToolIndex } from "./tool-index.ts";

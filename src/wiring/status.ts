@@ -1,4 +1,5 @@
 /** Status: what people are shown about the running gateway, from every group that has something to say. */
+import type { Backups } from "../backup/index.ts";
 import type { SandboxReport } from "../contracts/sandbox.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Reloader } from "../reload.ts";
@@ -13,7 +14,12 @@ function sandboxStatus({ config, options }: Core): GatewayStatus["sandbox"] {
   return { setting: config().agent.sandbox, tier, because, leaks, advice };
 }
 
-export function openStatus(core: Core, reloader: Reloader, parts: Groups): Status {
+export function openStatus(
+  core: Core,
+  reloader: Reloader,
+  parts: Groups,
+  backups: Pick<Backups, "notices" | "report">,
+): Status {
   const { clock, store, channels, secrets, options, stray } = core;
   const { people, agents, mcpServers, messages, automation } = parts;
   return createStatus(
@@ -23,7 +29,7 @@ export function openStatus(core: Core, reloader: Reloader, parts: Groups): Statu
       channels,
       reloader,
       mcpServers,
-      others: [automation, { notices: agents.modelNotices }, mcpServers],
+      others: [automation, { notices: agents.modelNotices }, mcpServers, backups],
       sandbox: { report: () => sandboxStatus(core) },
       mask: secrets.mask,
       pool: agents.pool,
@@ -31,6 +37,6 @@ export function openStatus(core: Core, reloader: Reloader, parts: Groups): Statu
       outbox: messages.outbox,
       budget: people.budget,
     },
-    options,
+    { version: options.version, console: options.console, backup: backups.report },
   );
 }

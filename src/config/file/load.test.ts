@@ -306,7 +306,12 @@ test("the example file is right, and everything it sets is a default", async () 
 test("the example file is still right when its commented lines are used", async () => {
   const text = await readFile(EXAMPLE, "utf8");
   const used = text.replace(/^( +)\/\/ (?=["}])|^( +)\/\/   (?=")/gm, "$1$2");
-  const set = { GATEWAY_TOKEN: TOKEN, GATEWAY_PASSWORD: "twelve chars", OPENAI_API_KEY: "key" };
+  const set = {
+    GATEWAY_TOKEN: TOKEN,
+    GATEWAY_PASSWORD: "twelve chars",
+    OPENAI_API_KEY: "key",
+    BACKUP_PASSPHRASE: "secret",
+  };
   const variables = (name: string) => new Map(Object.entries(set)).get(name);
   const { config, problems, warnings } = checkConfigText(used, variables);
   expect([...problems, ...warnings]).toEqual([]);

@@ -224,6 +224,7 @@ function turnResult(id: InboxId): TurnResult {
 const STATUS: GatewayStatus = {
   version: "0.0.0",
   build: "build-1",
+  backup: { everyMs: null, folder: "/backups", newestAt: null, failure: null },
   uptimeMs: 1,
   model: { name: null, demo: true },
   channels: [],

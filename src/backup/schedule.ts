@@ -1,0 +1,162 @@
+/**
+ * Backups by the clock. When the newest one is older than the settings ask, a new one is made and the oldest are deleted. A failure is told to the
+ * owner once, stands in the status until a backup succeeds, and is tried again within the hour.
+ */
+import { rm } from "node:fs/promises";
+import { isGatewayError } from "../contracts/errors.ts";
+import type { BackupReport } from "../contracts/wire.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
+import type { CreatedBackup, CreateOptions } from "./create.ts";
+import { backupFolder, listBackups, outdated } from "./names.ts";
+
+/** The start, and the turns that were interrupted, come first. */
+const FIRST_MS = 60_000;
+/** How soon a changed setting holds. */
+const LOOK_MS = 60_000;
+const RETRY_MS = 3_600_000;
+
+interface BackupSettings {
+  readonly every?: number;
+  readonly keep: number;
+  readonly folder?: string;
+  readonly passphrase?: Secret;
+}
+
+interface BackupsDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  settings(): BackupSettings;
+  /** The configuration file in use. */
+  config(): string | null;
+  tellOwner(id: string, text: string): Promise<void>;
+  /** Default: a backup as `pi-gw backup` makes it. */
+  create?(options: CreateOptions, signal: AbortSignal): Promise<CreatedBackup>;
+}
+
+interface BackupsOptions {
+  readonly home: string;
+  readonly userHome: string;
+  readonly version: string;
+}
+
+export interface Backups {
+  /** What the owner should know; empty while all is well. */
+  notices(): readonly string[];
+  report(): BackupReport;
+  start(): AsyncDisposable;
+}
+
+interface Attempt {
+  readonly at: number;
+  /** Null: it succeeded. */
+  readonly failure: string | null;
+}
+
+/** When the next one is due. `last` is what this process tried, `newestAt` what lies in the folder. */
+export function dueAt(
+  every: number,
+  known: { readonly startedAt: number; readonly last: Attempt | null; readonly newestAt: number | null },
+): number {
+  const { startedAt, last, newestAt } = known;
+  if (last !== null && last.failure !== null) return last.at + Math.min(every, RETRY_MS);
+  const newest = Math.max(newestAt ?? Number.NEGATIVE_INFINITY, last?.at ?? Number.NEGATIVE_INFINITY);
+  return Math.max(startedAt + FIRST_MS, newest + every);
+}
+
+export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backups {
+  const { clock, log } = deps;
+  const make = createMaker(deps, options);
+  let last: Attempt | null = null;
+  let newestAt: number | null = null;
+
+  const attempt = async (folder: string, signal: AbortSignal): Promise<void> => {
+    const at = clock.now();
+    const failedBefore = last !== null && last.failure !== null;
+    try {
+      await make(folder, signal);
+      last = { at, failure: null };
+      newestAt = at;
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = isGatewayError(error) ? error.say : `${error instanceof Error ? error.message : String(error)}.`;
+      last = { at, failure };
+      log.error("backup failed", { folder, error });
+      if (!failedBefore) await deps.tellOwner(`backup-failed-${at}`, failureText(failure));
+    }
+  };
+
+  /** How long it may sleep. */
+  const look = async (startedAt: number, signal: AbortSignal): Promise<number> => {
+    const { every, folder: wanted } = deps.settings();
+    if (every === undefined) return LOOK_MS;
+    const folder = backupFolder(wanted, options.home, options.userHome);
+    newestAt = (await listBackups(folder))[0]?.createdAt ?? null;
+    const leftMs = dueAt(every, { startedAt, last, newestAt }) - clock.now();
+    if (leftMs > 0) return Math.min(LOOK_MS, leftMs);
+    await attempt(folder, signal);
+    return LOOK_MS;
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const startedAt = clock.now();
+    while (!signal.aborted) {
+      const pauseMs = await look(startedAt, signal).catch((error: unknown) => {
+        log.error("backups could not be looked after", { error });
+        return LOOK_MS;
+      });
+      await clock.sleep(pauseMs, signal).catch(() => undefined); // the abort is the normal end
+    }
+  };
+
+  return {
+    notices: () => (last?.failure ? [failureText(last.failure)] : []),
+    report() {
+      const { every, folder } = deps.settings();
+      return {
+        everyMs: every ?? null,
+        folder: backupFolder(folder, options.home, options.userHome),
+        newestAt,
+        failure: last?.failure ?? null,
+      };
+    },
+    start() {
+      const stopping = new AbortController();
+      const done = run(stopping.signal);
+      return {
+        async [Symbol.asyncDispose]() {
+          stopping.abort(new Error("the gateway is stopping"));
+          await done;
+        },
+      };
+    },
+  };
+}
+
+/** One backup, and the end of those that are too many. */
+function createMaker(
+  deps: BackupsDeps,
+  { home, version }: BackupsOptions,
+): (folder: string, signal: AbortSignal) => Promise<void> {
+  /** Loaded when a backup is due: most starts never need it. */
+  const create =
+    deps.create ??
+    (async (wanted: CreateOptions, signal: AbortSignal) =>
+      (await import("./create.ts")).createBackup(deps, wanted, signal));
+  return async (folder, signal) => {
+    const startedAt = deps.clock.elapsed();
+    const { passphrase, keep } = deps.settings();
+    const made = await create({ home, folder, version, config: deps.config(), passphrase: passphrase ?? null }, signal);
+    const old = outdated(await listBackups(folder), keep);
+    for (const { file } of old) await rm(file, { force: true });
+    const ms = Math.round(deps.clock.elapsed() - startedAt);
+    deps.log.info("backup made", { file: made.file, bytes: made.bytes, deleted: old.length, ms });
+  };
+}
+
+function failureText(because: string): string {
+  return `The last backup failed: ${because} It is tried again within the hour.`;
+}

@@ -36,7 +36,9 @@ function bench(programs: readonly Partial<ProcessFacts>[], machine = 100) {
     [0, 1],
     [1],
   );
-  return { share, set, add, threads: () => set.map(([thread]) => thread) };
+  /** All of them wait for something from now on. */
+  const rest = (): void => found.forEach((one, index) => (found[index] = { ...one, state: "S" }));
+  return { share, set, add, rest, threads: () => set.map(([thread]) => thread) };
 }
 
 const STILL = { parent: 0, session: 1, state: "S", threads: 1 };
@@ -70,8 +72,9 @@ test("a machine with little to do is not looked at any further", () => {
 });
 
 test("a program that begins later in the turn is held as well, however little runs by then", () => {
-  const { share, add, threads } = bench(many(9, RUNNING));
+  const { share, add, threads, rest } = bench(many(9, RUNNING));
   share.look();
+  rest();
   add([{}]);
   share.look();
   expect(threads().slice(9)).toEqual([10]);

@@ -1,6 +1,20 @@
-/** Cgroups of agents. On a real cgroup file system where this machine lets us make one; the limits themselves on a folder with the same names. */
+/**
+ * Cgroups of agents. On a real cgroup file system where this machine lets us make one; the limits themselves, and the list of controllers, on a
+ * folder with the same names: that a kernel enforces what is written there is not tested.
+ */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { confinedRoom, testSandbox } from "../testing/confined-run.ts";
 import { tempHome } from "../testing/temp-home.ts";
@@ -46,6 +60,49 @@ test("an agent's cgroup gets the limits that its owner set, as far as the machin
   expect(made).toEqual([join(home.path, "agent-1")]);
   const values = names.map((name) => readFileSync(join(group?.path ?? "", name), "utf8"));
   expect(values).toEqual([String(512 * 1024 * 1024), "0", "64", "20"]);
+});
+
+test("a limit whose controller was not given is left out, and the others hold", async () => {
+  await using home = await tempHome();
+  const group = agentCgroups(home.path, false, (path) => {
+    mkdirSync(path);
+    writeFileSync(join(path, "pids.max"), "max");
+  }).make("1", LIMITS);
+  expect(readdirSync(group?.path ?? "")).toEqual(["pids.max"]); // the kernel would refuse new names
+  expect(readFileSync(join(group?.path ?? "", "pids.max"), "utf8")).toBe("64");
+});
+
+test("an agent for which no cgroup can be made goes without one", async () => {
+  await using home = await tempHome();
+  const refuse = (): void => {
+    throw new Error("too many");
+  };
+  expect(agentCgroups(home.path, true, refuse).make("1", LIMITS)).toBeNull();
+});
+
+/** With the files that the kernel makes. What is written to the list of controllers is kept in order, as the kernel reads it: write by write. */
+async function playedCgroup(path: string, processes: readonly number[]) {
+  for (const name of ["cgroup.events", "cgroup.procs"]) writeFileSync(join(path, name), "");
+  writeFileSync(join(path, "cgroup.procs"), processes.map((pid) => `${pid}\n`).join(""));
+  const list = join(path, "cgroup.subtree_control");
+  await Bun.spawn(["mkfifo", list]).exited;
+  const pipe = openSync(list, constants.O_RDWR | constants.O_NONBLOCK);
+  return {
+    written(): string {
+      const bytes = Buffer.alloc(256);
+      return bytes.subarray(0, readSync(pipe, bytes)).toString();
+    },
+    [Symbol.dispose]: () => closeSync(pipe),
+  };
+}
+
+test("a gateway with controllers moves into a part of its cgroup and hands memory, processes and weight on to its agents", async () => {
+  await using home = await tempHome();
+  using cgroup = await playedCgroup(home.path, [process.pid]);
+  const groups = takeOver(home.path, process.pid);
+  expect(readFileSync(join(home.path, "gateway", "cgroup.procs"), "utf8")).toBe(String(process.pid));
+  expect(cgroup.written()).toBe("+memory+pids+cpu");
+  expect(groups).toMatchObject({ limitsMemory: true });
 });
 
 /** A part of the machine's own tree, where we may make one. */

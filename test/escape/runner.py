@@ -2,7 +2,7 @@
 import ctypes, errno, fcntl, json, mmap, os, platform, resource, select, signal, socket, struct, subprocess, sys, textwrap, threading, time
 from types import SimpleNamespace
 
-PROBE_SECONDS = 8
+PROBE_SECONDS = 25  # far above what any takes, also on a machine that is busy
 RACE_SECONDS = 5
 RACE_CHANGES = 40
 OUTPUT_BYTES = 65536

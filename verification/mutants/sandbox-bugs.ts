@@ -5,6 +5,10 @@ const probes = ["test/escape/escape.test.ts"];
 const filter = ["src/sandbox/launcher/seccomp.test.ts"];
 const order = ["src/sandbox/order.test.ts"];
 const FILTER = "src/sandbox/launcher/seccomp.ts";
+const cgroups = ["src/sandbox/cgroups.test.ts"];
+const share = ["src/agents/process/processor-share.test.ts"];
+const CGROUPS = "src/sandbox/cgroups.ts";
+const SHARE = "src/agents/process/processor-share.ts";
 const LIMITS = "src/sandbox/launcher/limits.ts";
 
 export const SANDBOX_BUGS: readonly SeededBug[] = [
@@ -135,5 +139,61 @@ export const SANDBOX_BUGS: readonly SeededBug[] = [
     find: 'kernel.call("capset", header, new Uint32Array(CAPABILITY_WORDS))',
     replace: "0",
     tests: probes,
+  },
+  {
+    what: "The number of processes is not limited for an agent as a whole.",
+    file: CGROUPS,
+    in: "CONTROLLERS",
+    find: '["memory", "pids", "cpu"]',
+    replace: '["memory", "cpu"]',
+    tests: cgroups,
+  },
+  {
+    what: "An agent as a whole has a thousandth of the memory that its owner set.",
+    file: CGROUPS,
+    in: "agentCgroups",
+    find: "memoryMb * MB",
+    replace: "memoryMb * 1024",
+    tests: cgroups,
+  },
+  {
+    what: "The gateway stays in the cgroup whose limits it wants to set.",
+    file: CGROUPS,
+    in: "takeOver",
+    find: "for (const one of inside)",
+    replace: "for (const one of inside.slice(1))",
+    tests: cgroups,
+  },
+  {
+    what: "Too many programs of a turn keep all processors.",
+    file: SHARE,
+    in: "processorsLeft",
+    find: "all.slice(1)",
+    replace: "all",
+    tests: share,
+  },
+  {
+    what: "A build with a few programs loses a processor.",
+    file: SHARE,
+    in: "isCrowd",
+    find: "if (running > most) return true;",
+    replace: "if (running > 1) return true;",
+    tests: share,
+  },
+  {
+    what: "pi has one processor less for all turns after one with too many programs.",
+    file: SHARE,
+    in: "createProcessorShare",
+    find: "affinity.set(id, all)",
+    replace: "affinity.set(id, left)",
+    tests: share,
+  },
+  {
+    what: "A program with many threads counts as one.",
+    file: SHARE,
+    in: "threadsIn",
+    find: "one.threads === 1",
+    replace: "one.threads > 0",
+    tests: share,
   },
 ];

@@ -50,6 +50,22 @@ export function askProvider(
   });
 }
 
+/** What people are told instead of the runtime's words, which are for programmers. The code stays: it can be searched for. */
+const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
+  ECONNRESET: "the connection broke off",
+  ECONNREFUSED: "the connection was refused, nothing answers at its address",
+  ENOTFOUND: "the name of its host is not known",
+  EAI_AGAIN: "the name of its host cannot be looked up now",
+};
+
+/** Why a call came to nothing, in a few words. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return "the call failed";
+  const code = "code" in error ? String(error.code) : "";
+  const known = CONNECTION_FAILURES[code];
+  return known === undefined ? error.message : `${known} (${code})`;
+}
+
 /** An answer that is none, with what the provider said about it. */
 interface FailedAnswer {
   readonly status: number;

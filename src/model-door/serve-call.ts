@@ -10,7 +10,7 @@ import { askedWaitMs } from "../kit/retry-after.ts";
 import { type CallRequest, destinationOf } from "./call-request.ts";
 import type { ProviderKeys } from "./keys.ts";
 import type { createCooldowns } from "./cooldowns.ts";
-import { askProvider, failureIn, returnAnswer, returnFailure, say } from "./provider-call.ts";
+import { askProvider, failureIn, failureOf, returnAnswer, returnFailure, say } from "./provider-call.ts";
 import { createUsageScan, type TokenCount } from "./usage-scan.ts";
 
 export interface CallDeps {
@@ -107,7 +107,7 @@ async function makeCall(world: CallWorld, own: OwnCall): Promise<Outcome> {
   try {
     return (await refused(world, own)) ?? (await ask(world, own, { stop, late }));
   } catch (error) {
-    const because = error instanceof Error ? error.message : "the call failed";
+    const because = failureOf(error);
     const stopped = world.over.aborted || call.cut.aborted;
     call.abort(because);
     if (stopped) return { outcome: "stopped", status: null };

@@ -64,11 +64,13 @@ os.write(b, b"x")`,
         for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)
         linger()`,
   "a program that is stopped": `
+    began, closes = os.pipe()
     child = os.fork()
     if child == 0:
         os.setsid()
         linger()
-    time.sleep(0.1)
+    os.close(closes)
+    os.read(began, 1)  # returns when the child has become the program, which closes the other end
     os.kill(child, signal.SIGSTOP)`,
 });
 

@@ -5,8 +5,8 @@ import type { ConfinedPlaces, ConfinedProgram, Launch } from "../contracts/sandb
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 
-/** A loaded machine is slow; a wall that takes longer to build is no use. */
-const PROBE_MS = 5_000;
+/** What is found here holds until the gateway ends, and a machine that has just been started has much else to do. */
+const PROBE_MS = 20_000;
 const CANARY = "a secret of the state directory";
 const CONFINED = "confined";
 /** `read` and `echo` are the shell's own, so one process is all it takes. */

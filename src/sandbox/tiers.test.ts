@@ -32,6 +32,15 @@ test("a machine without a wall is told why, and what to do", () => {
   expect(advice).toContain("Linux 6.7");
 });
 
+test.each([null, "no Landlock"])(
+  "a machine whose user namespaces are used up is told which number to raise, with %p about the basic tier",
+  (basic) => {
+    const advice = (full: string) => reportOf({ ...SEPARATE, platform: "linux", full, basic }).advice;
+    expect(advice("unshare failed: No space left on device")).toContain("user.max_user_namespaces=15000");
+    expect(advice("unshare failed: Operation not permitted")).not.toContain("max_user_namespaces");
+  },
+);
+
 test("a reason that holds for both tiers is given once", () => {
   expect(reportOf({ ...SEPARATE, platform: "sunos", full: "no", basic: "no" }).because).toBe(
     "No wall can be built: no.",

@@ -36,6 +36,15 @@ const PORT_LEAK =
 
 const NAMESPACE_ADVICE =
   "Allow user namespaces for a full wall: on Ubuntu 24.04 and newer `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in a container `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`; install util-linux where unshare is missing.";
+/** The kernel's words when somebody has closed user namespaces by their number, or used it up. */
+const NONE_LEFT = /No space left on device/;
+const NUMBER_ADVICE =
+  'Raise user.max_user_namespaces for a full wall (`sysctl user.max_user_namespaces=15000`): "No space left on device" means that it is 0 or used up.';
+
+function namespaceAdvice(trouble: string): string {
+  return NONE_LEFT.test(trouble) ? NUMBER_ADVICE : NAMESPACE_ADVICE;
+}
+
 const NO_WALL_ADVICE =
   'Use Linux 6.7 or newer, or allow user namespaces (docs/agents.md, "The sandbox"). Set agent.sandbox to "off" to run agents without a wall, at your own risk.';
 
@@ -60,8 +69,9 @@ export function reportOf(findings: Findings): SandboxReport {
       tier: "basic",
       because: `Namespaces cannot be used: ${full}.`,
       leaks: [PORT_LEAK, ...BASIC_LEAKS, ...sharedMemoryLeak(findings)],
-      advice: NAMESPACE_ADVICE,
+      advice: namespaceAdvice(full),
     };
   const because = full === basic ? `No wall can be built: ${full}.` : `No wall can be built: ${full}; ${basic}.`;
-  return { tier: "none", because, leaks: NO_WALL_LEAKS, advice: NO_WALL_ADVICE };
+  const advice = NONE_LEFT.test(full) ? `${NUMBER_ADVICE} ${NO_WALL_ADVICE}` : NO_WALL_ADVICE;
+  return { tier: "none", because, leaks: NO_WALL_LEAKS, advice };
 }

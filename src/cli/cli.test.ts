@@ -60,6 +60,14 @@ describe("a command line", () => {
     expect(fx.err()).toBe("Unknown option '--jsno'. Did you mean --json? See: pi-gw --help\n");
   });
 
+  test("with the state directory before the command is told where it belongs", async () => {
+    await using fx = await cliFixture();
+    expect(await fx.run("--home", "/somewhere", "status")).toBe(1);
+    expect(fx.err()).toBe(
+      "Unknown option '--home'. It comes after the command: pi-gw status --home DIR. See: pi-gw --help\n",
+    );
+  });
+
   test("with a port that is none says what a port is", async () => {
     await using fx = await cliFixture();
     expect(await fx.run("start", "--port", "99999")).toBe(1);

@@ -104,6 +104,13 @@ describe("the demo model", () => {
     ]);
   });
 
+  test("says of a shell and files that they need a sandbox, and where to look", () => {
+    const told = ["list files", "run: id", "write file a.txt: words"].map((text) =>
+      words(text).includes("pi-gw doctor"),
+    );
+    expect([...told, words("status").includes("pi-gw doctor")]).toEqual([true, true, true, false]);
+  });
+
   test("says when a tool is not there", () => {
     expect([words("status"), words("note: buy milk")].every((text) => text.includes("not installed here yet"))).toBe(
       true,

@@ -116,6 +116,9 @@ export function demoReply(turn: DemoTurn): DemoReply {
   return say(aboutAnything(text));
 }
 
+/** Those of pi that this script calls: they are off where no wall can be built. */
+const SANDBOX_TOOLS: readonly string[] = ["bash", "ls", "read", "write"];
+
 function say(text: string): DemoReply {
   return { kind: "say", text, atOnce: false };
 }
@@ -125,7 +128,8 @@ function ask(
   tools: readonly string[],
 ): DemoReply {
   if (tools.includes(tool)) return { kind: "call", tool, input };
-  return say(`That would need the tool \`${tool}\`, and that tool is not installed here yet.\n\n${FOOTNOTE}`);
+  const why = SANDBOX_TOOLS.includes(tool) ? " It needs a sandbox; `pi-gw doctor` says what there is." : "";
+  return say(`That would need the tool \`${tool}\`, and that tool is not installed here yet.${why}\n\n${FOOTNOTE}`);
 }
 
 function reportResult(turn: Extract<DemoTurn, { kind: "result" }>): string {

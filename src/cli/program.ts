@@ -353,6 +353,6 @@ function sentence(text: string): string {
     .split("\n");
   const first = `${what.charAt(0).toUpperCase()}${what.slice(1)}${/[.?!]$/.test(what) ? "" : "."}`;
   const hints = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
-  if (/^unknown option '--home'/.test(what)) hints.push("It comes after the command: pi-gw status --home DIR.");
+  if (what.startsWith("unknown option '--home'")) hints.push("It comes after the command: pi-gw status --home DIR.");
   return `${[first, ...hints, "See: pi-gw --help"].join(" ")}\n`;
 }

@@ -10,6 +10,7 @@ import { Rail } from "./components/frame/rail.tsx";
 import { Header } from "./components/header.tsx";
 import { focusSearch, Sidebar } from "./components/sidebar.tsx";
 import { SignIn } from "./components/sign-in.tsx";
+import { followInbox } from "./state/inbox-state.ts";
 import { announced } from "./state/news.ts";
 import { closePalette, openPalette, paletteOpen } from "./state/palette.ts";
 import { readOnlyBecause } from "./state/route.ts";
@@ -19,11 +20,11 @@ import { signInState, openKey, stopTurn, turnRuns, view } from "./state/console-
 export function App() {
   useEffect(() => {
     keepDrafts();
-    const stopFollowing = followScreen();
+    const stops = [followScreen(), followInbox()];
     document.addEventListener("keydown", onKey);
     return () => {
       document.removeEventListener("keydown", onKey);
-      stopFollowing();
+      for (const stop of stops) stop();
     };
   }, []);
   const at = signInState.value;

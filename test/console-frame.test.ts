@@ -50,7 +50,7 @@ test("every area is at most ten stops of Tab away, from the message field and fr
   await using on = await visit(browser, gateway);
   await connected(on);
   const areas = await on.page.locator(".rail li:not(.narrow) .rail-name").allInnerTexts();
-  expect(areas).toEqual(["Chat", "Activity", "Automations", "Channels", "System"]);
+  expect(areas).toEqual(["Chat", "Inbox", "Activity", "Automations", "Channels", "System"]);
   await on.page.locator("#composer:focus").waitFor();
   expect(await stopsOf(on, "Tab")).toEqual(expect.arrayContaining(areas));
   await on.page.getByRole("link", { name: "Channels" }).press("Enter");
@@ -170,7 +170,7 @@ test("a phone has a bar with few areas, and the others behind More", async () =>
   await using on = await visit(browser, gateway, { viewport: PHONE });
   await connected(on);
   const bar = on.page.locator(".rail a:visible");
-  expect(await bar.allInnerTexts()).toEqual(["Chat", "Activity", "More"]);
+  expect(await bar.allInnerTexts()).toEqual(["Chat", "Inbox", "Activity", "More"]);
   await bar.getByText("More").click();
   await on.page.getByTestId("more-view").getByRole("link", { name: "System" }).click();
   await heading(on, "System");

@@ -82,6 +82,7 @@ describe("signing in", () => {
   test("is needed again after signing out, even for somebody who kept the cookie", async () => {
     await using owner = await visit(browser, demo);
     const kept = await owner.context.cookies();
+    await owner.page.getByRole("link", { name: "System" }).click();
     await owner.page.getByRole("button", { name: "Sign out" }).click();
     await owner.page.getByTestId("sign-in").waitFor();
     expect(await owner.context.cookies()).toEqual([]);

@@ -3,7 +3,9 @@ import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
 import type { Approval } from "../state/approvals.ts";
 import { decideApproval } from "../state/asking.ts";
 import { DECIDED } from "../state/news.ts";
+import { callText } from "../text/call-text.ts";
 import { AnswerCard, type Answering, TimeLeft, useAnswer } from "./answer-card.tsx";
+import { CallPicture } from "./call-picture.tsx";
 import type { IconName } from "./icons.tsx";
 import { Problem } from "./parts/use-action.tsx";
 
@@ -53,13 +55,11 @@ function Open({
       <p class="approval-who">
         For <b>{approval.principal}</b>, because {approval.because}. <TimeLeft until={approval.expiresAt} />
       </p>
-      <pre tabindex={0} aria-label="What it would run with">
-        {approval.shown}
-      </pre>
+      <CallPicture call={callText(approval.tool, approval.shown)} />
       <div class="approval-buttons">
         {button("once", "Allow once", "primary")}
+        {button("deny", "Deny", "primary deny")}
         {button("session", "Allow for this conversation", "quiet edged")}
-        {button("deny", "Deny", "quiet edged deny")}
       </div>
       <Problem text={problem} />
     </>

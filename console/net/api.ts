@@ -1,5 +1,6 @@
 /** The few things the web console asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, keys of programs, and uploads. Same origin only. */
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
+import type { TroubledPart } from "../../src/contracts/delivery.ts";
 import type { ApiKey } from "../../src/contracts/api-keys.ts";
 import type { Role } from "../../src/contracts/ids.ts";
 import type { Listed } from "../../src/contracts/paging.ts";
@@ -33,6 +34,13 @@ export async function readStatus(): Promise<Answer<GatewayStatus>> {
   const answer = await ask("/api/status", {});
   if (!answer.ok) return answer;
   return { ok: true, value: parseObject(answer.value) as unknown as GatewayStatus };
+}
+
+/** Replies that were given up, or may have arrived twice or not at all; newest first. */
+export async function readTroubledReplies(state: TroubledPart["state"]): Promise<Answer<Listed<TroubledPart>>> {
+  const answer = await ask(`/api/outbox?state=${state}&limit=50`, {});
+  if (!answer.ok) return answer;
+  return { ok: true, value: parseObject(answer.value) as unknown as Listed<TroubledPart> };
 }
 
 export async function readPairing(): Promise<Answer<readonly PairedPerson[]>> {

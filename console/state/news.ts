@@ -14,6 +14,8 @@ export const approvals = signal<Approvals>([]);
 export const questions = signal<Questions>([]);
 /** The newest thing heard about jobs: a run that began or ended, or (null) that the list has changed. */
 export const jobNews = signal<{ readonly run: JobRun | null } | null>(null);
+/** Grows whenever a reply did not arrive, or may have arrived twice. */
+export const outboxNews = signal(0);
 /** Grows whenever keys of programs have changed. */
 export const keyNews = signal(0);
 /** What became of an approval, a question or a job a moment ago. */
@@ -42,6 +44,7 @@ export function hear(event: WireEvent): void {
   }
   if (event.event === "cron.run") jobNews.value = { run: event.data.run };
   if (event.event === "status" && event.data.what === "jobs") jobNews.value = { run: null };
+  if (event.event === "status" && event.data.what === "outbox") outboxNews.value++;
   if (event.event === "status" && event.data.what === "keys") keyNews.value++;
 }
 

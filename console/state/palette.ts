@@ -56,10 +56,11 @@ function conversationChoice({ key, title, channel }: SessionSummary): Choice {
 }
 
 function jobChoice({ id, task }: WireListedJob): Choice {
-  return { id: `job ${id}`, group: "Jobs", name: id, detail: task, run: () => void showJob(id) };
+  return { id: `job ${id}`, group: "Jobs", name: id, detail: task, run: () => void openJobs(id) };
 }
 
-async function showJob(id: string): Promise<void> {
+/** Shows the runs of a job. */
+export async function openJobs(id: string): Promise<void> {
   const { showRuns } = await import("./jobs-state.ts");
   showRuns(id);
   location.hash = ADDRESSES.jobs;

@@ -12,7 +12,7 @@ export interface PersonRow {
   readonly decided: string | null;
 }
 
-const people = signal<readonly PairedPerson[]>([]);
+export const people = signal<readonly PairedPerson[]>([]);
 /** The rows that are shown; null while nobody looks. */
 export const peopleRows = signal<readonly PersonRow[] | null>(null);
 

@@ -42,11 +42,12 @@ export function readOnlyBecause(session: string): string | null {
   return `This conversation is on ${channel}. It can be read here, and is answered there.`;
 }
 
-export type View = "chat" | "calls" | "tools" | "jobs" | "channels" | "health" | "keys" | "more";
+export type View = "chat" | "inbox" | "calls" | "tools" | "jobs" | "channels" | "health" | "keys" | "more";
 
 type OtherView = Exclude<View, "chat">;
 
 export const ADDRESSES: Readonly<Record<OtherView, string>> = {
+  inbox: "#/inbox",
   calls: "#/activity",
   tools: "#/activity/tools",
   jobs: "#/automations",
@@ -65,6 +66,7 @@ const OLD_ADDRESSES: Readonly<Record<string, View>> = {
 };
 
 export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
+  inbox: "Inbox",
   calls: "Activity",
   tools: "Tools",
   jobs: "Automations",

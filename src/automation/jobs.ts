@@ -78,7 +78,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       return run ? { kind: "ok", job, run } : { kind: "ok", job };
     },
     get: (id, who) => find(deps, id, who),
-    list: (page, who) => store.list(who.role === "owner" ? {} : { createdBy: who.principal }, page),
+    list: ({ failing = false, ...page }, who) =>
+      store.list(who.role === "owner" ? { failing } : { failing, createdBy: who.principal }, page),
     async runs(id, page, who) {
       return (await find(deps, id, who)) ? store.runs(id, page) : null;
     },

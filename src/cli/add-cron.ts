@@ -11,10 +11,12 @@ export function addCron(
   { common, finish }: { common: Common; finish(code: number): void },
 ): void {
   const cron = program.command("cron").description("scheduled jobs: what is planned, make one, stop one");
-  common(cron.command("list").description("list jobs, with when they are due")).action(async (flags: CommonFlags) => {
-    const { listJobs } = await import("./cron.ts");
-    finish(await listJobs(world, flags));
-  });
+  common(cron.command("list").description("list jobs, with when they are due"))
+    .option("--failing", "only jobs whose last run failed")
+    .action(async (flags: CommonFlags & { failing?: boolean }) => {
+      const { listJobs } = await import("./cron.ts");
+      finish(await listJobs(world, flags));
+    });
   about(common(cron.command("add").description("make a job")))
     .argument("<task...>", "what the agent is asked to do")
     .option("--id <id>", "its name (default: a random one)")

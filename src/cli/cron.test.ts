@@ -11,8 +11,10 @@ const JOB = {
 
 async function world() {
   const asked: [string, unknown][] = [];
+  const searches: string[] = [];
   const fx = await cliFixture();
-  const gateway = await fakeGateway(fx.home, async (request, { pathname }) => {
+  const gateway = await fakeGateway(fx.home, async (request, { pathname, search }) => {
+    searches.push(search);
     const text = await request.text();
     asked.push([`${request.method} ${pathname}`, text === "" ? null : JSON.parse(text)]);
     if (pathname.endsWith("/runs"))
@@ -24,13 +26,19 @@ async function world() {
     await gateway[Symbol.asyncDispose]();
     await fx[Symbol.asyncDispose]();
   };
-  return { ...fx, asked, [Symbol.asyncDispose]: end };
+  return { ...fx, asked, searches, [Symbol.asyncDispose]: end };
 }
 
 test("pi-gw cron list shows when each job is due, safe for a terminal", async () => {
   await using fx = await world();
   expect(await fx.run("cron", "list")).toBe(0);
   expect(fx.out()).toBe("tea  every 1h  next 1970-01-01T01:00:00.000Z  make tea\\u001b[2J\n");
+});
+
+test("pi-gw cron list --failing asks for the jobs whose last run failed", async () => {
+  await using fx = await world();
+  expect(await fx.run("cron", "list", "--failing")).toBe(0);
+  expect(fx.searches).toEqual(["?limit=200&failing=true"]);
 });
 
 test.each([

@@ -32,8 +32,9 @@ export type CronAction = "pause" | "resume" | "run";
 const MAX_LISTED = 200;
 const MAX_TASK_CHARS = 60;
 
-export function listJobs(world: CliWorld, flags: CommonFlags): Promise<number> {
-  return printList(world, flags, `/api/cron/jobs?limit=${MAX_LISTED}`, { line: jobLine, none: "Nothing is planned." });
+export function listJobs(world: CliWorld, flags: CommonFlags & { readonly failing?: boolean }): Promise<number> {
+  const [query, none] = flags.failing ? ["&failing=true", "No job fails."] : ["", "Nothing is planned."];
+  return printList(world, flags, `/api/cron/jobs?limit=${MAX_LISTED}${query}`, { line: jobLine, none });
 }
 
 export async function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {

@@ -110,7 +110,11 @@ export interface HttpApi {
   "POST /api/mcp/:name/test": { path: { name: string }; result: McpServerStatus };
   "POST /api/mcp/:name/accept": { path: { name: string }; result: McpServerStatus };
 
-  "GET /api/cron/jobs": { query?: PageQuery; result: WireMethods["cron.list"]["result"] };
+  /** `failing: "true"`: only jobs whose last run failed. */
+  "GET /api/cron/jobs": {
+    query?: PageQuery & { failing?: "true" | "false" };
+    result: WireMethods["cron.list"]["result"];
+  };
   "POST /api/cron/jobs": { body: WireJobInput; result: { job: WireJob } };
   "GET /api/cron/jobs/:id": { path: { id: string }; result: { job: WireJob } };
   "PATCH /api/cron/jobs/:id": { path: { id: string }; body: Partial<WireJobInput>; result: { job: WireJob } };

@@ -66,8 +66,9 @@ export interface WireMethods {
     params: { tool: string; params?: unknown; callId?: string };
     result: { result: ToolResult; callId: string };
   };
+  /** `failing`: only jobs whose last run failed. */
   "cron.list": {
-    params: { limit?: number; cursor?: string };
+    params: { limit?: number; cursor?: string; failing?: boolean };
     result: { items: readonly WireListedJob[]; next?: string };
   };
   "cron.add": { params: WireJobInput; result: { job: WireJob } };

@@ -71,7 +71,7 @@ export async function updateJob(
   return { job: jobOf(await jobs.update(id, inputOf(change), askerOf(principal))) };
 }
 
-export async function listJobs(jobs: JobsApi, page: Page, principal: Principal) {
+export async function listJobs(jobs: JobsApi, page: Parameters<JobsApi["list"]>[0], principal: Principal) {
   const asker = askerOf(principal);
   const { items, next } = await jobs.list(page, asker);
   const withRuns = items.map(async (job): Promise<WireListedJob> => {

@@ -189,7 +189,7 @@ async function jobStatements(jobs: JobStore): Promise<void> {
   await jobs.add(job());
   await jobs.change(job(), 1);
   await jobs.get("water");
-  for (const filter of [{}, { source: "person" }, { createdBy: OPERATOR }] as const)
+  for (const filter of [{}, { source: "person" }, { createdBy: OPERATOR }, { failing: true }] as const)
     await jobs.list(filter, { limit: 5 });
   await jobs.count({ createdBy: OPERATOR, source: "person" });
   await jobs.nextDueAt();

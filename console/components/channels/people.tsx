@@ -1,6 +1,7 @@
 /** People who write from channels: who waits and who was approved. Rows stand still while somebody looks, so that no press lands on another person. */
 import { useEffect } from "preact/hooks";
-import { closePeople, openPeople, peopleRows } from "../../state/people.ts";
+import { closePeople, openPeople, peopleRows, type PersonRow } from "../../state/people.ts";
+import { useLastingHeight } from "../parts/lasting-height.ts";
 import { Person } from "./person.tsx";
 
 export function People() {
@@ -22,9 +23,17 @@ export function People() {
       )}
       <ul aria-label="People">
         {rows.map((row) => (
-          <Person key={row.person.id} row={row} />
+          <PersonItem key={row.person.id} row={row} />
         ))}
       </ul>
     </section>
+  );
+}
+
+function PersonItem({ row }: { readonly row: PersonRow }) {
+  return (
+    <li ref={useLastingHeight()}>
+      <Person row={row} />
+    </li>
   );
 }

@@ -1,6 +1,6 @@
 /** One person on a channel. Giving access takes their code and a role; every decision can be undone where it was made. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Role } from "../../../src/contracts/ids.ts";
 import { SelectField, TextField } from "../parts/fields.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
@@ -19,7 +19,7 @@ export function Person({ row }: { readonly row: PersonRow }) {
   const waits = person.state === "pending";
   const name = person.name || person.principal;
   return (
-    <li ref={useLastingHeight()} data-testid="person" data-state={gone ? "gone" : person.state}>
+    <div class="person" data-testid="person" data-state={gone ? "gone" : person.state}>
       <span>
         <strong>{name}</strong>
         <code>{person.principal}</code>
@@ -43,17 +43,8 @@ export function Person({ row }: { readonly row: PersonRow }) {
         </button>
       )}
       <Problem text={problem} />
-    </li>
+    </div>
   );
-}
-
-/** A row never shrinks while somebody looks, or the rows below it would move up under the pointer. */
-function useLastingHeight() {
-  const item = useRef<HTMLLIElement>(null);
-  useLayoutEffect(() => {
-    if (item.current) item.current.style.minHeight = `${item.current.getBoundingClientRect().height}px`;
-  });
-  return item;
 }
 
 function describe({ person, gone, decided }: PersonRow): string {

@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { approvalsElsewhere, questionsElsewhere, titleOf } from "../../state/asking.ts";
-import { line, newVersion, openSession, status, wasOpen } from "../../state/console-state.ts";
+import { line, newVersion, openSession, status, view, wasOpen } from "../../state/console-state.ts";
 import { healthText, problemsOf } from "../../state/problems.ts";
 import { Icon } from "../icons.tsx";
 
@@ -87,6 +87,7 @@ function problemLines() {
 
 /** Calls and running turns that wait for the owner in conversations that are not open: of each the one that has waited longest. */
 function askLines() {
+  if (view.value === "inbox") return []; // there they are themselves
   const [approval, ...more] = approvalsElsewhere.value;
   const [question] = questionsElsewhere.value;
   const others = more.length === 0 ? "" : ` ${more.length} more ${more.length === 1 ? "waits" : "wait"}.`;

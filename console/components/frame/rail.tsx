@@ -2,20 +2,38 @@
 import { openKey, view } from "../../state/console-state.ts";
 import { ADDRESSES, hashOf } from "../../state/route.ts";
 import { drawer } from "../../state/screen.ts";
+import { inboxCount } from "../../state/inbox-state.ts";
 import { openPalette } from "../../state/palette.ts";
 import { Icon, type IconName, Logo } from "../icons.tsx";
-import { SignOutButton, ThemeButton } from "./own-buttons.tsx";
 import { AREAS, type Area } from "./areas.ts";
+
+/** Two digits are what there is room for. */
+const MAX_COUNT = 99;
 
 export function Rail() {
   const more = AREAS.filter(({ onPhone }) => !onPhone).flatMap(({ views }) => views);
   return (
     <nav class="rail" aria-label="Areas" inert={drawer.value}>
       <Logo />
+      {/* Before the areas, though it is shown below them: Tab reaches every area from either side in few stops. */}
+      <button
+        type="button"
+        class="icon-button rail-find"
+        aria-label="Find"
+        title="Find a conversation, view, command or job (Ctrl+K)"
+        onClick={openPalette}
+      >
+        <Icon name="search" />
+      </button>
       <ul>
         {AREAS.map((area) => (
           <li key={area.name} class={area.onPhone ? undefined : "wide"}>
-            <RailLink {...area} href={area.address ?? hashOf(openKey.value)} here={area.views.includes(view.value)} />
+            <RailLink
+              {...area}
+              href={area.address ?? hashOf(openKey.value)}
+              here={area.views.includes(view.value)}
+              count={area.name === "Inbox" ? inboxCount.value : 0}
+            />
           </li>
         ))}
         <li class="narrow">
@@ -27,19 +45,6 @@ export function Rail() {
           />
         </li>
       </ul>
-      <div class="rail-foot">
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Find"
-          title="Find a conversation, view, command or job (Ctrl+K)"
-          onClick={openPalette}
-        >
-          <Icon name="search" />
-        </button>
-        <ThemeButton short />
-        <SignOutButton short />
-      </div>
     </nav>
   );
 }
@@ -48,13 +53,21 @@ interface RailLinkProps extends Pick<Area, "name"> {
   readonly icon: IconName;
   readonly href: string;
   readonly here: boolean;
+  /** How many things wait there. */
+  readonly count?: number;
 }
 
-function RailLink({ name, icon, href, here }: RailLinkProps) {
+function RailLink({ name, icon, href, here, count = 0 }: RailLinkProps) {
   return (
     <a href={href} aria-current={here ? "page" : undefined}>
       <Icon name={icon} />
       <span class="rail-name">{name}</span>
+      {count > 0 && (
+        <span class="count" data-testid="inbox-count">
+          {Math.min(count, MAX_COUNT)}
+          <span class="hidden"> waiting</span>
+        </span>
+      )}
     </a>
   );
 }

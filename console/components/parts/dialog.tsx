@@ -14,9 +14,12 @@ export function Dialog({ name, class: look, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement;
-    dialog.current?.showModal();
-    // The browser gives the focus back only when a dialog is closed before it is removed, which is too late here.
-    return () => before instanceof HTMLElement && before.focus();
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      shown?.close(); // as long as it is open nothing behind it takes the focus
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   return (
     <dialog

@@ -129,7 +129,7 @@ export interface JobStore {
   change(job: Job, seenRevision: number, rows?: readonly NewRun[]): Promise<boolean>;
   remove(id: string): Promise<boolean>;
   get(id: string): Promise<Job | null>;
-  list(filter: { readonly source?: JobSource; readonly createdBy?: Principal }, page: Page): Promise<Listed<Job>>;
+  list(filter: JobFilter, page: Page): Promise<Listed<Job>>;
   count(filter: { readonly createdBy: Principal; readonly source: JobSource }): Promise<number>;
   /** When there is something to do next; null: nothing at all. Changes nothing. */
   nextDueAt(): Promise<number | null>;
@@ -165,6 +165,13 @@ export interface JobStore {
   alertTold(id: string): Promise<void>;
   /** Drops ended runs older than `before`, keeping the newest of each job. A few jobs in one go: there may be ten thousand. */
   prune(rule: PruneRule): Promise<Pruned>;
+}
+
+/** `failing`: only jobs whose last run failed. */
+interface JobFilter {
+  readonly source?: JobSource;
+  readonly createdBy?: Principal;
+  readonly failing?: boolean;
 }
 
 export interface PruneRule {

@@ -15,7 +15,8 @@ export interface Jobs {
   /** `at`: the moment it was asked for; asked twice for one moment it runs once. Default: now. */
   run(id: string, who: Asker, at?: number): Promise<JobAnswer & { readonly run?: JobRun }>;
   get(id: string, who: Asker): Promise<Job | null>;
-  list(page: Page, who: Asker): Promise<Listed<Job>>;
+  /** `failing`: only those whose last run failed. */
+  list(page: Page & { readonly failing?: boolean }, who: Asker): Promise<Listed<Job>>;
   /** Null: there is no such job for this asker. */
   runs(id: string, page: Page, who: Asker): Promise<Listed<JobRun> | null>;
 }

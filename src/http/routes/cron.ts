@@ -33,6 +33,10 @@ import type { HttpDeps } from "../types.ts";
 const closed = { additionalProperties: false } as const;
 
 export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation">): readonly Route[] {
+  const ListQuery = checkedObject({
+    ...PAGE_FIELDS,
+    failing: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")])),
+  });
   const NewJob = bodyOf<"POST /api/cron/jobs">()(checked(Type.Unsafe<WireJobInput>(Type.Object(NEW_JOB, closed))));
   const Change = bodyOf<"PATCH /api/cron/jobs/:id">()(
     checked(Type.Unsafe<Partial<WireJobInput>>(Type.Object(JOB_CHANGE, closed))),
@@ -42,8 +46,12 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
       ...OPERATOR_GET,
       path: "/api/cron/jobs",
       scope: READ,
-      handle: async (call) =>
-        jsonOf<"GET /api/cron/jobs">(await listJobs(jobs, await pageAsked(call), principalOf(call))),
+      async handle(call) {
+        const { failing = "false", ...page } = await ListQuery.parse(queryValues(call.query));
+        return jsonOf<"GET /api/cron/jobs">(
+          await listJobs(jobs, { ...pageOf(page), failing: failing === "true" }, principalOf(call)),
+        );
+      },
     },
     {
       ...OPERATOR_POST,

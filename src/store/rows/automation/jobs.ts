@@ -47,6 +47,7 @@ export function createJobs(deps: RowDeps): JobStore {
         const rows = yield* sql.all((db) => {
           let query = db.selectFrom("jobs").selectAll().where("id", ">", after).orderBy("id");
           if (filter.source !== undefined) query = query.where("source", "=", raw.lit(filter.source)); // as the index has it
+          if (filter.failing) query = query.where("failures", ">", 0);
           if (filter.createdBy !== undefined) query = query.where("created_by", "=", filter.createdBy);
           return query.limit(limit + 1);
         });

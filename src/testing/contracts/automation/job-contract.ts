@@ -73,6 +73,15 @@ function listPromises(open: () => Promise<StoreWorld>): void {
     expect(await jobs.count({ createdBy: ANN, source: "person" })).toBe(3);
   });
 
+  test("only jobs whose last run failed are listed when that is asked for", async () => {
+    await using world = await open();
+    const { jobs } = world.store;
+    await jobs.add(job({ id: "well" }));
+    await jobs.add(job({ id: "badly", failures: 2 }));
+    expect((await jobs.list({ failing: true }, { limit: 9 })).items.map(({ id }) => id)).toEqual(["badly"]);
+    expect((await jobs.list({ failing: false }, { limit: 9 })).items).toHaveLength(2);
+  });
+
   test("a change is written when the job still is what was seen, and not after another change", async () => {
     await using world = await open();
     const { jobs } = world.store;

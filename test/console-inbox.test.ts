@@ -1,0 +1,173 @@
+/** The inbox in a real browser: approvals as what they are, questions, people, failing jobs, lost replies, configuration; and rows that stand still. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { openBrowser, type Visit, visit } from "./console-stage.ts";
+import { parrotChannel, putPlugin } from "./plugins-fixture.ts";
+import { asked, endpoint, eventually, statusOf } from "./whole-fixture.ts";
+
+setDefaultTimeout(120_000);
+
+const SLOW_MS = 30_000;
+
+let browser: Browser;
+let home: TempHome;
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+let config: object;
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => {
+    const words = asked(request);
+    const last = request.messages.at(-1);
+    if (words.includes("break")) return { kind: "status", status: 401, message: "bad key" };
+    if (last?.role !== "user") return says("that is all");
+    const [, tool, input] = /^call (\w+) (.*)$/s.exec(words) ?? [];
+    return tool ? { kind: "tools", calls: [{ name: tool, input: JSON.parse(input ?? "{}") }] } : says("fine");
+  });
+  home = await tempHome();
+  const refuse = 'throw Object.assign(new Error("the chat is gone"), { name: "SendError", kind: "permanent" })';
+  const body = parrotChannel().replace("said.push(", `if (message.text === "fine") ${refuse}; said.push(`);
+  await putPlugin(home.path, { id: "parrot", body });
+  await writeFile(join(home.path, "asking.ts"), ASKING_EXTENSION);
+  const base = endpoint(provider);
+  const tools = ["bash", "edit", "write", ...ASKING_TOOLS];
+  const extensions = [join(home.path, "asking.ts")];
+  const agent = { ...base.agent, tools, extensions, pool: { min: 0, max: 2 } };
+  const ask = { approvals: { ask: ["bash", "edit", "write"], never: ASKING_TOOLS } };
+  config = { ...base, agent, tools: ask, plugins: { enabled: ["parrot"] } };
+  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ home: home.path, config })]);
+  await eventually(
+    "the channel parrot is open",
+    async () => (await statusOf(gateway)).channels.find(({ id }) => id === "parrot")?.ok,
+    (ok) => ok === true,
+  );
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const inbox = () => visit(browser, gateway, { path: "/#/inbox" });
+const itemsOf = ({ page }: Visit, kind: string) => page.locator(`[data-testid=inbox-item][data-kind=${kind}]`);
+const counted = ({ page }: Visit, count: number) =>
+  eventually(
+    `the badge says ${count}`,
+    async () => Number.parseInt((await page.getByTestId("inbox-count").allInnerTexts())[0] ?? "0", 10),
+    (seen) => seen === count,
+  );
+const post = (path: string, body: object) =>
+  gateway.fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+/** Said by a program in a conversation of the web console, so that nobody has to look at it. */
+const saySoon = async (session: string, text: string) => {
+  await using speaker = await visit(browser, gateway, { path: `/#/chat/${session}` });
+  await speaker.send(text);
+  await speaker.page.locator("[data-testid=message][data-kind=message]").waitFor();
+};
+const adaSays = async (text: string) => {
+  const body = JSON.stringify({ by: "ada", text, id: text });
+  const answer = await fetch(`${gateway.url}/parrot/main`, { method: "POST", body });
+  return (await answer.json()) as { readonly say?: string };
+};
+const inWorkspace = (name: string) => join(gateway.home, "workspace", name);
+
+test("a command and a change of a file wait in the inbox as what they are, and are denied as easily as allowed", async () => {
+  await using on = await inbox();
+  await saySoon("one", `call bash ${JSON.stringify({ command: "touch made.txt\necho done", timeout: 9 })}`);
+  await saySoon("two", `call write ${JSON.stringify({ path: "new.txt", content: "first line\nsecond" })}`);
+  await itemsOf(on, "approval").nth(1).waitFor();
+  await counted(on, 2);
+  const command = itemsOf(on, "approval").filter({ hasText: "bash" });
+  const change = itemsOf(on, "approval").filter({ hasText: "write" });
+  expect(await command.locator("pre[aria-label=Command]").innerText()).toBe("touch made.txt\necho done");
+  expect(await command.locator("pre[aria-label=With]").innerText()).toContain('"timeout": 9');
+  expect(await change.locator(".diff").innerText()).toBe("+ first line\n+ second");
+  expect(await change.innerText()).toContain("new.txt");
+  const boxes = await Promise.all(
+    ["Allow once", "Deny"].map((name) => command.getByRole("button", { name, exact: true }).boundingBox()),
+  );
+  expect(boxes[0]?.height).toBe(boxes[1]?.height as number);
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+
+  const place = await change.boundingBox();
+  await command.getByRole("button", { name: "Allow once" }).click();
+  await command.and(on.page.locator("[data-over=true]")).getByText("Allowed once").waitFor();
+  expect(await change.boundingBox()).toEqual(place);
+  await change.getByRole("button", { name: "Deny" }).press("Enter");
+  await change.getByText("Denied").waitFor();
+  await counted(on, 0);
+  await eventually(
+    "the command has run",
+    async () => existsSync(inWorkspace("made.txt")),
+    (made) => made,
+  );
+  expect(existsSync(inWorkspace("new.txt"))).toBe(false);
+  expect(on.problems).toEqual([]);
+});
+
+test("a question, a person who asks for access and a lost reply wait in the inbox; refusing and dismissing can be undone", async () => {
+  await using on = await inbox();
+  await saySoon("three", "call ask_choice {}");
+  await itemsOf(on, "question").getByRole("button", { name: "coffee" }).click();
+  await itemsOf(on, "question").getByText("coffee").first().waitFor();
+  const code = /[A-Z2-9]{8}$/.exec((await adaSays("let me in")).say ?? "")?.[0] ?? "";
+  const ada = itemsOf(on, "person").filter({ hasText: "ada" });
+  await ada.getByLabel("Their code").waitFor();
+  await counted(on, 1);
+  await ada.getByRole("button", { name: "Refuse ada" }).click();
+  await ada.getByRole("button", { name: "Undo" }).waitFor();
+  await counted(on, 0);
+  await ada.getByRole("button", { name: "Undo" }).click();
+  await ada.getByLabel("Their code").waitFor();
+  await counted(on, 1);
+  await ada.getByLabel("Their code").fill(code);
+  await ada.getByRole("button", { name: "Let in as member" }).click();
+  await counted(on, 0);
+
+  await adaSays("hello");
+  const lost = itemsOf(on, "reply");
+  await lost.getByText("A reply was not delivered").waitFor();
+  expect(await lost.innerText()).toMatch(/To parrot[\s\S]*the chat is gone[\s\S]*fine/);
+  await counted(on, 1);
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await lost.getByRole("button", { name: "Dismiss" }).click();
+  await counted(on, 0);
+  await lost.getByRole("button", { name: "Undo" }).click();
+  await counted(on, 1);
+  await lost.getByRole("button", { name: "Dismiss" }).click();
+  expect(on.problems).toEqual([]);
+});
+
+test("a failing job and a broken configuration wait in the inbox until they are seen or mended", async () => {
+  await using on = await inbox();
+  await post("/api/cron/jobs", {
+    id: "broken",
+    schedule: { kind: "every", expr: "6h" },
+    task: "break, please",
+    delivery: "silent",
+  });
+  await post("/api/cron/jobs/broken/run", {});
+  const job = itemsOf(on, "job");
+  await job.getByText("refused the API key").waitFor({ timeout: SLOW_MS });
+  await job.getByRole("button", { name: "Dismiss" }).click();
+  await job.and(on.page.locator("[data-over=true]")).getByText("Dismissed").waitFor();
+  await on.reload();
+  const file = join(home.path, "pi-gateway.jsonc");
+  await writeFile(file, '{ "agent": { "pool": { "max": "many" } } }');
+  await post("/api/config/reload", {});
+  await itemsOf(on, "config").getByText("agent.pool.max").first().waitFor();
+  expect(await job.count()).toBe(0);
+  await writeFile(file, JSON.stringify(config));
+  await post("/api/config/reload", {});
+  await itemsOf(on, "config").getByText("This is over.").waitFor();
+  expect(on.problems).toEqual([]);
+});

@@ -9,7 +9,7 @@ import type { Store } from "../contracts/store.ts";
 import { silentLog } from "../kit/log.ts";
 import { migrate } from "../store/migrate.ts";
 import { assemble } from "../store/assemble.ts";
-import { createSql } from "../store/sql.ts";
+import { createSql } from "../store/sqlite-sql.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { entry } from "../testing/messages.ts";
 import { DONE, keyOf, ROOMY } from "../testing/worlds/queue-world.ts";

@@ -6,10 +6,10 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { NO_MASK, type SecretMask } from "../kit/secret.ts";
-import { createChain } from "./audit/chain.ts";
-import { createAuditLog, createAuditTrail } from "./audit/entries.ts";
+import { type Chain, createChain } from "./audit/chain.ts";
+import { type AuditLog, createAuditLog, createAuditTrail } from "./audit/entries.ts";
 import type { HeadFile } from "./audit/head-file.ts";
-import { createChainKey } from "./audit/links.ts";
+import { createChainKey, type Link } from "./audit/links.ts";
 import { createGroupCommit, type GroupCommit, storeFailed } from "./group-commit.ts";
 import { createHealth } from "./health/store-health.ts";
 import { createApiKeyRows } from "./rows/api-keys.ts";
@@ -40,6 +40,7 @@ import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { createUsage } from "./rows/usage.ts";
 import type { Sql } from "./sql.ts";
+import type { SqliteSql } from "./sqlite-sql.ts";
 import { createStarts } from "./starts.ts";
 import { runAtOnce, type Steps } from "./steps.ts";
 
@@ -51,15 +52,33 @@ export interface StoreDeps {
   readonly mask?: SecretMask;
 }
 
-interface AssembleOptions {
+/** Of a store that keeps its record of tool calls sealed, beside files of its own. */
+interface SealOptions {
   /** Of the audit chain. */
   readonly key: Uint8Array;
   readonly headFile: HeadFile | null;
+}
+
+interface AssembleOptions extends SealOptions {
   /** What the owner should know about the files of the store. */
   notices(): readonly string[];
   closing(): void;
   /** Whether a write that failed found no room, and not a broken disk. */
   noRoom(): boolean;
+}
+
+/** What runs the work of the doors: SQLite in this process, or Postgres over connections. */
+export interface Engine {
+  readonly commits: Pick<GroupCommit, "write" | "fault" | "broken" | "isBroken">;
+  read<T>(run: () => Steps<T>): Promise<T>;
+  /** What the owner should know. */
+  notices(): readonly string[];
+  /** What helps while writes fail. */
+  readonly advice: string;
+  /** The database cannot be asked at all: a write would only wait. */
+  isAway(): boolean;
+  /** Takes nothing more, commits what waits, then runs `last`, unless nothing can be written any more. Null: it was not run. */
+  close<T>(last: () => Steps<T>): Promise<T | null>;
 }
 
 export const UNSEALED: AssembleOptions = {
@@ -70,42 +89,77 @@ export const UNSEALED: AssembleOptions = {
   noRoom: () => false,
 };
 
-/** Everything above the database; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
-export function assemble(deps: StoreDeps, sql: Sql, home: string, options: AssembleOptions = UNSEALED): Store {
-  const chain = createChain(sql, createChainKey(options.key));
-  const endForgotten = createForgotten(sql, chain);
-  const audit = createAuditLog(sql, chain, options.headFile);
-  const endOpenApprovals = createOpenApprovalsEnd(sql, audit);
+/** Everything above SQLite; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
+export function assemble(deps: StoreDeps, sql: SqliteSql, home: string, options: AssembleOptions = UNSEALED): Store {
+  const doors = createDoors(deps, sql, options);
+  const begun = inTransaction(sql, doors.begin);
+  return doors.open(createSqliteEngine(deps, sql, options), begun, home);
+}
+
+interface Begun {
+  readonly epoch: number;
+  readonly head: Link;
+}
+
+/** `begin` is the first transaction of a gateway: it ends, or takes over, what the process before left. */
+export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOptions) {
+  const chain = createChain(sql, createChainKey(key));
+  const audit = createAuditLog(sql, chain, headFile);
   const instanceId = deps.ids.next("gateway") as InstanceId;
-  const takeOverClaims = createClaimTakeover(sql, instanceId);
   const starts = createStarts(sql);
-  const { epoch, head } = inTransaction(sql, function* () {
-    const epoch = yield* starts.begin();
-    yield* endForgotten();
-    yield* endOpenApprovals(deps.clock.now());
-    yield* takeOverClaims();
-    return { epoch, head: yield* chain.head() };
-  });
-  options.headFile?.noteCommitted(head);
-  const commits = createGroupCommit({ sql, log: deps.log, noRoom: options.noRoom });
-  let open = true;
-  const rows: RowDeps = {
-    ...deps,
-    sql,
-    instanceId,
-    mask: (deps.mask ?? NO_MASK).text,
-    write: commits.write,
-    read: createRead(() => open),
-  };
+  const endForgotten = createForgotten(sql, chain);
+  const endOpenApprovals = createOpenApprovalsEnd(sql, audit);
+  const takeOverClaims = createClaimTakeover(sql, instanceId);
   return {
-    epoch,
     instanceId,
+    *begin(): Steps<Begun> {
+      const epoch = yield* starts.begin();
+      yield* endForgotten();
+      yield* endOpenApprovals(deps.clock.now());
+      yield* takeOverClaims();
+      return { epoch, head: yield* chain.head() };
+    },
+    open(engine: Engine, { epoch, head }: Begun, home: string): Store {
+      headFile?.noteCommitted(head);
+      const { commits, read } = engine;
+      const mask = (deps.mask ?? NO_MASK).text;
+      const rows: RowDeps = { ...deps, sql, instanceId, mask, write: commits.write, read };
+      let open = true;
+      return {
+        epoch,
+        instanceId,
+        ...createRowDoors(rows, { audit, chain, headFile }, home),
+        health: createHealth({ engine, touch: starts.touch }),
+        async [Symbol.asyncDispose]() {
+          if (!open) return;
+          open = false;
+          const last = await engine.close(function* () {
+            yield* starts.end();
+            return yield* chain.head();
+          });
+          if (last) headFile?.close(last);
+        },
+      };
+    },
+  };
+}
+
+interface AuditParts {
+  readonly audit: AuditLog;
+  readonly chain: Chain;
+  readonly headFile: HeadFile | null;
+}
+
+type RowDoors = Omit<Store, "epoch" | "instanceId" | "health" | keyof AsyncDisposable>;
+
+function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, home: string): RowDoors {
+  return {
     inbox: createInbox(rows),
     turns: createTurns(rows),
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
     messages: createMessages(rows),
-    toolCalls: createToolCalls(rows, { chain, headFile: options.headFile }),
+    toolCalls: createToolCalls(rows, { chain, headFile }),
     audit: createAuditTrail(rows, audit),
     media: createMedia(rows, { home }),
     conversationFiles: createConversationFiles(rows),
@@ -127,21 +181,28 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     apiKeys: createApiKeyRows(rows, audit),
     sessionTools: createSessionTools(rows),
     responses: createResponses(rows),
-    health: createHealth({ commits, touch: starts.touch, notices: options.notices }),
-    async [Symbol.asyncDispose]() {
-      if (!open) return;
+  };
+}
+
+function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: AssembleOptions): Engine {
+  const commits = createGroupCommit({ sql, log, noRoom: options.noRoom });
+  let open = true;
+  return {
+    commits,
+    read: createRead(() => open),
+    notices: options.notices,
+    advice: "Make room on the disk.",
+    isAway: () => false,
+    async close(last) {
       open = false;
       options.closing();
       commits.close();
-      close(sql, commits, () => {
-        runAtOnce(starts.end());
-        options.headFile?.close(runAtOnce(chain.head()));
-      });
+      return close(sql, commits, last);
     },
   };
 }
 
-function inTransaction<T>(sql: Sql, run: () => Steps<T>): T {
+function inTransaction<T>(sql: SqliteSql, run: () => Steps<T>): T {
   sql.control("begin immediate");
   const value = runAtOnce(run());
   sql.control("commit");
@@ -149,11 +210,14 @@ function inTransaction<T>(sql: Sql, run: () => Steps<T>): T {
 }
 
 /** `last`: what is still written into it. */
-function close(sql: Sql, commits: Pick<GroupCommit, "isBroken">, last: () => void): void {
+function close<T>(sql: SqliteSql, commits: Pick<GroupCommit, "isBroken">, last: () => Steps<T>): T | null {
   // closing folds the log into the database without looking at its checksums, and after an I/O error the log may not be what was written
-  if (commits.isBroken()) return sql.abandon();
+  if (commits.isBroken()) {
+    sql.abandon();
+    return null;
+  }
   try {
-    last();
+    return runAtOnce(last());
   } finally {
     sql.close();
   }

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { GatewayError } from "../contracts/errors.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { createGroupCommit, MAX_BATCH, MAX_WAITING } from "./group-commit.ts";
-import { type Control, createSql, type Sql } from "./sql.ts";
+import { type Control, createSql, type SqliteSql } from "./sqlite-sql.ts";
 import type { Steps } from "./steps.ts";
 
 /** A write as row code has it, from one that needs no answers. */
@@ -21,7 +21,7 @@ function fixture() {
   const plain = createSql(db);
   const said: Control[] = [];
   const failOn = new Map<Control, Error>();
-  const sql: Sql = {
+  const sql: SqliteSql = {
     ...plain,
     get inTransaction() {
       return db.inTransaction;

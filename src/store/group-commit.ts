@@ -7,7 +7,7 @@ import { deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import { asFullDisk } from "./health/no-room.ts";
 import { faultMeaning, sqliteCode } from "./health/write-faults.ts";
-import type { Sql } from "./sql.ts";
+import type { SqliteSql } from "./sqlite-sql.ts";
 import { runAtOnce, type Steps } from "./steps.ts";
 
 export interface GroupCommit {
@@ -47,7 +47,7 @@ interface CommitDeps {
   readonly noRoom: () => boolean;
 }
 
-type Transactions = Pick<Sql, "inTransaction" | "control">;
+type Transactions = Pick<SqliteSql, "inTransaction" | "control">;
 
 export function createGroupCommit({ log, noRoom, ...deps }: CommitDeps): GroupCommit {
   const sql = knowingQuotas(deps.sql, noRoom);

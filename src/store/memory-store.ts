@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import type { Store } from "../contracts/store.ts";
 import { assemble, type StoreDeps } from "./assemble.ts";
 import { migrate } from "./migrate.ts";
-import { createSql } from "./sql.ts";
+import { createSql } from "./sqlite-sql.ts";
 
 /** `folder`: where media would be put. */
 export function openMemoryStore(deps: StoreDeps, folder: string): Store {

@@ -17,7 +17,7 @@ import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { migrate } from "./migrate.ts";
 import { assemble } from "./assemble.ts";
-import { createSql } from "./sql.ts";
+import { createSql } from "./sqlite-sql.ts";
 
 /** Every statement that a store prepares while each of its methods is used. */
 async function statementsUsed(db: Database): Promise<readonly string[]> {
@@ -247,7 +247,7 @@ test("every statement finds its rows by an index, and none sorts more than the m
   using db = new Database(":memory:");
   migrate(db, 0);
   const texts = await statementsUsed(db);
-  const sortsWaiting = (text: string) => /order by \+inbox\.seq|"overflow" = 2 group by/.test(text); // at the start only
+  const sortsWaiting = (text: string) => /order by \+"inbox"\."seq"|"overflow" = 2 group by/.test(text); // at the start only
   const addsUp = (text: string) => text.includes('sum("cost_usd")') && !text.includes('from "turns"'); // one row per conversation, when a person asks
   const costly = texts
     .filter((text) => !addsUp(text))

@@ -339,6 +339,8 @@ export interface NoteTable {
   content: string;
   tags: string; // one per line
   created_at: number;
+  /** On Postgres alone: what the full-text search looks in. */
+  words: Generated<string>;
 }
 
 /** Read by rowid, which is the note's seq. */

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { blankDisk } from "../testing/disk.ts";
-import { createSql } from "./sql.ts";
+import { createSql } from "./sqlite-sql.ts";
 import { runAtOnce } from "./steps.ts";
 
 test("a query whose statement had to make room for others works when it is asked again", () => {

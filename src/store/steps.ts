@@ -11,12 +11,14 @@
 export type Steps<T> = Generator<Query, T, Answer>;
 
 /** A query that cannot be answered at once. */
-interface Query {
+export interface Query {
   readonly text: string;
   readonly values: readonly unknown[];
+  /** Of a statement that is asked often; null: it is asked once. */
+  readonly name: string | null;
 }
 
-interface Answer {
+export interface Answer {
   readonly rows: readonly unknown[];
   /** How many rows it changed, or how many it found. */
   readonly count: number;
@@ -27,4 +29,14 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   const { done, value } = steps.next();
   if (done) return value;
   throw new Error(`a query was not answered at once: ${value.text}`);
+}
+
+/** Runs work whose queries have to be waited for: `ask` has the connection. The work hears of a failure at the place where it asked. */
+export async function runWaiting<T>(steps: Steps<T>, ask: (query: Query) => Promise<Answer>): Promise<T> {
+  let step = steps.next();
+  while (!step.done) {
+    const [asked] = await Promise.allSettled([ask(step.value)]);
+    step = asked.status === "fulfilled" ? steps.next(asked.value) : steps.throw(asked.reason);
+  }
+  return step.value;
 }

@@ -4,7 +4,8 @@
  */
 import { Database } from "bun:sqlite";
 import { migrate } from "../store/migrate.ts";
-import { createSql, type Prepared, type Sql } from "../store/sql.ts";
+import type { Prepared } from "../store/sql.ts";
+import { createSql, type SqliteSql } from "../store/sqlite-sql.ts";
 import type { Chance } from "./chance.ts";
 
 /** `begin`, `commit`: no transaction can begin, or none can end. `statement`: some writes fail. `read`: nothing can be read. */
@@ -14,7 +15,7 @@ export interface Disk extends Disposable {
   readonly db: Database;
   trouble: Trouble | null;
   /** What one life holds of it; after its death nothing gets through. */
-  sqlFor(alive: () => boolean): Sql;
+  sqlFor(alive: () => boolean): SqliteSql;
 }
 
 const FAILING_STATEMENTS = 0.4;
@@ -46,7 +47,7 @@ interface KnownStatement {
 }
 
 /** Every life prepares the same statements in the same order: those of the life before are used again, which is half of what a life costs. */
-function sharing(sql: Sql, known: KnownStatement[]): Sql {
+function sharing(sql: SqliteSql, known: KnownStatement[]): SqliteSql {
   let asked = 0;
   return {
     ...sql,
@@ -66,10 +67,10 @@ function sharing(sql: Sql, known: KnownStatement[]): Sql {
 }
 
 function troubled(
-  sql: Sql,
+  sql: SqliteSql,
   disk: { readonly trouble: Trouble | null },
   { alive, chance }: { readonly alive: () => boolean; readonly chance: Chance },
-): Sql {
+): SqliteSql {
   const fails = (kind: Trouble): void => {
     if (!alive()) throw new Error("a dead process writes nothing");
     if (disk.trouble === kind) throw new Error(`disk I/O error (${kind})`);
@@ -93,6 +94,7 @@ function troubled(
     };
   };
   return {
+    dialect: sql.dialect,
     get inTransaction() {
       return sql.inTransaction;
     },

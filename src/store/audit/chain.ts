@@ -12,10 +12,17 @@ export interface Chain {
   startAfter(last: Link): Steps<void>;
 }
 
+const NONE: Link = { no: 0, hash: "" };
+
 export function createChain(sql: Sql, key: ChainKey): Chain {
   const mark = sql.prepare((db, p: Params<Pick<AuditMarkTable, "name">>) =>
     db.selectFrom("audit_marks").select(["no", "hash"]).where("name", "=", p("name")),
   );
+  /** Two gateways that append at the same time do so one after the other. */
+  const lockedMark = sql.prepare((db, p: Params<Pick<AuditMarkTable, "name">>) => {
+    const found = db.selectFrom("audit_marks").select(["no", "hash"]).where("name", "=", p("name"));
+    return sql.dialect.locksRows ? found.forUpdate() : found;
+  });
   const move = sql.prepare((db, p: Params<AuditMarkTable>) =>
     db
       .updateTable("audit_marks")
@@ -23,7 +30,7 @@ export function createChain(sql: Sql, key: ChainKey): Chain {
       .where("name", "=", p("name")),
   );
   function* head(): Steps<Link> {
-    return (yield* mark.first({ name: "head" })) ?? { no: 0, hash: "" };
+    return (yield* mark.first({ name: "head" })) ?? NONE;
   }
   function* set(name: AuditMarkTable["name"], at: Link): Steps<void> {
     yield* move.run({ name, ...at, mac: key.markMac(name, at) });
@@ -31,7 +38,7 @@ export function createChain(sql: Sql, key: ChainKey): Chain {
   return {
     head,
     *append(kind, content) {
-      const before = yield* head();
+      const before = (yield* lockedMark.first({ name: "head" })) ?? NONE;
       const no = before.no + 1;
       const link = { no, hash: key.linkHash(before.hash, { no, kind }, content) };
       yield* set("head", link);

@@ -7,7 +7,7 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { blankDisk } from "../../testing/disk.ts";
 import { Database } from "bun:sqlite";
 import { assemble, UNSEALED } from "../assemble.ts";
-import { type Control, createSql } from "../sql.ts";
+import { type Control, createSql } from "../sqlite-sql.ts";
 
 function fixture(noRoom = false) {
   const db = Database.deserialize(blankDisk());

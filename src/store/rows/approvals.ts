@@ -11,6 +11,7 @@ import { decodeJson, encodeJson } from "./codec.ts";
 import { fromColumns, toColumns } from "./named-columns.ts";
 import { numberBefore, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
+import { newValues } from "./terms.ts";
 
 /** Rows in one transaction: a few milliseconds. */
 const MAX_AT_ONCE = 500;
@@ -109,7 +110,10 @@ function statements(sql: Sql) {
         .where("id", "=", p("id")),
     ),
     grant: sql.prepare((db, p: Params<GrantTable>) =>
-      db.replaceInto("approval_grants").values(p.row("session_key", "tool", "given_by", "at")),
+      db
+        .insertInto("approval_grants")
+        .values(p.row("session_key", "tool", "given_by", "at"))
+        .onConflict((conflict) => conflict.columns(["session_key", "tool"]).doUpdateSet(newValues("given_by", "at"))),
     ),
     list: sql.prepare((db, p: Params<{ before: number; limit: number }>) =>
       db

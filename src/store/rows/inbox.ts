@@ -15,6 +15,7 @@ import { createOverflow, type HiddenCounts } from "./overflow.ts";
 import { createNewSessions } from "./new-session.ts";
 import { searchTextOf, titleOf } from "./one-line.ts";
 import { originOf, toOriginColumns } from "./origin-columns.ts";
+import { greater } from "./terms.ts";
 
 export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
   const queries = createQueries(sql);
@@ -131,7 +132,7 @@ function sessionQueries(sql: Sql) {
         .updateTable("sessions")
         .set((eb) => ({
           messages: eb("messages", "+", 1),
-          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+          last_activity_at: greater("last_activity_at", p("at")),
         }))
         .where("key", "=", p("key"))
         .where(raw<boolean>`(${p("own")} = 1 or person is null or person = ${p("principal")}) and not ${GIVES_WAY}`)
@@ -143,10 +144,12 @@ function sessionQueries(sql: Sql) {
         .updateTable("sessions")
         .set((eb) => ({
           messages: eb("messages", "+", 1),
-          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
-          person: raw<InboxTable["sender"] | null>`iif(${p("own")} = 1 or person = ${p("principal")}, person, null)`,
-          title: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("title")}, title)`,
-          search_text: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("searchText")}, search_text)`,
+          last_activity_at: greater("last_activity_at", p("at")),
+          person: raw<
+            InboxTable["sender"] | null
+          >`case when ${p("own")} = 1 or person = ${p("principal")} then person end`,
+          title: raw<string>`case when ${GIVES_WAY} and ${p("title")} <> '' then ${p("title")} else title end`,
+          search_text: raw<string>`case when ${GIVES_WAY} and ${p("title")} <> '' then ${p("searchText")} else search_text end`,
         }))
         .where("key", "=", p("key"))
         .returning("queue_mode"),
@@ -205,7 +208,7 @@ function createQueries(sql: Sql) {
         .select(["turns.attempt", "turns.unsafe", "turns.crashes", "sessions.queue_mode"])
         .where("inbox.done", "=", raw.lit(0))
         .where("inbox.overflow", "<", raw.lit(2))
-        .orderBy(raw`+inbox.seq`),
+        .orderBy(sql.dialect.unindexed("inbox.seq")),
     ),
   };
 }

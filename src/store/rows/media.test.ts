@@ -11,7 +11,7 @@ import { createSeqIds } from "../../testing/seq-ids.ts";
 import { blankDisk } from "../../testing/disk.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { assemble } from "../assemble.ts";
-import { type Control, createSql } from "../sql.ts";
+import { type Control, createSql } from "../sqlite-sql.ts";
 
 const ID = "med_1" as MediaId;
 const file = { mediaId: ID, owner: OPERATOR, name: "a.txt", mimeType: "text/plain", data: Buffer.from("four"), at: 1 };

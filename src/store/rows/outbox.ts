@@ -116,7 +116,7 @@ function reading(sql: Sql) {
         .innerJoin("turns", "turns.id", "outbox.turn_id")
         .selectAll("outbox")
         .select("turns.state as turn_state")
-        .select((eb) => reactionsTo(eb).as("reaction"))
+        .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
         .where("outbox.id", "=", p("id")),
     ),
     claimedBy: sql.prepare((db, p: Params<{ id: string }>) =>
@@ -138,7 +138,7 @@ function reading(sql: Sql) {
         .innerJoin("turns", "turns.id", "outbox.turn_id")
         .selectAll("outbox")
         .select("turns.state as turn_state")
-        .select((eb) => reactionsTo(eb).as("reaction"))
+        .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
         .where("outbox.because", "is not", null)
         .where("outbox.state", "=", p("state"))
         .where(raw<boolean>`(outbox.ended_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})`)

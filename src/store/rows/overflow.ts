@@ -81,7 +81,7 @@ function createQueries(sql: Sql) {
         .where("overflow", "=", raw.lit(1))
         .where("turn_id", "is", null)
         .where((eb) => eb.and(p.row("agent_id", "channel", "account", "chat")))
-        .where("thread", "is", p("thread"))
+        .where("thread", "is not distinct from", p("thread"))
         .orderBy("seq")
         .limit(p("limit")),
     ),
@@ -107,7 +107,7 @@ function createQueries(sql: Sql) {
         .where("session_key", "=", p("session_key"))
         .where("turn_id", "is", null)
         .where((eb) => eb.and(p.row("agent_id", "channel", "account", "chat")))
-        .where("thread", "is", p("thread"))
+        .where("thread", "is not distinct from", p("thread"))
         .where("seq", "<=", (eb) =>
           eb.selectFrom("inbox as last").select("last.seq").where("last.id", "=", p("through")),
         ),

@@ -6,6 +6,7 @@ import { NEW_REPLY, type NewReply } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";
+import { greater } from "./terms.ts";
 
 interface ReplyRows {
   add(row: NewReply): Steps<void>;
@@ -26,7 +27,7 @@ export function createReplyRows(sql: Sql): ReplyRows {
       .updateTable("sessions")
       .set((eb) => ({
         messages: eb("messages", "+", p("messages")),
-        last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+        last_activity_at: greater("last_activity_at", p("at")),
       }))
       .where("key", "=", p("key")),
   );

@@ -2,6 +2,7 @@
 import type { SessionSummary } from "../../contracts/chat.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { SessionStore } from "../../contracts/store.ts";
+import type { Dialect } from "../dialect.ts";
 import type { SessionTable } from "../schema.ts";
 import type { Builder, Params } from "../sql.ts";
 import { sql as raw } from "kysely";
@@ -58,7 +59,7 @@ export function createSessions(deps: RowDeps): SessionStore {
       read(function* () {
         const limit = pageSize(page);
         const after = page.cursor === undefined ? null : decodeCursor(page.cursor, ["number", "string"]);
-        const rows = yield* sql.all((db) => listQuery(db, filter, after).limit(limit + 1));
+        const rows = yield* sql.all((db) => listQuery(db, sql.dialect, filter, after).limit(limit + 1));
         return pageOf(rows, limit, toSummary, (last) => [last.last_activity_at, last.key]);
       }),
     transcript: createTranscript(deps),
@@ -78,11 +79,16 @@ export function createSessions(deps: RowDeps): SessionStore {
 }
 
 /** Walks the index by activity from the cursor on: the cost is the rows passed, not the rows there are. */
-function listQuery(db: Builder, filter: Parameters<SessionStore["list"]>[0], after: readonly unknown[] | null) {
+function listQuery(
+  db: Builder,
+  dialect: Dialect,
+  filter: Parameters<SessionStore["list"]>[0],
+  after: readonly unknown[] | null,
+) {
   const { search, channel, within } = filter;
   let query = db.selectFrom("sessions").select(SUMMARY).orderBy("last_activity_at", "desc").orderBy("key", "desc");
   if (after) query = query.where(raw<boolean>`(last_activity_at, key) < (${after[0]}, ${after[1]})`);
-  if (within) query = query.where(withinReach("key", within));
+  if (within) query = query.where(withinReach(dialect, "key", within));
   if (channel !== undefined) query = query.where("channel", "=", channel);
   else if (!search) query = query.where("channel", "not in", RUN_CHANNELS); // listed when they are asked for;
   if (search)

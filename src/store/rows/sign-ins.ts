@@ -5,12 +5,18 @@ import type { SignInTable } from "../schema.ts";
 import type { Params } from "../sql.ts";
 import { fromColumns, toColumns } from "./named-columns.ts";
 import type { RowDeps } from "./row-deps.ts";
+import { newValues } from "./terms.ts";
 
 const FOUND = ["principal", "expires_at", "auth_digest"] as const;
 const COLUMNS = ["digest", "created_at", ...FOUND] as const;
 
 export function createSignIns({ sql, read, write, clock }: RowDeps, audit: AuditLog): SignInStore {
-  const add = sql.prepare((db, p: Params<SignInTable>) => db.replaceInto("sign_ins").values(p.row(...COLUMNS)));
+  const add = sql.prepare((db, p: Params<SignInTable>) =>
+    db
+      .insertInto("sign_ins")
+      .values(p.row(...COLUMNS))
+      .onConflict((conflict) => conflict.column("digest").doUpdateSet(newValues("created_at", ...FOUND))),
+  );
   const dropExpired = sql.prepare((db, p: Params<{ now: number }>) =>
     db.deleteFrom("sign_ins").where("expires_at", "<=", p("now")),
   );

@@ -84,7 +84,7 @@ function createQueries(sql: Sql) {
       db
         .selectFrom("outbox")
         .select(REPLY)
-        .select((eb) => reactionsTo(eb).as("reaction"))
+        .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
         .where("turn_id", "=", p("turnId"))
         .where("deleted_at", "is", null)
         .orderBy("part"),

@@ -4,6 +4,7 @@ import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { UsageColumns } from "./codec.ts";
+import { greater } from "./terms.ts";
 
 export type TurnQueries = ReturnType<typeof createTurnQueries>;
 
@@ -135,7 +136,7 @@ function ending(sql: Sql) {
           output_tokens: eb("output_tokens", "+", p("output_tokens")),
           cost_usd: eb("cost_usd", "+", p("cost_usd")),
           messages: eb("messages", "+", p("messages")),
-          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+          last_activity_at: greater("last_activity_at", p("at")),
         }))
         .where("key", "=", p("key")),
     ),
@@ -154,7 +155,7 @@ function ending(sql: Sql) {
         .set((eb) => ({
           settled_bytes: p("settledBytes"),
           turns: eb("turns", "+", 1),
-          ended_at: eb.fn<number>("max", ["ended_at", eb.val(p("at"))]),
+          ended_at: greater("ended_at", p("at")),
           input_tokens: eb("input_tokens", "+", p("input_tokens")),
           output_tokens: eb("output_tokens", "+", p("output_tokens")),
           cost_usd: eb("cost_usd", "+", p("cost_usd")),

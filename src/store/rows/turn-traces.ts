@@ -3,6 +3,7 @@ import { type Selectable, sql as raw } from "kysely";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Span } from "../../contracts/queue.ts";
 import type { TurnStore, TurnToolCall, TurnTrace } from "../../contracts/store.ts";
+import type { Dialect } from "../dialect.ts";
 import type { TurnTable } from "../schema.ts";
 import type { Builder, Params } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -42,7 +43,9 @@ export function createTurnTraces(
     list: (filter, page) =>
       read(function* () {
         const limit = pageSize(page);
-        const rows: TraceRow[] = yield* sql.all((db) => listQuery(db, filter, numberBefore(page)).limit(limit + 1));
+        const rows: TraceRow[] = yield* sql.all((db) =>
+          listQuery(db, sql.dialect, filter, numberBefore(page)).limit(limit + 1),
+        );
         const shown = pageOf(
           rows,
           limit,
@@ -62,10 +65,10 @@ export function createTurnTraces(
 }
 
 /** Walks turns from the cursor on. The outcome is written out, not passed: only so does SQLite see that the small indexes fit. */
-function listQuery(db: Builder, { sessionKey, outcome, within }: Filter, before: number) {
+function listQuery(db: Builder, dialect: Dialect, { sessionKey, outcome, within }: Filter, before: number) {
   let query = db.selectFrom("turns").select(COLUMNS).where("seq", "<", before).orderBy("seq", "desc");
   if (sessionKey !== undefined) query = query.where("session_key", "=", sessionKey);
-  if (within) query = query.where(withinReach("session_key", within));
+  if (within) query = query.where(withinReach(dialect, "session_key", within));
   if (outcome !== undefined) query = query.where("state", "=", raw.lit(outcome));
   return query;
 }

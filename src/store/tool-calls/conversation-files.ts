@@ -16,7 +16,7 @@ export function createConversationFiles({ sql, read }: Pick<RowDeps, "sql" | "re
       .innerJoin("inbox", "inbox.turn_id", "turns.id")
       .select("inbox.attachments")
       .where("turns.session_key", "=", p("sessionKey"))
-      .where(raw<boolean>`instr(inbox.attachments, ${p("mediaId")}) > 0`),
+      .where(raw<boolean>`inbox.attachments like '%' || ${p("mediaId")} || '%'`),
   );
   // pi's tools that only look make no file, and neither does a call that was refused; one that a crash ended has no known end.
   const running = sql.prepare((db, p: Params<{ sessionKey: SessionKey; from: number; to: number }>) =>

@@ -146,7 +146,12 @@ function createJobQueries({ sql }: RowDeps) {
         .values(p.row(...COLUMNS))
         .onConflict((conflict) => conflict.column("id").doNothing()),
     ),
-    replace: sql.prepare((db, p: Params<JobTable>) => db.replaceInto("jobs").values(p.row(...COLUMNS))),
+    replace: sql.prepare((db, p: Params<JobTable>) =>
+      db
+        .updateTable("jobs")
+        .set(p.row(...COLUMNS))
+        .where("id", "=", p("id")),
+    ),
     remove: sql.prepare((db, p: Params<{ id: string }>) => db.deleteFrom("jobs").where("id", "=", p("id"))),
     get: sql.prepare((db, p: Params<{ id: string }>) => db.selectFrom("jobs").selectAll().where("id", "=", p("id"))),
     count: sql.prepare((db, p: Params<Pick<JobTable, "created_by" | "source">>) =>

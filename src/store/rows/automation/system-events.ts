@@ -13,6 +13,7 @@ import type { Params, Sql } from "../../sql.ts";
 import type { Steps } from "../../steps.ts";
 import { fromColumns, toColumns } from "../named-columns.ts";
 import type { RowDeps } from "../row-deps.ts";
+import { NEWEST } from "../paging.ts";
 
 /** An id is remembered for this long after its event has expired, so that a late repeat is still one. */
 const REMEMBER_MS = 7 * 86_400_000;
@@ -97,7 +98,7 @@ function keeping(sql: Sql) {
         .where("hidden", "=", raw.lit(0))
         .where("turn_id", "is", null)
         .orderBy("seq", "desc")
-        .limit(-1)
+        .limit(NEWEST)
         .offset(p("keep")),
     ),
     hide: sql.prepare((db, p: Params<{ seq: number }>) =>

@@ -3,6 +3,7 @@ import type { ChannelState } from "../../../contracts/channels/platform.ts";
 import type { ChannelFactTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
+import { newValues } from "../terms.ts";
 
 type Name = Omit<ChannelFactTable, "value">;
 type Range = Omit<Name, "key"> & { readonly from: string; readonly to: string };
@@ -30,7 +31,10 @@ export function createChannelState({ sql, read, write }: RowDeps): ChannelState 
       .limit(MAX_LISTED),
   );
   const put = sql.prepare((db, p: Params<ChannelFactTable>) =>
-    db.replaceInto("channel_facts").values(p.row("channel", "account", "key", "value")),
+    db
+      .insertInto("channel_facts")
+      .values(p.row("channel", "account", "key", "value"))
+      .onConflict((conflict) => conflict.columns(["channel", "account", "key"]).doUpdateSet(newValues("value"))),
   );
   const drop = sql.prepare((db, p: Params<Name>) =>
     db.deleteFrom("channel_facts").where((eb) => eb.and(p.row("channel", "account", "key"))),

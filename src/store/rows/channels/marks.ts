@@ -1,14 +1,18 @@
 /** Reactions and pins of a message, as every list of messages shows them. */
-import { type ExpressionBuilder, sql as raw } from "kysely";
+import type { ExpressionBuilder } from "kysely";
 import type { TranscriptItem } from "../../../contracts/chat.ts";
+import type { Dialect } from "../../dialect.ts";
 import type { InboxTable, Tables } from "../../schema.ts";
 import { decodeJson } from "../codec.ts";
 
 /** The reactions of people to a row of the outbox, as one text; null: none. */
-export function reactionsTo(eb: ExpressionBuilder<Tables, "outbox"> | ExpressionBuilder<Tables, "outbox" | "turns">) {
+export function reactionsTo(
+  { inOneText }: Dialect,
+  eb: ExpressionBuilder<Tables, "outbox"> | ExpressionBuilder<Tables, "outbox" | "turns">,
+) {
   return (eb as ExpressionBuilder<Tables, "outbox">)
     .selectFrom("reactions")
-    .select(raw<string | null>`group_concat(reactions.emoji, ' ')`.as("emoji"))
+    .select(inOneText("reactions.emoji", "reactions.principal").as("emoji"))
     .whereRef("reactions.message_id", "=", "outbox.id");
 }
 

@@ -118,7 +118,7 @@ function createQueries(sql: Sql) {
         .innerJoin("turns", "turns.id", "outbox.turn_id")
         .select(REPLY.map((column) => `outbox.${column}` as const))
         .select("turns.state as turn_state")
-        .select((eb) => reactionsTo(eb).as("reaction"))
+        .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
         .where("outbox.id", "=", p("id"))
         .where("outbox.deleted_at", "is", null),
     ),

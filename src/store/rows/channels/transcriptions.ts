@@ -3,6 +3,7 @@ import type { TranscriptionStore } from "../../../contracts/store/transcriptions
 import type { SpokenWordTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
+import { newValues } from "../terms.ts";
 
 /** Older ones are dropped when a new one comes. */
 const SPOKEN_WORDS_KEPT_MS = 90 * 86_400_000;
@@ -12,7 +13,10 @@ export function createTranscriptions({ sql, read, write }: RowDeps): Transcripti
     db.selectFrom("spoken_words").select("words").where("digest", "=", p("digest")),
   );
   const put = sql.prepare((db, p: Params<SpokenWordTable>) =>
-    db.replaceInto("spoken_words").values(p.row("digest", "words", "at")),
+    db
+      .insertInto("spoken_words")
+      .values(p.row("digest", "words", "at"))
+      .onConflict((conflict) => conflict.column("digest").doUpdateSet(newValues("words", "at"))),
   );
   const dropOld = sql.prepare((db, p: Params<{ before: number }>) =>
     db.deleteFrom("spoken_words").where("at", "<", p("before")),

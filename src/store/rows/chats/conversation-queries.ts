@@ -3,6 +3,7 @@ import { sql as raw } from "kysely";
 import type { AgentId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { ConversationTable, SessionTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
+import { greater, newValues } from "../terms.ts";
 
 /** Channels of runs, webhooks and heartbeats: their sessions are many, and nobody talks in them. */
 export const RUN_CHANNELS = ["cron", "hook", "webhook"] as const;
@@ -72,7 +73,7 @@ function reading(sql: Sql) {
         .selectFrom("turns")
         .select("id")
         .where("file", "=", p("file"))
-        .where(raw<string>`+state`, "=", raw.lit("running"))
+        .where(sql.dialect.unindexed("state"), "=", raw.lit("running"))
         .where("id", "!=", p("except"))
         .limit(1),
     ),
@@ -109,17 +110,18 @@ function facts(sql: Sql) {
   };
 }
 
+const KEPT = [
+  ...["session_key", "agent_id", "person", "title", "started_at", "ended_at"],
+  ...["turns", "input_tokens", "output_tokens", "cost_usd", "settled_bytes"],
+] as const satisfies readonly (keyof ConversationTable)[];
+
 function writing(sql: Sql) {
   return {
     keep: sql.prepare((db, p: Params<ConversationTable>) =>
       db
-        .replaceInto("conversations")
-        .values(
-          p.row(
-            ...(["file", "session_key", "agent_id", "person", "title", "started_at", "ended_at"] as const),
-            ...(["turns", "input_tokens", "output_tokens", "cost_usd", "settled_bytes"] as const),
-          ),
-        ),
+        .insertInto("conversations")
+        .values(p.row("file", ...KEPT))
+        .onConflict((conflict) => conflict.column("file").doUpdateSet(newValues(...KEPT))),
     ),
     release: sql.prepare((db, p: Params<{ file: string }>) =>
       db.deleteFrom("conversations").where("file", "=", p("file")),
@@ -131,10 +133,10 @@ function writing(sql: Sql) {
       ) =>
         db
           .updateTable("sessions")
-          .set((eb) => ({
+          .set({
             ...p.row("file", "settled_bytes", "switched_by"),
-            last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
-          }))
+            last_activity_at: greater("last_activity_at", p("at")),
+          })
           .where("key", "=", p("key")),
     ),
   };

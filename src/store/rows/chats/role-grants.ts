@@ -5,6 +5,7 @@ import { type AuditLog, createAuditedWrite } from "../../audit/entries.ts";
 import type { RoleGrantTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
+import { newValues } from "../terms.ts";
 
 export function createRoleGrants({ sql, read, write, clock }: RowDeps, audit: AuditLog): RoleGrantStore {
   const all = sql.prepare((db, _p: Params<object>) =>
@@ -15,7 +16,10 @@ export function createRoleGrants({ sql, read, write, clock }: RowDeps, audit: Au
       .orderBy("principal"),
   );
   const put = sql.prepare((db, p: Params<RoleGrantTable>) =>
-    db.replaceInto("role_grants").values(p.row("principal", "role", "granted_by", "at")),
+    db
+      .insertInto("role_grants")
+      .values(p.row("principal", "role", "granted_by", "at"))
+      .onConflict((conflict) => conflict.column("principal").doUpdateSet(newValues("role", "granted_by", "at"))),
   );
   const remove = sql.prepare((db, p: Params<{ principal: Principal }>) =>
     db.deleteFrom("role_grants").where("principal", "=", p("principal")),

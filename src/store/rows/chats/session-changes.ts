@@ -31,7 +31,7 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
       .innerJoin("inbox", "inbox.turn_id", "turns.id")
       .select(["inbox.text", "inbox.quoted", "inbox.attachments"])
       .where("turns.session_key", "=", p("key"))
-      .where(raw<number>`substr(inbox.text, 1, 1) = '/'`, "=", p("commands"))
+      .where(raw<number>`case when substr(inbox.text, 1, 1) = '/' then 1 else 0 end`, "=", p("commands"))
       .orderBy("turns.seq")
       .limit(1),
   );

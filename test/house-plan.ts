@@ -99,6 +99,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:jsc": [],
   "bun:ffi": ["src/sandbox/launcher/", "src/agents/process/", "bridge/memory.ts"],
   kysely: ["src/store/"],
+  pg: ["src/store/postgres/"],
   pino: ["src/observe/"],
   "pino-pretty": ["src/observe/"],
   "prom-client": ["src/observe/"],

@@ -13,8 +13,8 @@ export interface ConfigDiff {
   readonly weakensAuth: boolean;
 }
 
-/** The port is opened once; everything else takes effect while the gateway runs. */
-export const NEEDS_RESTART: ReadonlySet<string> = new Set(["gateway.port", "gateway.bind"]);
+/** The port and the database are opened once; everything else takes effect while the gateway runs. */
+export const NEEDS_RESTART: ReadonlySet<string> = new Set(["gateway.port", "gateway.bind", "store.url"]);
 
 export function diffConfig(before: Config, after: Config): ConfigDiff {
   const changed: string[] = [];

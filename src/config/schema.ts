@@ -17,6 +17,7 @@ import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
 import { PluginsSection } from "./sections/plugins.ts";
 import { QueueSection } from "./sections/queue.ts";
+import { StoreSection } from "./sections/store.ts";
 import { ToolsSection } from "./sections/tools.ts";
 import { BindingsSection, RolesSection, SessionSection } from "./sections/routing.ts";
 
@@ -38,6 +39,7 @@ export const ConfigSchema = Type.Object(
     hooks: HooksSection,
     tools: ToolsSection,
     media: MediaSection,
+    store: StoreSection,
     mcp: McpSection,
     plugins: PluginsSection,
     logging: LoggingSection,

@@ -1,7 +1,8 @@
 /**
- * Everything the gateway remembers: messages, turns, replies, tool calls, media and sign-ins, in one SQLite file of the state directory.
- * `openStateDirectory` takes the directory for this process and comes first; `openStore` opens the database in it and brings it up to date.
- * `checkStore` only looks; `snapshotDatabase` copies it while it is in use; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in contracts/store.ts; nothing of SQLite is visible outside this folder.
+ * Everything the gateway remembers: messages, turns, replies, tool calls, media and sign-ins, in one SQLite file of the state directory, or in
+ * a Postgres database. `openStateDirectory` takes the directory for this process and comes first; `openStore` opens the database and brings it
+ * up to date. `checkStore` only looks; `snapshotDatabase` copies an SQLite file while it is in use; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in
+ * contracts/store.ts; nothing of either engine is visible outside this folder.
  */
 export { verifyAudit } from "./audit/verify.ts";
 export { checkStore } from "./inspect.ts";

@@ -4,6 +4,7 @@ import { chmod, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Store } from "../contracts/store.ts";
+import type { Secret } from "../kit/secret.ts";
 import { createHeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
 import { storeFailed } from "./group-commit.ts";
@@ -16,7 +17,7 @@ import { prepareStateDirectory, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
 import { openAuditKey } from "./secret-files.ts";
-import { createSql } from "./sql.ts";
+import { createSql } from "./sqlite-sql.ts";
 import { assemble, type StoreDeps } from "./assemble.ts";
 
 /** How long a statement waits for another process that looks at the file, such as `doctor`. The gateway stands still meanwhile. */
@@ -40,10 +41,20 @@ const PRAGMAS = [
   `journal_size_limit = ${MAX_IDLE_LOG_BYTES}`,
 ];
 
+interface OpenOptions {
+  readonly home: string;
+  /** Of a Postgres database; without it, it is an SQLite file in the state directory. */
+  readonly url?: Secret | undefined;
+}
+
 /** The caller holds the directory (`openStateDirectory`). Throws `store_newer`, `store_corrupt`, `home_unusable` and leaves the file as it was. */
-export async function openStore(deps: StoreDeps, { home }: { readonly home: string }): Promise<Store> {
+export async function openStore(deps: StoreDeps, { home, url }: OpenOptions): Promise<Store> {
   const startedAt = deps.clock.elapsed();
   const path = await prepareStateDirectory(deps, home);
+  if (url) {
+    const { openPostgresStore } = await import("./postgres/open.ts"); // nothing of Postgres is loaded for SQLite
+    return openPostgresStore(deps, { home: path, url });
+  }
   const file = join(path, DATABASE_FILE);
   await keepDamagedLog(deps, file);
   const found = await inspected(file);

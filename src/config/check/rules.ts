@@ -40,6 +40,7 @@ const RULES: readonly Rule[] = [
   { reads: ["heartbeat", "agents"], check: zoneRules },
   { reads: ["channels.discord"], check: discordKeyRule },
   { reads: ["mcp.servers"], check: mcpServerRules },
+  { reads: ["store.url"], check: storeRule },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */
@@ -50,6 +51,18 @@ export function brokenRules(world: RuleInput, brokenPaths: readonly string[]): r
 
 const isWithin = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`);
+
+/** The value is not repeated: it holds a password. */
+function* storeRule({ config }: RuleInput): Generator<RuleProblem> {
+  const url = config.store.url?.reveal();
+  if (url === undefined) return;
+  const isPostgres = /^postgres(?:ql)?:$/.test(URL.parse(url)?.protocol ?? "");
+  if (!isPostgres)
+    yield problem(
+      "store.url",
+      "store.url is not the address of a Postgres database. It begins with postgres:// and has no spaces.",
+    );
+}
 
 function* credentialRules({ config }: RuleInput): Generator<RuleProblem> {
   const { auth } = config.gateway;

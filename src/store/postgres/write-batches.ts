@@ -1,0 +1,168 @@
+/**
+ * Writes over one connection. Those that are asked for while a transaction runs share the next one: they run one after the other, and each
+ * is told its result after the commit. Two gateways that write at the same time are kept apart by SERIALIZABLE: one of the two batches runs
+ * again. A connection that is lost during a commit leaves no doubt: each batch writes its number with its rows, and the number is read back.
+ */
+import { GatewayError } from "../../contracts/errors.ts";
+import type { InstanceId } from "../../contracts/ids.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { deferred } from "../../kit/deferred.ts";
+import type { Log } from "../../kit/log.ts";
+import { type GroupCommit, MAX_BATCH, MAX_WAITING, storeFailed } from "../group-commit.ts";
+import type { Steps } from "../steps.ts";
+import { type BatchedWrite, endOf, lastBatch, type Outcome, runGuarded, runPlain } from "./batch-transaction.ts";
+import type { Connection } from "./connection.ts";
+import { ConnectionLost, postgresFault, sqlState } from "./faults.ts";
+import type { Reconnecting } from "./reconnecting.ts";
+
+interface WriteDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly writer: Reconnecting;
+  /** Whose batches these are: the row of its numbers is there already. */
+  readonly instanceId: InstanceId;
+}
+
+interface Waiting extends BatchedWrite {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface WriteBatches extends Pick<GroupCommit, "write" | "fault" | "broken" | "isBroken"> {
+  /** Commits what waits, and takes nothing more. */
+  close(): Promise<void>;
+}
+
+/** How long a write waits for a connection before it is refused. */
+const MAX_WAIT_MS = 10_000;
+/** Of a batch that met another transaction. The pauses before them grow from a few milliseconds to about a second. */
+const MAX_ATTEMPTS = 12;
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 250;
+
+export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps): WriteBatches {
+  const closing = new AbortController();
+  const waiting: Waiting[] = [];
+  let closed = false;
+  let running: Promise<void> | null = null;
+  let fault: GatewayError | null = null;
+
+  const report = (error: unknown): void => {
+    if (error !== null && fault === null) log.error("store cannot write", { error });
+    if (error === null && fault !== null) log.info("store writes again");
+    fault = error === null ? null : storeFailed(error);
+  };
+
+  const commit = createCommitting({ clock, writer, instanceId, report, isClosed: () => closed }, closing.signal);
+
+  /** Never rejects: each write is told what came of it. */
+  const runAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MAX_BATCH);
+      try {
+        const outcomes = await commit(batch);
+        report(null);
+        for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
+      } catch (error) {
+        report(error);
+        for (const one of batch) one.reject(storeFailed(error));
+      }
+    }
+    running = null;
+  };
+
+  const schedule = (): void => {
+    running ??= new Promise<void>((resolve) => setImmediate(resolve)).then(runAll);
+  };
+
+  return {
+    write<T>(run: () => Steps<T>): Promise<T> {
+      if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
+      if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
+      return new Promise<T>((resolve, reject) => {
+        waiting.push({ run, resolve: resolve as Waiting["resolve"], reject });
+        schedule();
+      });
+    },
+    async close() {
+      closed = true;
+      await running;
+      closing.abort(new Error("the store is closed"));
+    },
+    fault() {
+      const away = writer.fault();
+      return away === null ? fault : storeFailed(away);
+    },
+    broken: deferred<GatewayError>().promise, // nothing on a server far away makes this process unfit
+    isBroken: () => false,
+  };
+}
+
+interface CommitDeps extends Pick<WriteDeps, "clock" | "writer" | "instanceId"> {
+  report(error: unknown): void;
+  isClosed(): boolean;
+}
+
+/** Commits one batch after the other, each as often as it takes. Throws when nothing of it was written, for a reason that holds for all. */
+function createCommitting({ clock, writer, instanceId, report, isClosed }: CommitDeps, closing: AbortSignal) {
+  let number = 0;
+
+  const connection = async (): Promise<Connection> => {
+    using limit = clock.deadline(MAX_WAIT_MS, () => new ConnectionLost("there is no connection to Postgres"));
+    return await writer.connection(limit.signal);
+  };
+
+  /** The connection went with the answer. Its transaction has ended, either way, before its row can be locked by another one. */
+  const wasCommitted = async (batch: number, lostPid: number): Promise<boolean> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const settled = await (await connection()).ask(lastBatch(instanceId, lostPid));
+        return ((settled.rows[0] as { batch: number } | undefined)?.batch ?? -1) >= batch;
+      } catch (error) {
+        report(error);
+        if (isClosed()) throw error;
+        await clock.sleep(pauseBefore(attempt), closing);
+      }
+    }
+  };
+
+  return async (batch: readonly BatchedWrite[]): Promise<readonly Outcome[]> => {
+    const mine = ++number;
+    let guarded = false;
+    for (let attempt = 1; ; attempt++) {
+      const current = await connection();
+      const work = { connection: current, batch, end: endOf(instanceId, mine) };
+      const done = guarded ? await runGuarded(work) : await runPlain(work);
+      if (done.kind === "committed") return done.outcomes;
+      if (done.kind === "in doubt" && (await wasCommitted(mine, current.pid))) return done.outcomes;
+      if (done.kind === "one is wrong") {
+        const next = afterWrong(done.error, { attempt, alone: batch.length === 1 });
+        if (next === "refuse") return [{ ok: false, error: done.error }];
+        guarded = next === "guarded";
+        continue;
+      }
+      if (done.kind === "failed" && (postgresFault(done.error) === "wait" || attempt >= MAX_ATTEMPTS)) throw done.error;
+      await clock.sleep(pauseBefore(attempt), closing);
+    }
+  };
+}
+
+function tell(one: Waiting | undefined, outcome: Outcome | undefined): void {
+  if (outcome?.ok) one?.resolve(outcome.value);
+  else one?.reject(storeFailed(outcome?.error));
+}
+
+function pauseBefore(attempt: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
+}
+
+/**
+ * Another gateway may have added the same row since this transaction began: run again, the work sees that row and does not add it. A row that
+ * is there twice after that is the fault of the write.
+ */
+function afterWrong(error: unknown, { attempt, alone }: { readonly attempt: number; readonly alone: boolean }) {
+  if (attempt === 1 && sqlState(error) === UNIQUE_VIOLATION) return "again";
+  return alone ? "refuse" : "guarded";
+}
+
+const UNIQUE_VIOLATION = "23505";

@@ -5,6 +5,7 @@ import { SendError } from "../contracts/channel.ts";
 import type { OpenChannel } from "../contracts/channels/platform.ts";
 import { secret } from "../kit/secret.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
+import { waitForEnd } from "../testing/wait-for.ts";
 import { unhandledIn } from "../testing/unhandled.ts";
 import { createPlatforms, OPEN_MS, type PlatformEntry } from "./open-platforms.ts";
 
@@ -60,6 +61,107 @@ async function world(entries: (shown: Shown) => readonly PlatformEntry[]) {
   };
   return { bench, shown, platforms, [Symbol.asyncDispose]: end };
 }
+
+describe("a change of platforms", () => {
+  const broken = (shown: Shown, open: () => Promise<readonly OpenChannel[]>) => [
+    entry("one", shown, { load: async () => ({ id: "one", open }) }),
+  ];
+  const told = ({ bench }: { bench: Awaited<ReturnType<typeof channelBench>> }) => {
+    const changes: string[] = [];
+    bench.deps.events.on("status", ({ what }) => void changes.push(what));
+    return () => changes.splice(0).length;
+  };
+
+  test("is told each time: when it is opened, fails, is tried again, and goes", async () => {
+    let fails = true;
+    await using w = await world((shown) =>
+      broken(shown, async () => {
+        if (fails) throw new Error("no network");
+        return [account("one", "a", shown)];
+      }),
+    );
+    const changes = told(w);
+    await w.platforms.apply(config({ one: 1 }));
+    await w.bench.clock.advance(0);
+    expect(changes()).toBe(2); // it is there now, and it is in trouble
+    expect(w.platforms.channel("one")?.health()).toMatchObject({ ok: false, detail: "no network" });
+    fails = false;
+    await w.bench.clock.advance(5_000);
+    expect([changes(), w.platforms.channel("one")?.health().ok]).toEqual([1, true]);
+    await w.platforms.apply(config({}));
+    expect([changes(), w.platforms.channel("one")]).toEqual([1, undefined]);
+  });
+
+  test("is over for one that has no account: its trouble is forgotten", async () => {
+    let tries = 0;
+    await using w = await world((shown) =>
+      broken(shown, async () => {
+        if (++tries === 1) throw new Error("no network");
+        return [];
+      }),
+    );
+    await w.platforms.apply(config({ one: 1 }));
+    await w.bench.clock.advance(5_000);
+    expect(w.platforms.health()).toEqual([{ id: "one", ok: false, detail: "no account is configured" }]);
+  });
+
+  test("does not wait without end for an account that does not close", async () => {
+    const w = await world((shown) =>
+      broken(shown, async () => [
+        { ...account("one", "a", shown), [Symbol.asyncDispose]: () => new Promise<void>(() => undefined) },
+      ]),
+    );
+    await w.platforms.apply(config({ one: 1 }));
+    await w.bench.clock.advance(0);
+    const applied = w.platforms.apply(config({}));
+    await w.bench.clock.advance(5_000);
+    await waitForEnd("the change", applied);
+    expect(w.bench.log.lines.map(({ words }) => words)).toContain("channel did not close cleanly");
+    await w[Symbol.asyncDispose]();
+  });
+
+  test("that is under way at the stop is finished first, and what it has opened is closed", async () => {
+    const closing = Promise.withResolvers<undefined>();
+    const closed: number[] = [];
+    let opened = 0;
+    await using w = await world((shown) =>
+      broken(shown, async () => {
+        const number = ++opened;
+        const end = async (): Promise<void> => {
+          if (number === 1) await closing.promise;
+          closed.push(number);
+        };
+        return [{ ...account("one", "a", shown), [Symbol.asyncDispose]: end }];
+      }),
+    );
+    await w.platforms.apply(config({ one: 1 }));
+    await w.bench.clock.advance(0);
+    const applied = w.platforms.apply(config({ one: 2 }));
+    await w.bench.clock.advance(0);
+    const stopping = Promise.resolve(w.platforms[Symbol.asyncDispose]());
+    await w.bench.clock.advance(0);
+    closing.resolve(undefined);
+    await waitForEnd("the stop", Promise.all([applied, stopping]));
+    await w.bench.clock.advance(0);
+    expect([closed.length === opened, w.platforms.health()]).toEqual([true, []]);
+  });
+
+  test("closes at once for whoever asks, however long an account takes to close", async () => {
+    const closing = Promise.withResolvers<undefined>();
+    await using w = await world((shown) =>
+      broken(shown, async () => [{ ...account("one", "a", shown), [Symbol.asyncDispose]: () => closing.promise }]),
+    );
+    await w.platforms.apply(config({ one: 1 }));
+    await w.bench.clock.advance(0);
+    expect(w.platforms.webhook("/one/a")).not.toBeNull();
+    const applied = w.platforms.apply(config({}));
+    await w.bench.clock.advance(0);
+    const meanwhile = [w.platforms.webhook("/one/a"), w.platforms.health()];
+    closing.resolve(undefined);
+    await applied;
+    expect(meanwhile).toEqual([null, [{ id: "one", ok: false, detail: "no account is configured" }]]);
+  });
+});
 
 describe("platforms", () => {
   test("are loaded only when they are on, and replies take the account they belong to", async () => {

@@ -52,4 +52,7 @@ test("the switchboard does not guess how far a part of an absent account has com
   const { messages } = createSwitchboard("x", [one, two], null);
   await expect(messages?.delivered(away, NEVER)).rejects.toThrow("no account gone is open");
   await expect(messages?.skip(away, NEVER)).rejects.toThrow("no account gone is open");
+  const questions = { maxButtons: 1, maxLabelChars: 1, show: async () => ({ messageId: null, close: async () => {} }) };
+  const asking = createSwitchboard("x", [{ ...one, questions }], null);
+  await expect(asking.questions?.show({ to: away.to } as never, NEVER)).rejects.toThrow("no account gone is open");
 });

@@ -3,12 +3,14 @@ import { describe, expect, test } from "bun:test";
 import type { InboundMessage } from "../contracts/chat.ts";
 import type { Config } from "../config/index.ts";
 import { SendError } from "../contracts/channel.ts";
+import type { PluginChannelDeps } from "../contracts/channels/channel-kit.ts";
 import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { AskedQuestion } from "../contracts/channels/question.ts";
 import type { Principal, SessionKey } from "../contracts/ids.ts";
+import type { PendingApproval } from "../contracts/tools/approval.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
 import { inbound } from "../testing/messages.ts";
-import type { PluginPlatform } from "./plugin-platform.ts";
+import { fenced, type PluginPlatform } from "./plugin-platform.ts";
 import { createPlatforms, OPEN_MS } from "./open-platforms.ts";
 
 const NEVER = new AbortController().signal;
@@ -157,6 +159,60 @@ describe("a plugin's channel", () => {
     await facts.put("pigeon", "main", "seen", "1");
     await expect(facts.list("telegram", "main", "")).rejects.toMatchObject({ code: "plugin_invalid" });
     await expect(facts.put("telegram", "main", "offset", "1")).rejects.toMatchObject({ code: "plugin_invalid" });
+  });
+
+  test("is closed when that is over, also one that was opened in vain", async () => {
+    const closed: string[] = [];
+    const slow = (id: string): OpenChannel => ({
+      ...pigeon(),
+      id,
+      async [Symbol.asyncDispose]() {
+        await new Promise((resolve) => setImmediate(resolve));
+        closed.push(id);
+      },
+    });
+    await using bench = await channelBench();
+    const opening = (id: string) => fenced({ id: "pigeon", open: async () => [slow(id)] }).open(bench.deps, NEVER);
+    const [channel] = await opening("pigeon");
+    await channel?.[Symbol.asyncDispose]();
+    expect(closed).toEqual(["pigeon"]);
+    await expect(opening("owl")).rejects.toThrow("a channel called owl");
+    expect(closed).toEqual(["pigeon", "owl"]);
+  });
+
+  test("hands in messages and approvals with its own signals", async () => {
+    const bench = await channelBench();
+    const received: AbortSignal[] = [];
+    const receive: PlatformDeps["door"]["receive"] = async (_message, signal) => {
+      received.push(signal);
+      return { kind: "refused", because: "ignored", say: "" };
+    };
+    let services: PluginChannelDeps | undefined;
+    const platform = fenced({ id: "pigeon", open: async (deps) => ((services = deps), [pigeon()]) });
+    const [channel] = await platform.open({ ...bench.deps, door: { ...bench.deps.door, receive } }, NEVER);
+    const { signal } = new AbortController();
+    await services?.door.receive(said(), signal);
+    expect([received.length, received[0] === signal]).toEqual([1, true]);
+    const posted: AbortSignal[] = [];
+    const approvals = services?.kit.startApprovals(
+      {
+        channel: "pigeon",
+        account: "main",
+        post: async (_approval, until) => (posted.push(until), "p1"),
+        removeButtons: async () => undefined,
+        reply: async () => undefined,
+        retryAfterMs: () => null,
+      },
+      signal,
+    );
+    bench.questions.push({ id: "ask_1", tool: "bash", origin: HERE } as PendingApproval);
+    approvals?.open();
+    await bench.clock.advance(0);
+    expect([posted.length, posted[0] === signal]).toEqual([1, true]);
+    approvals?.[Symbol.dispose]();
+    await channel?.[Symbol.asyncDispose]();
+    expect(bench.listening()).toBe(0);
+    await bench[Symbol.asyncDispose]();
   });
 
   test("may be of any make, and can do what it has a method for", async () => {

@@ -210,9 +210,9 @@ describe("reactions that are noted", () => {
   test.each<[string, readonly string[], Extract<MessageAction, { kind: "react" }>, readonly string[]]>([
     [
       "are added to those of before, each once",
-      ["👍"],
+      ["❤", "👍"],
       { kind: "react", emoji: ["👍", "🎉"], remove: false },
-      ["👍", "🎉"],
+      ["❤", "👍", "🎉"],
     ],
     [
       "are taken away by a removal, and no others",

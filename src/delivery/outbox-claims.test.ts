@@ -42,6 +42,21 @@ test.each([
   expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sending", attempts: 1, lost: 0, because: null });
 });
 
+test("a claim is for two minutes: a send that takes one, and as much again to record its end", async () => {
+  await using world = await outboxWorld(RISKY, () => ({}));
+  const claims: number[] = [];
+  world.tamper((store) => ({
+    ...store,
+    markSending(id, note) {
+      claims.push(note.claimedUntil - note.at);
+      return store.markSending(id, note);
+    },
+  }));
+  await world.reply("a", ["one"]);
+  await world.drained();
+  expect(claims).toEqual([120_000]);
+});
+
 test("a claim holds for as long as a send may take, so that no second gateway sends the same part meanwhile", async () => {
   const answer = deferred<SendReceipt>();
   await using world = await outboxWorld(RISKY, () => answer.promise);

@@ -12,7 +12,8 @@ interface Way {
   /** How the part gets there. */
   readonly when: string;
   /** The call of the store, or of the channel, that fails for good. */
-  readonly broken: "settle" | "part" | "markSending" | "delivered" | "noteInChat" | "markWaiting" | "platformIds";
+  readonly broken:
+    "settle" | "part" | "markSending" | "delivered" | "noteInChat" | "markWaiting" | "platformIds" | "mayReceive";
   /** So many calls of it before that, by which the part comes to where it is meant to be. */
   readonly works?: number;
   readonly about?: Partial<Channel>;
@@ -40,6 +41,8 @@ const WAYS: readonly Way[] = [
   },
   { when: "its channel never came", broken: "settle", to: { channel: "unknown" }, waitsMs: HOUR_MS },
   { when: "it is not in the store", broken: "settle", store: { part: async () => null } },
+  { when: "it cannot be read", broken: "part" },
+  { when: "nobody can say whether its chat may get it", broken: "mayReceive" },
   { when: "the message that it answers cannot be looked up", broken: "platformIds", to: { replyTo: "msg_1" } },
   {
     when: "it is refused, and cannot be read once more to say so",
@@ -87,7 +90,7 @@ describe("a stop while a part cannot go on", () => {
       const messages = { delivered: async () => (calls++ < works ? 0 : fail()), skip: async () => true };
       await using world = await outboxWorld(broken === "delivered" ? { ...about, messages } : about, answer);
       world.ready = ready;
-      if (broken === "platformIds") world.platformIds = fail as never;
+      if (broken === "platformIds" || broken === "mayReceive") world[broken] = fail as never;
       else if (broken !== "delivered")
         world.tamper((store) => ({
           ...store,

@@ -5,6 +5,7 @@ import type { Principal, Role } from "../../contracts/ids.ts";
 import type { PendingApproval } from "../../contracts/tools/approval.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import { createEvents } from "../../observe/index.ts";
+import { hangEachCall, type PlayCall } from "../../testing/channels/hanging-calls.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { keptPerRound } from "../../testing/memory-growth.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
@@ -64,6 +65,31 @@ function world(post: (signal: AbortSignal) => Promise<string> = async () => "m1"
   };
   return { clock, log, events, pending, calls, decided, state, stop, messages, ask, expire, press };
 }
+
+test("an approval that ends is over when its buttons are gone and its chat is told, or when its account closes", async () => {
+  const work = async (play: PlayCall, signal: AbortSignal): Promise<void> => {
+    const log = recordingLog();
+    const events = createEvents({ log });
+    const pending = [approval(1)];
+    const approvals = { ask: () => SILENT, pending: () => pending, decide: async () => "done" as const };
+    const messages = startApprovalMessages(
+      { clock: createFakeClock(), log, events, approvals },
+      {
+        channel: "parlour",
+        account: "main",
+        post: (_approval, until) => play("post", until, () => "m1"),
+        removeButtons: (_to, _messageId, until) => play("remove buttons", until, () => undefined),
+        reply: (_to, _messageId, _text, until) => play("reply", until, () => undefined),
+        retryAfterMs: () => null,
+      },
+      signal,
+    );
+    messages.open();
+    events.emit("approval", { ...approval(1), decision: "expired", by: null, say: "Nobody answered." } as never);
+    await messages.settled();
+  };
+  expect(await hangEachCall(work)).toEqual({ calls: ["post", "remove buttons", "reply"], wrong: [] });
+});
 
 describe("an approval in a chat", () => {
   test("is posted once: one that waits already when the account opens, and each new one", async () => {

@@ -90,11 +90,12 @@ describe("the views of running turns", () => {
 describe("a preview that no reply has taken over", () => {
   const START_MS = 20_000;
   const AGAIN_MS = 60_000;
+  const DEDUPE_MS = 100_000;
 
   const to = { channel: "parlour", account: "main", chat: "1" };
   const shown = (taken = false) => JSON.stringify({ to, where: "1", message: "7", begunAt: 0, taken });
 
-  async function world(note: string | null = shown()) {
+  async function world(note: string | null = shown(), find: (() => Promise<string | null>) | null = null) {
     const clock = createFakeClock();
     const kept = new Map(note === null ? [] : [[`preview:${turnId}`, note]]);
     const state = {
@@ -102,19 +103,23 @@ describe("a preview that no reply has taken over", () => {
       failing: null as Error | null,
       removed: 0,
       removal: null as ((signal: AbortSignal) => Promise<void>) | null,
+      forgets: true,
     };
     const stop = new AbortController();
     const facts = {
       get: async (key: string) => kept.get(key) ?? null,
       put: async (key: string, value: string) => void kept.set(key, value),
-      forget: async (key: string) => void kept.delete(key),
+      async forget(key: string) {
+        if (!state.forgets) throw new Error("disk full");
+        kept.delete(key);
+      },
       list: async () => [...kept].map(([key, value]) => ({ key, value })),
     };
     const left = startLeftPreviews(
       { clock, log: recordingLog(), facts, owes: () => state.owed },
       {
         removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
-        repeat: null,
+        repeat: find && { dedupeMs: DEDUPE_MS, find },
         async remove(_message, signal) {
           await state.removal?.(signal);
           if (state.failing) throw state.failing;
@@ -182,6 +187,43 @@ describe("a preview that no reply has taken over", () => {
       }
     };
     expect(await keptPerRound(round)).toEqual({});
+  });
+
+  describe("and whose number was never heard", () => {
+    const unknown = (begunAt = 0) => JSON.stringify({ to, where: "1", message: null, begunAt, taken: false });
+
+    test("is searched for once where the platform can find it, and removed in the end", async () => {
+      let finds = 0;
+      const clock = createFakeClock();
+      const at = await world(unknown(clock.now()), async () => (finds++, "7"));
+      at.state.failing = new Error("offline");
+      await at.clock.advance(START_MS);
+      expect([finds, JSON.parse([...at.kept.values()][0] ?? "").message]).toEqual([1, "7"]);
+      at.state.failing = null;
+      await at.clock.advance(AGAIN_MS);
+      expect([finds, at.state.removed, at.kept.size]).toEqual([1, 1, 0]);
+    });
+
+    test.each([
+      ["cannot be searched for", 0, null],
+      ["was sent too long ago to be searched for", 0, async () => "7"],
+    ])("is left, and forgotten, when it %s", async (_rule, begunAt, find) => {
+      const at = await world(unknown(begunAt), find);
+      await at.clock.advance(START_MS);
+      expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
+    });
+  });
+
+  test("that cannot be forgotten keeps no reply waiting that claims it", async () => {
+    const at = await world();
+    at.state.forgets = false;
+    const removing = Promise.withResolvers<void>();
+    at.state.removal = () => removing.promise;
+    await at.clock.advance(START_MS);
+    const claim = at.left.claim(turnId);
+    removing.resolve();
+    await waitForEnd("the claim", claim);
+    expect(at.state.removed).toBe(1);
   });
 
   test("is only forgotten when its reply may stand in it", async () => {

@@ -52,6 +52,19 @@ test("albums: a piece that comes while its album is delivered begins another alb
   expect(JSON.parse(at.kept.get("albums") ?? "{}")).toEqual({ open: {}, done: [1, 2] });
 });
 
+test("albums: one that is being delivered is delivered once, however much is said in its chat meanwhile", async () => {
+  const end = Promise.withResolvers<boolean>();
+  const at = world(() => end.promise);
+  await at.albums.add("1", "a", piece(1));
+  await at.clock.advance(1_200);
+  const flushes = [at.albums.flush("1"), at.albums.flush("1")];
+  await at.clock.advance(0);
+  expect(at.delivered).toEqual([[1]]);
+  end.resolve(true);
+  await waitForEnd("the flushes", Promise.all(flushes));
+  expect(at.delivered).toEqual([[1]]);
+});
+
 test("albums: a piece that is brought again, before or after its album was delivered, is delivered once", async () => {
   const at = world();
   for (let times = 0; times < 2; times++) await at.albums.add("1", "a", piece(1));

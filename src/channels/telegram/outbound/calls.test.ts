@@ -81,6 +81,26 @@ describe("telegram: an action on a message", () => {
     expect(await edit(text, ...answers)).toEqual({ said, calls });
   });
 
+  test.each([
+    ["that changes nothing about our message, and then the deletion", [refusal("message is not modified")], "done", 2],
+    ["that is done, and then the deletion", [], "done", 2],
+    ["that is refused, and nothing else", [refusal("message can't be edited")], NOT_OURS, 1],
+    ["that is done, and a deletion of what is gone", [null, refusal("message to delete not found")], NOT_OURS, 2],
+  ])("deletes by a question %s", async (_what, answers, said, count) => {
+    const at = played(...answers);
+    const result = await actionsOf(at.api).delete(target(), NEVER);
+    expect([result.kind === "refused" ? result.because : result.kind, at.calls]).toEqual([
+      said,
+      ["editMessageReplyMarkup", "deleteMessage"].slice(0, count),
+    ]);
+  });
+
+  test("deletes nothing when nobody knows whose message it is", async () => {
+    const at = played(faultOf({ error: { code: "ECONNRESET" } }));
+    await expect(actionsOf(at.api).delete(target(), NEVER)).rejects.toThrow();
+    expect(at.calls).toEqual(["editMessageReplyMarkup"]);
+  });
+
   test("is thrown when nobody knows whether it was done", async () => {
     await expect(edit("x", faultOf({ error: Object.assign(new Error("x"), { code: "ECONNRESET" }) }))).rejects.toThrow(
       "ECONNRESET",

@@ -104,6 +104,20 @@ describe("a call of a channel", () => {
   });
 });
 
+test("the fence around a plugin hands on requests to its webhook, with their signal", async () => {
+  const given: unknown[] = [];
+  const handle = async (...request: unknown[]) => (given.push(...request), { status: 204 });
+  const channel: OpenChannel = { ...recording().channel, webhook: { path: "/x/in", handle } };
+  const [fence] = await fenced({ id: "x", open: async () => [channel] }).open(
+    { log: silentLog } as PlatformDeps,
+    NEVER,
+  );
+  const request = { headers: new Headers(), body: new Uint8Array() };
+  expect(fence?.webhook?.path).toBe("/x/in");
+  expect(await fence?.webhook?.handle(request as never, NEVER)).toEqual({ status: 204 });
+  expect([given[0] === request, given[1] === NEVER]).toEqual([true, true]);
+});
+
 describe.each(Object.keys(WRAPPERS))("%s", (wrapper) => {
   test("says of a channel what it says of itself", async () => {
     const wrapped = await WRAPPERS[wrapper]?.(recording().channel);

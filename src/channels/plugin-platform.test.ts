@@ -109,6 +109,8 @@ describe("a plugin's channel", () => {
       expect(() => w.platforms.add(pluginPlatform({ id }))).toThrow(`There is a channel called ${id} already.`);
     for (const id of ["Pigeon", "a b", "", "a:user"])
       expect(() => w.platforms.add(pluginPlatform({ id }))).toThrow("is no id for a channel");
+    expect(() => w.platforms.add(pluginPlatform({ id: "X".repeat(41) }))).toThrow(`"${"X".repeat(40)}" is no id`);
+    expect(() => w.platforms.add(pluginPlatform({ open: undefined as never }))).toThrow("has no open function");
     w.platforms.add(pluginPlatform());
     expect(() => w.platforms.add(pluginPlatform())).toThrow("already");
   });
@@ -125,7 +127,12 @@ describe("a plugin's channel", () => {
       { allowFrom: "*" },
       { groups: { a: { role: "king" } } },
       { accounts: { b: { dmPolicy: 1 } } },
+      { groupContext: { messages: -1, minutes: 0, chars: 0 } },
+      { wakeOnReaction: "yes" },
     ];
+    const none = { groupContext: { messages: 0, minutes: 0, chars: 0 }, wakeOnReaction: false };
+    w.platforms.add(pluginPlatform({ id: "wren", access: none }));
+    expect(w.platforms.access()["wren"]).toMatchObject(none);
     for (const access of unreadable)
       expect(() => w.platforms.add(pluginPlatform({ id: "crow", access }))).toThrow("cannot be read");
   });
@@ -308,6 +315,7 @@ describe("a plugin's channel", () => {
 });
 
 describe("a plugin's channel that misbehaves", () => {
+  const QUESTIONS = { maxButtons: 0, maxLabelChars: 0, show: async () => ({ messageId: null, close: async () => {} }) };
   const bad: readonly (readonly [string, PluginPlatform["open"], string])[] = [
     ["throws", () => Promise.reject(new Error("no wings")), "no wings"],
     [
@@ -320,6 +328,18 @@ describe("a plugin's channel that misbehaves", () => {
     ["gives no list", async () => null as never, "it opened something that is no list of channels"],
     ["opens another's channel", async () => [pigeon({ id: "telegram" })], "it opened a channel called telegram"],
     ["forgets a method", async () => [pigeon({ send: undefined as never })], "it opened a channel without send"],
+    [
+      "opens one of a long name",
+      async () => [pigeon({ id: "x".repeat(41) })],
+      `it opened a channel called ${"x".repeat(40)}`,
+    ],
+    ...[{ maxButtons: -1 }, { maxButtons: 1.5 }, { maxLabelChars: "x" }, { show: undefined }].map(
+      (wrong): (typeof bad)[number] => [
+        `says ${JSON.stringify(wrong)} about its questions`,
+        async () => [pigeon({ questions: { ...QUESTIONS, ...wrong } as never })],
+        "it opened a channel whose questions cannot be read",
+      ],
+    ),
     [
       "takes another's path",
       async () => [pigeon({ webhook: { path: "/telegram/x", handle: async () => ({ status: 200 }) } })],
@@ -334,11 +354,11 @@ describe("a plugin's channel that misbehaves", () => {
   test.each(bad)("%s: its health says so, and the others go on", async (_how, open, detail) => {
     await using w = await world();
     w.platforms.add(pluginPlatform({ open }));
-    w.platforms.add({ id: "owl", open: async () => [pigeon({ id: "owl" })] });
+    w.platforms.add({ id: "owl", open: async () => [pigeon({ id: "owl", questions: QUESTIONS })] });
     await w.platforms.apply(CONFIG);
     await w.settle();
     const health = new Map(w.platforms.health().map((one) => [one.id, one]));
-    expect(health.get("pigeon")).toMatchObject({ ok: false, detail });
+    expect(health.get("pigeon")).toEqual({ id: "pigeon", ok: false, detail });
     expect(health.get("owl")).toMatchObject({ ok: true });
   });
 

@@ -26,14 +26,18 @@ const GONE = 10_008;
 const TOO_LARGE = 40_005;
 
 /** Answers with a message of ours, unless a call is to be refused with one of these codes, one after the other. */
-function discordApi(play: PlayCall, refused: Readonly<Record<string, readonly number[]>> = {}): API {
+function discordApi(
+  play: PlayCall,
+  refused: Readonly<Record<string, readonly number[]>> = {},
+  shownBefore: string | null = null,
+): API {
   const counts = new Map<string, number>();
   const answer = (name: string) => () => {
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
     const code = refused[name]?.[count];
     if (code !== undefined) throw new DiscordAPIError({ code, message: "no" }, code, 400, "POST", "", {});
-    return { id: ID, content: "hi", author: { id: ME } };
+    return { id: ID, content: shownBefore ?? "hi", author: { id: ME } };
   };
   const group = new Proxy({} as Record<string, unknown>, {
     get:
@@ -153,6 +157,16 @@ const WORK: readonly (readonly [string, Work, readonly string[]])[] = [
     "a text under the nonce of a message that is gone",
     (play, until) => sendPiece(discordApi(play, { createMessage: [GONE] }), until),
     ["createMessage", "createMessage"],
+  ],
+  [
+    "a text under the nonce of its preview",
+    (play, until) => sendPiece(discordApi(play, {}, "half"), until),
+    ["createMessage", "editMessage"],
+  ],
+  [
+    "a text under the nonce of its preview, which is gone meanwhile",
+    (play, until) => sendPiece(discordApi(play, { editMessage: [GONE] }, "half"), until),
+    ["createMessage", "editMessage", "createMessage"],
   ],
   [
     "a text with files that are too large",

@@ -15,6 +15,8 @@ test.each([
   ["a piece further on is counted from its own beginning", `${FAMILY}ab${FAMILY}`, { from: 11, wanted: 16 }, 13],
   ["a letter with more accents than a piece has room for is cut", TALL, { from: 0, wanted: 100 }, 100],
   ["a cut character is not cut inside a code point", FAMILY, { from: 0, wanted: 4 }, 3],
+  ["a code point whose second half is the first there is is not cut", "\u{10000}\u{10000}", { from: 0, wanted: 1 }, 2],
+  ["a code point whose second half is the last there is is not cut", "\u{103ff}\u{103ff}", { from: 0, wanted: 1 }, 2],
   ["one code point is taken whole, although there is room for half of it", "😀😀", { from: 0, wanted: 1 }, 2],
 ])("%s", (_rule, text, { from, wanted }, at) => {
   expect(wholeCharacters(text, from, wanted)).toBe(at);

@@ -1,10 +1,11 @@
-/** The translation of the web console's channel, field by field: what it does not pass on is lost without a word. */
+/** The web console's channel, field by field and action by action: what it does not pass on is lost without a word. */
 import { describe, expect, test } from "bun:test";
 import type { OutboundMessage } from "../../contracts/chat.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { AgentId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { toInbound } from "./inbound.ts";
 import { toTranscriptItem } from "./outbound.ts";
+import { createWebChat, type WebChat } from "./plugin.ts";
 
 const file = { mediaId: "m1" as MediaId, name: "a.png", mimeType: "image/png", bytes: 1 };
 
@@ -80,5 +81,86 @@ describe("a stored part", () => {
     ["one in a format of its own", row({ format: "plain" }), { format: "plain" }],
   ])("is shown as %s", (_what, part, more) => {
     expect(toTranscriptItem(part) as object).toStrictEqual({ ...plain, ...more });
+  });
+});
+
+describe("the channel of the web console", () => {
+  const target = { to: { channel: "webchat", account: "default", chat: "7" }, sessionKey: "s" as SessionKey };
+  const row = {
+    id: "t1:0",
+    turnId: "t1",
+    sessionKey: "s",
+    part: 0,
+    message: { kind: "reply", text: "words" },
+    createdAt: 3,
+  } as unknown as OutboxRow;
+
+  /** `there`: whether the message is. */
+  function world(there = true) {
+    const steps: unknown[][] = [];
+    const emit = (event: string, said: object) => void steps.push([event, said]);
+    const outbox = {
+      rewrite: async (...given: unknown[]) => (steps.push(["rewrite", ...given]), there ? row : null),
+      react: async (...given: unknown[]) => (steps.push(["react", ...given]), there ? row : null),
+    };
+    const messages = {
+      find: async () => (there ? { id: "t1:0", reactions: ["❤", "👍"] } : null),
+      mark: async (...given: unknown[]) => (steps.push(["mark", ...given]), { id: "t1:0" }),
+    };
+    const deps = { clock: { now: () => 9 }, events: { emit }, store: { outbox, messages } };
+    return { steps, channel: createWebChat(deps as never, "webchat") };
+  }
+  const NEVER = new AbortController().signal;
+  const message = { ...target, messageId: "t1:0" };
+  const shown = ["message", { sessionKey: "s", item: { id: "t1:0" } }];
+  type Act = (channel: WebChat) => Promise<unknown>;
+
+  test.each<[string, Act, readonly unknown[]]>([
+    ["an edit", (channel) => channel.edit?.(message, "new", NEVER) as never, ["rewrite", "s", "t1:0", "new", 9]],
+    ["a deletion", (channel) => channel.delete?.(message, NEVER) as never, ["rewrite", "s", "t1:0", null, 9]],
+    [
+      "a reaction",
+      (channel) => channel.react?.(message, { emoji: ["👍", "🎉"], remove: false }, NEVER) as never,
+      ["mark", "t1:0", { reactions: ["❤", "👍", "🎉"] }, 9],
+    ],
+    [
+      "the end of a reaction",
+      (channel) => channel.react?.(message, { emoji: ["👍"], remove: true }, NEVER) as never,
+      ["mark", "t1:0", { reactions: ["❤"] }, 9],
+    ],
+    ["a pin", (channel) => channel.pin?.(message, false, NEVER) as never, ["mark", "t1:0", { pinned: true }, 9]],
+    [
+      "the end of a pin",
+      (channel) => channel.pin?.(message, true, NEVER) as never,
+      ["mark", "t1:0", { pinned: false }, 9],
+    ],
+  ])("stores %s and shows it, and refuses it where there is no such message", async (_what, act, stored) => {
+    const at = world();
+    expect(await act(at.channel)).toEqual({ kind: "done" });
+    expect(at.steps).toMatchObject([[...stored], shown]);
+    const nowhere = world(false);
+    expect(await act(nowhere.channel)).toMatchObject({ kind: "refused" });
+    expect(nowhere.steps.filter(([what]) => what === "message")).toEqual([]);
+  });
+
+  test.each([
+    ["👍", ["👍"]],
+    [null, []],
+  ])("stores %p as the reaction of a person, and shows it", async (emoji, kept) => {
+    const at = world();
+    expect(await at.channel.takeReaction("t1:0", emoji, "operator" as Principal)).toBe(true);
+    const change = { by: { principal: "operator", name: "You" }, how: "set", emoji: kept };
+    expect(at.steps).toMatchObject([
+      ["react", "t1:0", change, 9],
+      ["message", { sessionKey: "s", item: { id: "t1:0", reaction: "" } }],
+    ]);
+    const nowhere = world(false);
+    expect(await nowhere.channel.takeReaction("t1:0", emoji, "operator" as Principal)).toBe(false);
+    expect(nowhere.steps.filter(([what]) => what === "message")).toEqual([]);
+  });
+
+  test("names messages by the gateway's own ids, and can refuse", () => {
+    const { ownIds, canRefuse, repeat } = world().channel;
+    expect([ownIds, canRefuse, repeat]).toEqual([true, true, "safe"]);
   });
 });

@@ -22,6 +22,8 @@ const FRIEND = { id: "900000000000000002", username: "frida", global_name: "Frid
 const SILENT = new Promise<never>(() => undefined);
 const QUEUED = { kind: "queued", id: "in_1", sessionKey: "s", position: 0 } as unknown as Receipt;
 
+const ATTACHED = { attachments: [{ id: "1", filename: "a.txt", size: 1, url: "https://cdn.example/a.txt" }] };
+
 type Facts = AccountState & { readonly kept: Map<string, string>; failing: (key: string) => boolean };
 
 function memory(): Facts {
@@ -284,6 +286,27 @@ test("discord intake: a stop waits for a look at the list of channels that is un
   known.resolve([]);
   await stopping;
 });
+
+test.each<[string, Parameters<typeof world>[0], object]>([
+  ["why it is refused", { receive: async () => ({ kind: "refused", because: "too_long", say: "No." }) as Receipt }, {}],
+  ["of a missing file", { files: { keep: async () => ({ kind: "refused", note: "Gone." }) } as never }, ATTACHED],
+  ["to stay outside", { door: { look: async () => ({ kind: "stay", say: "No." }) } as never }, {}],
+])(
+  "discord intake: a sender is told %s before the next message of the channel is dealt with",
+  async (_what, over, more) => {
+    const told = Promise.withResolvers<object>();
+    let tells = 0;
+    const channels = { createMessage: () => (tells++, told.promise) };
+    const at = world({ ...over, api: { channels } as unknown as IntakeDeps["api"] });
+    for (const text of ["one", "two"]) at.intake.said(at.message(text, "1", more));
+    await at.clock.advance(0);
+    expect(tells).toBe(1);
+    told.resolve({});
+    await at.clock.advance(0);
+    expect(tells).toBe(2);
+    await stop(at);
+  },
+);
 
 describe("discord intake: what was missed", () => {
   test("is read page by page from where reading stopped, each message after the one before", async () => {

@@ -61,3 +61,21 @@ test.each([
   const states = ended.mock.contexts.map((socket) => (socket as WebSocket).readyState);
   expect([states, clock.pending()]).toEqual([[WebSocket.CLOSED], 0]);
 });
+
+test("a connection on which Discord does not get ready within half a minute counts as silent", async () => {
+  const gateway = await deafGateway({ shakesHands: true });
+  const clock = createFakeClock();
+  const info = { url: gateway.url, shards: 1 } as APIGatewayBotInfo;
+  const attempt = openAttempt({ ...deaf, clock }, { token: "secret", intents: 0, info, session: null });
+  await waitFor("the connection", () => gateway.state.asked === 1);
+  let end: unknown = null;
+  void attempt.ended.then((how) => (end = how));
+  await clock.advance(29_999);
+  expect(end).toBeNull();
+  await clock.advance(1);
+  expect(end as object).toEqual({ kind: "silent", wasUp: false, resuming: false });
+  const closing = Promise.resolve(attempt[Symbol.asyncDispose]());
+  await clock.advance(2_000);
+  await waitForEnd("the end of the attempt", closing);
+  expect(clock.pending()).toBe(0);
+});

@@ -4,6 +4,7 @@ import type { API } from "@discordjs/core";
 import { REST } from "@discordjs/rest";
 import { secret } from "../../../kit/secret.ts";
 import { checkDiscord } from "../probe.ts";
+import { failureOf } from "./failure.ts";
 import { openRest, type RestClient } from "./rest-client.ts";
 
 const PING = "@everyone <@300000000000000001>";
@@ -13,6 +14,7 @@ const CHANNEL = "500000000000000002";
 let server: Bun.Server<undefined>;
 let rest: RestClient;
 let sent: unknown[] = [];
+let isRefusing = false;
 const asked: string[] = [];
 beforeAll(() => {
   server = Bun.serve({
@@ -23,6 +25,7 @@ beforeAll(() => {
       asked.push(pathname);
       if (pathname === "/moved.txt") return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
       if (pathname.endsWith(".txt")) return new Response("words");
+      if (isRefusing) return Response.json({ message: "401: Unauthorized", code: 0 }, { status: 401 });
       const form = request.headers.get("content-type")?.startsWith("multipart/") ? await request.formData() : null;
       const text = form ? String(form.get("payload_json")) : await request.text();
       sent.push(text === "" ? null : JSON.parse(text));
@@ -86,4 +89,18 @@ test("the library's own timers end with the client, and with a check that failed
   expect([hashes.mock.calls.length, handlers.mock.calls.length]).toEqual([1, 1]);
   await checkDiscord({ token: secret("a.b.c"), apiRoot: "http://127.0.0.1:9/api" }, AbortSignal.abort());
   expect([hashes.mock.calls.length, handlers.mock.calls.length]).toEqual([2, 2]);
+});
+
+test("a token that was refused is used again once it is renewed, and not before", async () => {
+  const calling = () =>
+    rest.api.channels.showTyping(CHANNEL).then(
+      () => "done",
+      (error: unknown) => failureOf(error).kind,
+    );
+  isRefusing = true;
+  expect(await calling()).toBe("token");
+  isRefusing = false;
+  expect(await calling()).toBe("token");
+  rest.renew();
+  expect(await calling()).toBe("done");
 });

@@ -13,8 +13,8 @@ export type Outcome = { readonly ok: true; readonly value: unknown } | { readonl
 const BEGIN = "begin isolation level serializable";
 
 /** Both in one message, so that a commit costs one round trip. The id is one of ours, without quotes. */
-export function endOf(instanceId: InstanceId, batch: number): string {
-  return `update batches set batch = ${batch} where writer = '${instanceId}'; commit`;
+export function endOf(instanceId: InstanceId, batch: number, at: number): string {
+  return `update batches set batch = ${batch}, at = ${at} where writer = '${instanceId}'; commit`;
 }
 
 /** Waits until the transaction that has changed the row has ended, and makes sure that it ends. */

@@ -7,7 +7,6 @@ import { createHeadFile } from "../audit/head-file.ts";
 import { createChainKey } from "../audit/links.ts";
 import { storeFailed } from "../group-commit.ts";
 import { openAuditKey } from "../secret-files.ts";
-import { runWaiting } from "../steps.ts";
 import { type Connection, connect } from "./connection.ts";
 import { migratePostgres } from "./migrate.ts";
 import { createReads } from "./reads.ts";
@@ -21,8 +20,8 @@ interface PostgresOptions {
   readonly url: Secret;
 }
 
-/** Rows of gateways that are long gone are taken away. */
-const BATCH_ROWS_KEPT_MS = 30 * 86_400_000;
+/** Rows of gateways that are long gone are taken away. One that still runs has written something in the meantime. */
+const BATCH_ROWS_KEPT_MS = 400 * 86_400_000;
 
 /** Throws `store_newer`, `store_failed`. Nothing that it throws or logs contains the url. */
 export async function openPostgresStore(deps: StoreDeps, { home, url }: PostgresOptions): Promise<Store> {
@@ -55,13 +54,10 @@ async function begin(deps: StoreDeps, { home, first, connectNow }: Beginning): P
   const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, home);
   const doors = createDoors(deps, createPostgresSql(), { key, headFile });
   const at = deps.clock.now();
-  await first.control("begin isolation level serializable");
-  const begun = await runWaiting(doors.begin(), first.ask);
   await first.ask({ text: "delete from batches where at < $1", values: [at - BATCH_ROWS_KEPT_MS], name: null });
   const text =
-    "insert into batches (writer, batch, at) values ($1, 0, $2) on conflict (writer) do update set batch = 0";
+    "insert into batches (writer, batch, at) values ($1, 0, $2) on conflict (writer) do update set batch = 0, at = excluded.at";
   await first.ask({ text, values: [doors.instanceId, at], name: null });
-  await first.control("commit");
   const writer = keepConnected({ ...deps, connect: connectNow }, first);
   const commits = createWriteBatches({ ...deps, writer, instanceId: doors.instanceId });
   const reads = createReads({ clock: deps.clock, connect: connectNow });
@@ -78,7 +74,13 @@ async function begin(deps: StoreDeps, { home, first, connectNow }: Beginning): P
       return end;
     },
   };
-  return doors.open(engine, begun, home);
+  try {
+    return doors.open(engine, await commits.write(doors.begin), home);
+  } catch (error) {
+    await commits.close();
+    await writer.close();
+    throw error;
+  }
 }
 
 function unreachable(cause: unknown): GatewayError {

@@ -131,7 +131,7 @@ function createCommitting({ clock, writer, instanceId, report, isClosed }: Commi
     let guarded = false;
     for (let attempt = 1; ; attempt++) {
       const current = await connection();
-      const work = { connection: current, batch, end: endOf(instanceId, mine) };
+      const work = { connection: current, batch, end: endOf(instanceId, mine, clock.now()) };
       const done = guarded ? await runGuarded(work) : await runPlain(work);
       if (done.kind === "committed") return done.outcomes;
       if (done.kind === "in doubt" && (await wasCommitted(mine, current.pid))) return done.outcomes;

@@ -263,19 +263,22 @@ test("a connection on which the request does not come in time is closed", async 
   const clock = createFakeClock();
   using via = proxy("all", { clock });
   let isClosed = false;
+  let text = "";
   const { port } = new URL(via.url);
-  await Bun.connect({
+  const program = await Bun.connect({
     hostname: "127.0.0.1",
     port: Number(port),
     socket: {
       open: (socket) => void socket.write("CONNECT exa"),
-      data: () => undefined,
+      data: (_socket, bytes) => void (text += bytes.toString()),
       close: () => void (isClosed = true),
     },
   });
   await until("the proxy waits for the request", () => clock.pending() === 1);
   await clock.advance(10_000);
-  await until("the connection is closed", () => isClosed);
+  program.write("mple.org:80 HTTP/1.1\r\n\r\n"); // too late
+  await until("the connection is closed or answered", () => isClosed || text !== "");
+  expect([isClosed, text]).toEqual([true, ""]);
   expect(via.rows).toEqual([]);
 });
 
@@ -329,8 +332,8 @@ test("a process has so many connections at the same time, and one more is closed
     });
   const open = await Promise.all(Array.from({ length: 64 }, connect));
   expect(closed).toBe(0);
-  await connect();
-  await until("the last one is closed", () => closed === 1);
+  expect(await answerTo(via, "nonsense\r\n\r\n")).toBe("");
+  expect(closed).toBe(0);
   for (const one of open) one.end();
 });
 

@@ -61,6 +61,14 @@ describe("chat with text", () => {
     expect(fx.err()).toMatch(/The assistant asks: Sure\\u202e\?\n.*pi-gw questions answer q1/);
   });
 
+  test("says what the turn waits for", async () => {
+    await using fx = await cliFixture();
+    const wait = ["waiting", { until: 1, text: "The provider limits\u202e requests." }] as const;
+    await using _gateway = await fakeGateway(fx.home, () => eventStream(answer(wait, done("ok"))));
+    expect(await fx.run("chat", "x")).toBe(0);
+    expect([fx.out(), fx.err()]).toEqual(["ok\n", "The provider limits\\u202e requests.\n"]);
+  });
+
   test("prints every event as one JSON object with --json", async () => {
     await using fx = await cliFixture();
     await using _gateway = await fakeGateway(fx.home, () =>

@@ -128,6 +128,8 @@ function textPrinter(world: CliWorld): Printer {
         world.stdout(visibleLines(textOf(fields["text"])));
       } else if (event === "tool" && world.isTerminal) {
         world.stderr(`${visible(`[${textOf(fields["tool"])}: ${textOf(fields["status"])}]`)}\n`);
+      } else if (event === "waiting") {
+        world.stderr(`${visible(textOf(fields["text"]))}\n`);
       } else if (event === "question" && fields["end"] === null) {
         world.stderr(`${visibleLines(askedText(fields))}\n`);
       } else if (event === "done") {

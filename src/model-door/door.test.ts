@@ -4,10 +4,12 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, createServer } from "node:http";
 import { checkConfigText, readEnvironment } from "../config/index.ts";
 import { type ModelCall, PLACEHOLDER_KEY, type ProcessDoor } from "../contracts/model-door.ts";
+import { type Clock, systemClock } from "../kit/clock.ts";
 import { createMux, type MuxStream } from "../kit/mux/mux.ts";
 import type { Usage } from "../contracts/chat.ts";
 import { secret } from "../kit/secret.ts";
 import { caller } from "../testing/agent-fixture.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { waitFor } from "../testing/wait-for.ts";
 import { FREE_CALLS, testModelDoor } from "../testing/test-model-door.ts";
@@ -83,7 +85,12 @@ interface AskOptions {
 }
 
 /** A process that may call `local`, with its end of the connection. */
-function processOf(providers: readonly string[] = ["local"], budget: CallBudget = FREE_CALLS, keys = {}): Process {
+function processOf(
+  providers: readonly string[] = ["local"],
+  budget: CallBudget = FREE_CALLS,
+  keys = {},
+  clock: Clock = systemClock,
+): Process {
   const calls: ModelCall[] = [];
   const served = { apiKey: KEY, models: [{ id: "m" }] };
   const local = { ...served, baseUrl: `${origin}/v1` };
@@ -92,7 +99,8 @@ function processOf(providers: readonly string[] = ["local"], budget: CallBudget 
   if (!config) throw new Error("the test's own configuration is not valid");
   const environment = { ...readEnvironment({}), providerKeys: { OPENAI_API_KEY: secret("key-of-openai") } };
   const events = { emit: (_name: string, call: unknown) => void calls.push(call as ModelCall) };
-  const door = testModelDoor({ log: recordingLog(), events }, { models: config.models, environment }, budget).connect({
+  const deps = { log: recordingLog(), events, clock };
+  const door = testModelDoor(deps, { models: config.models, environment }, budget).connect({
     providers,
     fallbackAfterMs: 60_000,
     callsItself: false,
@@ -298,6 +306,25 @@ test("a call that the process gives up ends at the provider", async () => {
   call.abort("stopped");
   await waitFor("the provider to notice", () => hungUp === before + 1);
 });
+
+test.each([
+  [true, 1],
+  [false, 0],
+])(
+  "a call that stays silent is given up after a minute where another model can answer (%p), and only there",
+  async (more, limits) => {
+    const clock = createFakeClock();
+    const call = processOf(["local"], FREE_CALLS, {}, clock).ask("/v1/responses", "never", { more });
+    const arrived = seen.length;
+    await waitFor("the call to arrive", () => seen.length > arrived);
+    expect(clock.pending()).toBe(limits);
+    if (more) {
+      await clock.advance(60_000);
+      await expect(call.answer).rejects.toThrow("no word within 60 s");
+    }
+    call.abort("stopped");
+  },
+);
 
 test("an answer that nobody reads holds the provider up, and is not kept in memory", async () => {
   const call = processOf().ask("/v1/responses", "long");

@@ -169,7 +169,7 @@ export const MODEL_DOOR_BUGS: readonly SeededBug[] = [
     in: "ask",
     find: "if (request.more) endIfSilent(world, own, late);",
     replace: "",
-    tests: fallbacks,
+    tests: door,
   },
   {
     what: "A model that has answered stays left alone.",

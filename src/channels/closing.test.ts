@@ -1,9 +1,10 @@
 /** The end of a channel comes after everything that it has begun to write down: what a test holds back keeps it from ending. */
 import { describe, expect, test } from "bun:test";
-import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { InboxId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import { type ChannelWorld, eventually, passing } from "../testing/contracts/channel-contract.ts";
 import { discordWorld } from "../testing/discord/discord-world.ts";
 import { telegramWorld } from "../testing/telegram/telegram-world.ts";
+import { waitForEnd } from "../testing/wait-for.ts";
 
 const WORLDS: readonly (readonly [string, () => Promise<ChannelWorld>])[] = [
   ["telegram", () => telegramWorld()],
@@ -11,6 +12,7 @@ const WORLDS: readonly (readonly [string, () => Promise<ChannelWorld>])[] = [
 ];
 const sessionKey = "agent:default:any:dm:1" as SessionKey;
 const turnId = "turn_9" as TurnId;
+const NEVER = new AbortController().signal;
 
 /** Begins to close, and sees that it does not end before it is let go. */
 async function closesAfter(world: Pick<ChannelWorld, "bench" | "close">, letGo: () => void): Promise<void> {
@@ -67,6 +69,21 @@ test("the channel discord ends after its menu is written down", async () => {
   await world.reopen();
   await eventually("the menu is being noted", () => bench.writing() > 0);
   await closesAfter(world, () => bench.letFactsGo());
+});
+
+test("the channel discord gives up its menu, and the end of a question, when it ends", async () => {
+  await using world = await discordWorld();
+  const { bench, fake } = world;
+  const asked = { id: "question-1", to: world.here, of: "p" as Principal, sessionKey, text: "Well?", labels: ["yes"] };
+  const shown = await world.channel.questions?.show(asked, NEVER);
+  await bench.deps.facts.forget("discord", "default", "menu");
+  fake.rest.misbehave("late");
+  const ending = shown?.close({ answered: true, words: "Yes." });
+  const before = fake.rest.calls.length;
+  await world.reopen();
+  await eventually("the menu is on its way", () => fake.rest.calls.length > before);
+  await waitForEnd("the end of the channel", world.close());
+  await waitForEnd("the end of the question", Promise.resolve(ending));
 });
 
 test("the channel telegram ends after an album that is being stored", async () => {

@@ -36,7 +36,10 @@ function memory(): Facts {
       if (facts.failing(key)) throw new Error("disk full");
       kept.set(key, value);
     },
-    forget: async (key) => void kept.delete(key),
+    async forget(key) {
+      await new Promise((resolve) => setImmediate(resolve)); // as a disk does
+      kept.delete(key);
+    },
     list: async () => [],
   };
   return facts;

@@ -8,9 +8,10 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { createPlaces } from "../inbound/threads.ts";
 import { snowflakeAt } from "../settings.ts";
 import { approvalPlatform } from "./approvals.ts";
-import { createInteractions, type InteractionDeps } from "./interactions.ts";
+import { createInteractions, type InteractionAnswer, type InteractionDeps } from "./interactions.ts";
 import { createQuestionMessages } from "./question-messages.ts";
 import { createReplays } from "./replays.ts";
+import { discordWebhook } from "./webhook.ts";
 
 const NEVER = new AbortController().signal;
 const FRIEND = { id: "900000000000000002", username: "frida", global_name: "Frida" };
@@ -30,12 +31,13 @@ function world(over: Partial<InteractionDeps> = {}) {
   const signals: AbortSignal[] = [];
   const said: string[] = [];
   const looked: unknown[] = [];
+  const expected: unknown[] = [];
   const interactions = createInteractions({
     clock,
     places: createPlaces(),
     replays: createReplays({ clock, facts: facts() }),
     applicationId: () => "77",
-    previews: { expect: () => undefined },
+    previews: { expect: (...of: readonly unknown[]) => void expected.push(of) },
     door: {
       look: async (arrival: unknown) => (looked.push(arrival), { kind: "come", role: "owner" }),
       receive: async (message: { text: string }, signal: AbortSignal) => {
@@ -60,7 +62,7 @@ function world(over: Partial<InteractionDeps> = {}) {
       message: { id: "5" },
     }) as unknown as APIInteraction;
   const command = (options: readonly object[] = []) => used(2, { type: 1, name: "ask", options });
-  return { clock, interactions, signals, said, looked, used, command };
+  return { clock, interactions, signals, said, looked, expected, used, command };
 }
 
 describe("discord interactions", () => {
@@ -80,6 +82,8 @@ describe("discord interactions", () => {
       ["/ask", "/ask"],
       [true, true],
     ]);
+    const shown = ["in_1", { to: { channel: "discord", account: "default", chat: "1" }, replyTo: null }];
+    expect(at.expected).toEqual([shown, shown]); // their answers are shown while they are made
   });
 
   test("count once, and are asked to come again when too many come at a time", async () => {
@@ -96,6 +100,69 @@ describe("discord interactions", () => {
     const at = world({ approvals: { decide: async () => "not_allowed" } });
     const answer = await at.interactions.handle(at.used(3, { custom_id: "approval:once:ask_12345678" }), NEVER);
     expect(answer).toEqual({ kind: "whisper", text: "Only an owner can decide that." });
+  });
+});
+
+describe("discord's own posts", () => {
+  async function posting(kind: InteractionAnswer["kind"]) {
+    const keys = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
+    const publicKey = Buffer.from(await crypto.subtle.exportKey("raw", keys.publicKey)).toString("hex");
+    const clock = createFakeClock();
+    const signals: AbortSignal[] = [];
+    const handle = async (_asked: unknown, signal: AbortSignal) => {
+      signals.push(signal);
+      return { kind, text: "Well." } as InteractionAnswer;
+    };
+    const webhook = discordWebhook({ clock, log: recordingLog(), interactions: { handle } }, publicKey);
+    const post = async (
+      apartMs: number,
+      signal = NEVER,
+      given: object = { id: "1", type: 3, application_id: "77" },
+    ) => {
+      const body = new TextEncoder().encode(JSON.stringify(given));
+      const timestamp = String(Math.floor((clock.now() + apartMs) / 1_000));
+      const signed = Buffer.concat([Buffer.from(timestamp), body]);
+      const signature = Buffer.from(await crypto.subtle.sign("Ed25519", keys.privateKey, signed)).toString("hex");
+      const headers = new Headers({ "x-signature-ed25519": signature, "x-signature-timestamp": timestamp });
+      return webhook.handle({ headers, body } as never, signal);
+    };
+    return { post, signals };
+  }
+
+  test.each([
+    [0, 200],
+    [-300_000, 200],
+    [300_000, 200],
+    [-302_000, 401],
+    [302_000, 401],
+  ])("whose time is %d ms from ours are answered with %d", async (apartMs, status) => {
+    const { post } = await posting("noted");
+    expect((await post(apartMs)).status).toBe(status);
+  });
+
+  test.each<[InteractionAnswer["kind"], number]>([
+    ["noted", 200],
+    ["pong", 200],
+    ["whisper", 200],
+    ["replace", 200],
+    ["busy", 503],
+    ["nothing", 403],
+  ])("that end as %s are answered with %d, under the signal of their request", async (kind, status) => {
+    const { post, signals } = await posting(kind);
+    const { signal } = new AbortController();
+    expect((await post(0, signal)).status).toBe(status);
+    expect([signals.length, signals[0] === signal]).toEqual([1, true]);
+  });
+
+  test.each<[object]>([
+    [{}],
+    [[]],
+    [{ id: 1, type: 3, application_id: "77" }],
+    [{ id: "1", type: "3", application_id: "77" }],
+    [{ id: "1", type: 3 }],
+  ])("that say %j are no interactions", async (given) => {
+    const { post, signals } = await posting("noted");
+    expect([(await post(0, NEVER, given)).status, signals.length]).toEqual([400, 0]);
   });
 });
 

@@ -34,6 +34,7 @@ describe("a connection", () => {
         await eventually("it is answered", () => beats() > before + 1);
         expect(world.channel.health()).toMatchObject({ ok: true, detail: expect.stringContaining("heartbeat") });
       }
+      expect([world.fake.gateway.identifies, world.fake.gateway.resumes.length]).toEqual([1, 0]); // one connection all the time
     },
     SLOW_MS,
   );
@@ -57,12 +58,16 @@ describe("a connection", () => {
     "that is dropped goes on where it was",
     async () => {
       world = await discordWorld();
+      const timers = world.bench.clock.pending();
       world.fake.gateway.drop(4000);
       await down();
       await upAgain();
       expect(world.fake.gateway.identifies).toBe(1);
       expect(world.fake.gateway.resumes).toHaveLength(1);
       expect(world.fake.gateway.resumes[0]?.seq).toBeGreaterThan(0);
+      expect(world.bench.clock.pending()).toBe(timers); // nobody watches the connection that is over
+      await world.bench.clock.advance(31_000); // longer than it may take to get ready
+      expect([world.channel.health().ok, world.fake.gateway.resumes.length]).toEqual([true, 1]);
     },
     SLOW_MS,
   );

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { InboxId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import { type ChannelWorld, eventually, passing } from "../testing/contracts/channel-contract.ts";
-import { discordWorld } from "../testing/discord/discord-world.ts";
+import { discordWorld, pressed } from "../testing/discord/discord-world.ts";
 import { telegramWorld } from "../testing/telegram/telegram-world.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
 
@@ -71,7 +71,7 @@ test("the channel discord ends after its menu is written down", async () => {
   await closesAfter(world, () => bench.letFactsGo());
 });
 
-test("the channel discord gives up its menu, and the end of a question, when it ends", async () => {
+test("the channel discord gives up its menu, the end of a question and the answer to a press when it ends", async () => {
   await using world = await discordWorld();
   const { bench, fake } = world;
   const asked = { id: "question-1", to: world.here, of: "p" as Principal, sessionKey, text: "Well?", labels: ["yes"] };
@@ -82,6 +82,9 @@ test("the channel discord gives up its menu, and the end of a question, when it 
   const before = fake.rest.calls.length;
   await world.reopen();
   await eventually("the menu is on its way", () => fake.rest.calls.length > before);
+  const { event, payload } = pressed(fake, { channel: world.here.chat, by: "friend", custom: "ask:0:question-1" });
+  fake.gateway.dispatch(event, payload);
+  await eventually("a press is being answered", () => fake.rest.calls.some(({ path }) => path.endsWith("/callback")));
   await waitForEnd("the end of the channel", world.close());
   await waitForEnd("the end of the question", Promise.resolve(ending));
 });

@@ -1,5 +1,6 @@
 /** How a Telegram account connects, stays reachable and says small things, beside an API that a test plays by hand. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FileGone } from "../../contracts/channels/platform.ts";
 import { secret } from "../../kit/secret.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
@@ -61,6 +62,24 @@ describe("a Telegram bot that cannot connect", () => {
   });
 });
 
+test("a Telegram link tells each change once", () => {
+  const clock = createFakeClock();
+  let changes = 0;
+  const link = createLink({ clock, log: recordingLog(), changed: () => void changes++ }, "polling");
+  const told = (change: () => void): number => {
+    const before = changes;
+    change();
+    return changes - before;
+  };
+  const limited = new Fault({ kind: "limited", retryAfterMs: 1_000 });
+  const steps = [link.up, link.up, () => link.down(DOWN), () => link.down(DOWN), () => link.down(limited), link.up];
+  expect(steps.map(told)).toEqual([1, 0, 1, 0, 1, 1]);
+  link.down(limited);
+  expect([link.canSend(), link.health().ok]).toEqual([true, false]);
+  link.down(DOWN);
+  expect(link.canSend()).toBe(false);
+});
+
 describe("a Telegram webhook", () => {
   const settings = { webhookUrl: "https://a.example/", webhookSecret: secret("s") } as never;
   const webhook = { path: "/telegram/default", handle: async () => ({ status: 200 }) };
@@ -114,16 +133,20 @@ describe("feedback on Telegram", () => {
   });
 });
 
-describe("a call that Telegram does not answer", () => {
+describe("a call to Telegram", () => {
   let server: Bun.Server<undefined>;
   let asked = 0;
+  let [isGone, isThere] = [false, false];
   const silent = new Promise<Response>(() => undefined);
   beforeAll(() => {
     server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       fetch(request) {
+        if (request.url.endsWith("/getFile") && isGone)
+          return Response.json({ ok: false, error_code: 400, description: "file is too big" }, { status: 400 });
         if (request.url.endsWith("/getFile")) return Response.json({ ok: true, result: { file_path: "a.txt" } });
+        if (isThere) return new Response("some words");
         asked++;
         return silent;
       },
@@ -136,24 +159,39 @@ describe("a call that Telegram does not answer", () => {
     ["who it is", (api, until) => api.me(until), 30_000, "lost"],
     ["a long call", (api, until) => api.slowCall("getUpdates", {}, until, 45_000), 45_000, "lost"],
     ["a download", (api, until) => api.download("f", until), 30_000, "unreached"],
-  ])("(%s) is left at its limit or when its caller gives up, and leaves no timer", async (_what, call, ms, kind) => {
-    const clock = createFakeClock();
-    const api = await openBotApi({ clock }, { token: secret("1:t"), apiRoot: `http://127.0.0.1:${server.port}` });
-    for (const how of ["limit", "caller"]) {
-      const stop = new AbortController();
-      const before = asked;
-      const ended = call(api, stop.signal).then(
-        () => "answered",
-        (error: unknown) => (error instanceof Fault ? error.info.kind : String(error)),
-      );
-      await waitFor("the call", () => asked > before);
-      await clock.advance(ms - 1);
-      if (how === "limit") await clock.advance(1);
-      else stop.abort(new Error("given up"));
-      const end = await waitForEnd("the end of the call", ended);
-      expect([how, end, clock.pending()]).toEqual([how, how === "limit" ? kind : expect.any(String), 0]);
-      expect(end).not.toBe("answered");
-    }
+  ])(
+    "that is not answered (%s) is left at its limit or when its caller gives up, and leaves no timer",
+    async (_what, call, ms, kind) => {
+      const clock = createFakeClock();
+      const api = await openBotApi({ clock }, { token: secret("1:t"), apiRoot: `http://127.0.0.1:${server.port}` });
+      for (const how of ["limit", "caller"]) {
+        const stop = new AbortController();
+        const before = asked;
+        const ended = call(api, stop.signal).then(
+          () => "answered",
+          (error: unknown) => (error instanceof Fault ? error.info.kind : String(error)),
+        );
+        await waitFor("the call", () => asked > before);
+        await clock.advance(ms - 1);
+        if (how === "limit") await clock.advance(1);
+        else stop.abort(new Error("given up"));
+        const end = await waitForEnd("the end of the call", ended);
+        expect([how, end, clock.pending()]).toEqual([how, how === "limit" ? kind : expect.any(String), 0]);
+        expect(end).not.toBe("answered");
+      }
+    },
+  );
+
+  test("for a file is refused for good when Telegram has none, and gives out the whole file when it has", async () => {
+    const api = await openBotApi(
+      { clock: createFakeClock() },
+      { token: secret("1:t"), apiRoot: `http://127.0.0.1:${server.port}` },
+    );
+    isGone = true;
+    await expect(api.download("f", NEVER)).rejects.toBeInstanceOf(FileGone);
+    [isGone, isThere] = [false, true];
+    expect(await new Response(await api.download("f", NEVER)).text()).toBe("some words");
+    isThere = false;
   });
 
   test("is not made when its caller had given up before", async () => {

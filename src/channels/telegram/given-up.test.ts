@@ -88,7 +88,7 @@ const press = (api: BotApi, data: string, signal: AbortSignal) => {
   const questions = { answer: () => ({ kind: "refused", because: "over", say: "It is over." }) as const };
   return takePress({ api, approvals, questions }, pressed(data), "owner", signal);
 };
-const movedTo = { first: (chat: string) => chat, now: (chat: string) => chat, learn: async () => undefined };
+const movedTo = { first: (chat: string) => chat, now: (chat: string) => chat };
 const moving = (play: PlayCall): BotApi => {
   let told = false;
   const call = (method: string, payload: { chat_id?: unknown }, signal: AbortSignal) =>
@@ -97,7 +97,8 @@ const moving = (play: PlayCall): BotApi => {
       told = true;
       throw faultOf({ error_code: 400, description: "moved", parameters: { migrate_to_chat_id: -100 } });
     });
-  return followMoves({ call, slowCall: call } as unknown as BotApi, movedTo);
+  const learn = () => play("learn", null, () => undefined);
+  return followMoves({ call, slowCall: call } as unknown as BotApi, { ...movedTo, learn });
 };
 const webhook = { path: "/telegram/default", handle: async () => ({ status: 200 }) };
 const serve = (api: BotApi, signal: AbortSignal) =>
@@ -167,6 +168,16 @@ const WORK: readonly (readonly [string, Work, readonly string[]])[] = [
     (play, until) => sendFile(botApi(play, { sendPhoto: "PHOTO_INVALID_DIMENSIONS" }), "image/png", until),
     ["sendPhoto", "sendDocument"],
   ],
+  [
+    "a file that is too large",
+    (play, until) =>
+      sendPiece(
+        botApi(play),
+        { kind: "file", media: { ...file("text/plain"), bytes: 50_000_001 }, caption: null },
+        until,
+      ),
+    ["sendMessage"],
+  ],
   ["an album", (play, until) => sendPiece(botApi(play), album, until), ["sendMediaGroup"]],
   [
     "a question of two messages",
@@ -230,12 +241,12 @@ const WORK: readonly (readonly [string, Work, readonly string[]])[] = [
   [
     "a send to a group that has moved",
     (play, until) => moving(play).call("sendMessage", { chat_id: "5", text: "x" }, until),
-    ["sendMessage in 5", "sendMessage in -100"],
+    ["sendMessage in 5", "learn", "sendMessage in -100"],
   ],
   [
     "an upload to a group that has moved",
     (play, until) => moving(play).slowCall("sendPhoto", { chat_id: "5", photo: "x" }, until, 1_000),
-    ["sendPhoto in 5", "sendPhoto in -100"],
+    ["sendPhoto in 5", "learn", "sendPhoto in -100"],
   ],
 ];
 

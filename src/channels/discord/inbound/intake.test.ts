@@ -311,6 +311,32 @@ test.each<[string, Parameters<typeof world>[0], object]>([
   },
 );
 
+test("discord intake: a sender who cannot be told keeps nothing from going on, and fails nothing", async () => {
+  const channels = { createMessage: () => Promise.reject(new Error("blocked")) };
+  const at = world({
+    files: { keep: async () => ({ kind: "refused", note: "Gone." }) } as never,
+    api: { channels } as unknown as IntakeDeps["api"],
+  });
+  const said = at.message("one", "1", ATTACHED);
+  at.intake.said(said);
+  await at.clock.advance(0);
+  expect([at.facts.kept.get("last:1"), at.log.lines.map(({ level }) => level)]).toEqual([said.id, ["debug"]]);
+  await stop(at);
+});
+
+test("discord intake: what was too much in a channel of a server is fetched as said in that server", async () => {
+  const letGo = Promise.withResolvers<void>();
+  const at = world({ receive: async () => (await letGo.promise, QUEUED) });
+  for (let n = 0; n < 202; n++) at.intake.said(at.message(`text ${n}`, "1", { guild_id: "77" }));
+  await at.clock.advance(0);
+  at.pages.push([at.message("fetched")]);
+  letGo.resolve();
+  for (let turn = 0; turn < 400 && at.pages.length > 0; turn++) await at.clock.advance(0);
+  for (let turn = 0; turn < 10; turn++) await at.clock.advance(0);
+  expect([at.looked.at(-1)?.said?.text, at.looked.at(-1)?.place]).toEqual(["fetched", "77"]);
+  await stop(at);
+});
+
 describe("discord intake: what was missed", () => {
   test("is read page by page from where reading stopped, each message after the one before", async () => {
     let running = 0;
@@ -399,6 +425,17 @@ describe("how far Discord's channels were read", () => {
     };
     await seen.forget("1");
     expect([...facts.kept]).toEqual([["channels", "[]"]]);
+  });
+
+  test("is written when it is noted", async () => {
+    const facts = memory();
+    const { put } = facts;
+    facts.put = async (...row) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await put(...row);
+    };
+    await createSeen(facts).note({ id: "1", guild: null }, id(1));
+    expect(facts.kept.get("last:1")).toBe(id(1));
   });
 
   test("never goes back", async () => {

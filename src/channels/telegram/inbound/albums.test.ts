@@ -26,7 +26,8 @@ function world(deliver: (ids: readonly number[]) => Promise<boolean> = async () 
   const stop = new AbortController();
   const albums = createAlbums(
     { clock, log, facts },
-    async (pieces) => {
+    async (pieces, signal) => {
+      if (signal !== stop.signal) throw new Error("nobody could give it up");
       const ids = pieces.map(({ update_id }) => update_id);
       delivered.push(ids);
       return deliver(ids);

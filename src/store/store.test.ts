@@ -55,8 +55,11 @@ test("a start logs the id of its gateway, which no other start has", async () =>
   for (let start = 0; start < 2; start++) {
     await using _store = await openStore({ ...deps(), ids, log }, { home: home.path });
   }
-  const opened = log.lines.filter(({ words }) => words === "store opened").map(({ fields }) => fields.instanceId);
-  expect(opened).toEqual(["gateway_000001", "gateway_000002"]);
+  const opened = log.lines.filter(({ words }) => words === "store opened").map(({ fields }) => fields);
+  expect(opened).toMatchObject([
+    { epoch: 1, instanceId: "gateway_000001" },
+    { epoch: 2, instanceId: "gateway_000002" },
+  ]);
 });
 
 test("the log file stays small however much is written", async () => {

@@ -6,8 +6,9 @@ import { intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./stor
 export function smallTablePromises(open: () => Promise<StoreWorld>): void {
   test("each opening counts one more life", async () => {
     await using world = await open();
-    expect(world.store.epoch).toBe(1);
-    expect((await world.reopen()).epoch).toBe(2);
+    const { epoch } = await world.reopen();
+    expect(epoch).toBeGreaterThan(world.store.epoch);
+    expect((await world.reopen()).epoch).toBe(epoch + 1);
   });
 
   test("a media file comes back as it was, under a name that is safe to show", async () => {

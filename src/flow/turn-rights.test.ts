@@ -5,6 +5,8 @@ import { deferred } from "../kit/deferred.ts";
 import { type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { fakeRights } from "../testing/tools/tool-world.ts";
 import { flow, type FlowOptions } from "../testing/worlds/flow-world.ts";
+import type { AttemptResult } from "./ending/turn-ending.ts";
+import { attemptWithRights } from "./turn-rights.ts";
 
 const GONE = { kind: "lost", because: "unknown_sender", tell: true } as const;
 const SILENT = { ...GONE, tell: false } as const;
@@ -148,4 +150,57 @@ test("a message is not steered into a running turn when its sender lost access, 
   goOn.resolve();
   await both;
   expect(fx.pool.prompted).toHaveLength(1);
+});
+
+describe("an attempt whose person lost access meanwhile", () => {
+  const spent = { inputTokens: 5, outputTokens: 7, costUsd: 0.5 };
+  const used = { inputTokens: 1, outputTokens: 2, costUsd: 0.25 };
+  const ofAttempt = { outcome: "done", reply: [], usage: used, model: "fake/one" } as const;
+  const answers = async (result: AttemptResult, losses: readonly (typeof GONE | typeof SILENT | null)[]) => {
+    const left = [...losses];
+    const rights = { batch: { sessionFile: { settledBytes: 3 } }, lost: async () => left.shift() ?? null };
+    let tried = 0;
+    const attempt = async () => (tried++, result);
+    const ended = await attemptWithRights(rights as never, () => spent, attempt);
+    return { ended, tried, asked: losses.length - left.length };
+  };
+  const end = { kind: "end", end: ofAttempt, settledBytes: 9 } as const;
+
+  test("ends with what it has cost and without its words, and its file stays as long as it had become", async () => {
+    const { ended } = await answers(end, [null, GONE]);
+    expect(ended).toMatchObject({
+      kind: "end",
+      settledBytes: 9,
+      end: { outcome: "failed", usage: used, model: "fake/one", error: { code: "access_revoked" } },
+    });
+    expect(ended.kind === "end" ? ended.end.reply : []).toHaveLength(1);
+    const quiet = await answers(end, [null, SILENT]);
+    expect(quiet.ended.kind === "end" ? quiet.ended.end.reply : null).toEqual([]);
+  });
+
+  test("is not made at all when access was lost before, and costs what was spent before", async () => {
+    const { ended, tried } = await answers(end, [GONE]);
+    expect([tried, ended]).toMatchObject([
+      0,
+      { kind: "end", settledBytes: 3, end: { outcome: "failed", usage: spent } },
+    ]);
+  });
+
+  test("is not tried again, and costs what was spent so far", async () => {
+    const { ended } = await answers({ kind: "again", because: "it died" }, [null, GONE]);
+    expect(ended).toMatchObject({ kind: "end", settledBytes: 3, end: { outcome: "failed", usage: spent } });
+  });
+
+  test("is left for the next start when the gateway stops, and nobody asks about rights any more", async () => {
+    const { ended, asked } = await answers({ kind: "leave" }, [null, GONE]);
+    expect([ended, asked]).toEqual([{ kind: "leave" }, 1]);
+  });
+
+  test.each([end, { kind: "again", because: "it died" }] as const)(
+    "is what it is for those who kept it: %j",
+    async (result) => {
+      const { ended } = await answers(result, [null, null]);
+      expect(ended).toBe(result);
+    },
+  );
 });

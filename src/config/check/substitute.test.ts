@@ -1,6 +1,7 @@
 /** Variables in a text, and how much is reported about a text that is not right. */
 import { expect, test } from "bun:test";
 import { checkConfigText } from "./check.ts";
+import { showText } from "./problem.ts";
 import { substitute } from "./substitute.ts";
 
 const VARIABLES: Readonly<Record<string, string>> = { A: "one", B_2: "", C: "${A}" };
@@ -43,4 +44,20 @@ test("problems of one line are told from left to right", () => {
 test("a text that is no JSON at all is told with its first five mistakes", () => {
   const mistakes = Array.from({ length: 40 }, (_, n) => `"a${n}": `).join(", ");
   expect(checkConfigText(`{ ${mistakes} }`, variables).problems).toHaveLength(5);
+});
+
+test.each([
+  ["ada@example.com", '"ada@example.com"'],
+  ["https://models.example/v1", '"https://models.example/v1"'],
+  ["https://ada:swordfish@models.example/v1", "(hidden)"],
+])("a message about %s shows %s", (text, shown) => {
+  expect(showText(text)).toBe(shown);
+});
+
+test("an agent that has nothing of its own is not warned about what all agents have", () => {
+  const agent = { skills: ["/skills/birds"], tools: "chat" };
+  const warned = (agents: readonly object[]) =>
+    checkConfigText(JSON.stringify({ agent, agents }), variables).warnings.map(({ path }) => path);
+  expect(warned([{ id: "a" }])).toEqual(["agent.skills"]);
+  expect(warned([{ id: "a", tools: "chat" }])).toEqual(["agent.skills", "agents[0].skills"]);
 });

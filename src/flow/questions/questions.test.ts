@@ -8,6 +8,7 @@ import type { AgentId, Principal, Role, SessionKey, TurnId } from "../../contrac
 import type { NewPost, Posted } from "../../contracts/store/posts.ts";
 import type { Verdict } from "../../contracts/routing.ts";
 import { deferred } from "../../kit/deferred.ts";
+import { writeOut } from "../../kit/marks/written-out.ts";
 import { secret } from "../../kit/secret.ts";
 import { createEvents, createRedactor } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
@@ -35,6 +36,8 @@ const of: Caller = {
 const TEA: ChatQuestion = { kind: "select", title: "Which one?", options: ["tea", "coffee"] };
 const NAME: ChatQuestion = { kind: "input", title: "Your name?" };
 const SECRET = "operator-token-42";
+const HIDDEN = "\u202e";
+const WRITTEN = writeOut(HIDDEN);
 const byAnn = { principal: ANN, role: "member", at: HERE } as const;
 
 function world(options: { readonly plain?: true; readonly closed?: true } = {}) {
@@ -407,4 +410,29 @@ test("a question whose time ran out while the machine slept is over, whoever ans
   expect(at.questions.answer(id, { kind: "press", at: 1 }, byAnn)).toMatchObject({ kind: "refused", because: "over" });
   await at.clock.advance(WAIT_MS);
   expect(await answer).toEqual({ kind: "none" });
+});
+
+test.each<[ChatQuestion, object]>([
+  [
+    { kind: "select", title: `Which ${HIDDEN}?`, options: [`tea${HIDDEN}`, "coffee"] },
+    { title: `Which ${WRITTEN}?`, options: [`tea${WRITTEN}`, "coffee"] },
+  ],
+  [
+    { kind: "confirm", title: `Sure${HIDDEN}?`, text: `rm ${HIDDEN}txt.exe` },
+    { title: `Sure${WRITTEN}?`, text: `rm ${WRITTEN}txt.exe` },
+  ],
+  [{ kind: "confirm", title: "Sure?" }, { title: "Sure?" }],
+  [
+    { kind: "input", title: `Name${HIDDEN}?`, placeholder: `Ann${HIDDEN}`, prefill: `Ben${HIDDEN}` },
+    { title: `Name${WRITTEN}?`, placeholder: `Ann${WRITTEN}`, prefill: `Ben${WRITTEN}` },
+  ],
+  [
+    { kind: "input", title: "Name?", many: true },
+    { title: "Name?", many: true },
+  ],
+])("characters that hide what a question says are written out in every part of it: %j", async (question, shown) => {
+  const at = world();
+  await at.ask(question);
+  expect(at.news[0]?.question).toEqual({ kind: question.kind, ...shown } as ChatQuestion);
+  expect(at.questions.pending()[0]?.question).toEqual({ kind: question.kind, ...shown } as ChatQuestion);
 });

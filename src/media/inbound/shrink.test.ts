@@ -154,10 +154,8 @@ describe("a picture", () => {
       try {
         if (how === "its time is over") await clock.advance(60_000);
         else message.abort(new Error("given up"));
-        await waitForEnd(
-          "the end",
-          shrinking.catch(() => null),
-        );
+        const ended = shrinking.catch((error: unknown) => String(error));
+        expect(await waitForEnd("the end", ended)).toBe(how === "its time is over" ? null : "Error: given up");
         await waitFor("the end of the process", () => !isAlive(pid));
       } finally {
         if (isAlive(pid)) process.kill(pid, "SIGKILL");
@@ -211,6 +209,22 @@ describe("a picture", () => {
       );
       const made = await Promise.all([1, 2, 3].map(() => shrinker.shrink(new Uint8Array(1), NEVER)));
       expect(made.map((one) => one !== null)).toEqual([true, true, true]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "whose process says nothing is no picture, and one that is given up while it waits starts none",
+    async () => {
+      await using home = await tempHome();
+      const ran = join(home.path, "ran");
+      const silent = { bun: ["sh", "-c", `cat >/dev/null; echo x >> '${ran}' #`], bunEnv: { PATH: "/bin:/usr/bin" } };
+      const shrinker = createShrinker({ clock: systemClock }, silent);
+      const stop = new AbortController();
+      const [first, second] = [NEVER, stop.signal].map((signal) => shrinker.shrink(new Uint8Array(1), signal));
+      stop.abort(new Error("given up"));
+      await expect(second ?? Promise.resolve()).rejects.toThrow("given up");
+      expect([await first, readFileSync(ran, "utf8")]).toEqual([null, "x\n"]);
     },
     TEST_MS,
   );

@@ -104,7 +104,7 @@ describe("gateway", () => {
     const { config } = await bench.json("gateway", { action: "config.get" });
     expect(config).toMatchObject({
       gateway: { port: 18789, bind: "loopback", stopGraceMs: 30_000, commands: { restart: true } },
-      agent: { model: "local/one", timeoutMs: 600_000, pool: expect.objectContaining({ max: 4 }) },
+      agent: { model: "local/one", timeoutMs: 600_000, pool: expect.objectContaining({ min: 1 }) },
       agents: [{ id: "pirate" }],
       models: { providers: { local: { models: [{ id: "one" }] } } },
       session: { dmScope: expect.any(String) },

@@ -304,11 +304,11 @@ test("a page whose call is cancelled while it is read is not read to its end", a
   pages = () => html(`<p>${"x".repeat(100)}</p>`.repeat(4_000));
   const deps = { clock: systemClock, ids: createSeqIds(), resolve: async () => [], settings: () => settings };
   const stop = new AbortController();
-  const { setImmediate: soon } = globalThis;
-  using _pieces = spyOn(globalThis, "setImmediate").mockImplementation(((next: () => void) => {
-    stop.abort(new Error("cancelled")); // between two pieces of the page
-    return soon(next);
-  }) as typeof setImmediate);
+  const { transform } = HTMLRewriter.prototype;
+  using _reading = spyOn(HTMLRewriter.prototype, "transform").mockImplementation(function (this: HTMLRewriter, page) {
+    stop.abort(new Error("cancelled")); // the page is there, and its reading begins
+    return transform.call(this, page);
+  } as typeof transform);
   const url = `${base}/cancelled-later`;
   const reading = webFetch(deps).execute("c1", { url }, stop.signal, () => undefined, BENCH_CONTEXT);
   await expect(reading).rejects.toThrow("cancelled");

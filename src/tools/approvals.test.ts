@@ -61,8 +61,12 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
     return { answer, id: approvals.pending().at(-1)?.id ?? "" };
   };
   const ended = async () => (await rows.ended({ limit: 200 })).items;
+  /** Fails by name when nobody answers. */
+  const ask = (...given: Parameters<typeof approvals.ask>) =>
+    waitForEnd("the answer", approvals.ask(...given), { withinMs: 3_000 });
   return {
     clock,
+    ask,
     now,
     log,
     real,
@@ -119,7 +123,7 @@ describe("a question", () => {
     await at.clock.advance(1);
     expect(await answer).toBe("expired");
     expect(await at.approvals.decide(id, "session", ANNA)).toBe("unknown");
-    expect(await at.approvals.ask(question(), AbortSignal.abort())).toBe("expired"); // nothing was allowed for the session
+    expect(await at.ask(question(), AbortSignal.abort())).toBe("expired"); // nothing was allowed for the session
     expect(await at.ended()).toMatchObject([{ decision: "expired", decidedBy: null }]);
   });
 
@@ -256,7 +260,7 @@ describe("a yes for the session", () => {
     const { answer, id } = await at.asked();
     await at.approvals.decide(id, "session", ANNA);
     expect(await answer).toBe("session");
-    expect(await at.approvals.ask(question({ callId: "c2", hash: "h2" }), NEVER)).toBe("session");
+    expect(await at.ask(question({ callId: "c2", hash: "h2" }), NEVER)).toBe("session");
     expect(at.told).toHaveLength(2);
     const { caller } = question();
     const elsewhere = { ...caller, sessionKey: "agent:default:webchat:dm:2" as SessionKey };
@@ -330,8 +334,7 @@ describe("too many open questions", () => {
     await using at = await world((rows) => ({
       put: async (row) => (disk === "full" ? Promise.reject(new Error("disk full")) : rows.put(row)),
     }));
-    for (let n = 0; n < MAX_OPEN_PER_SESSION; n++)
-      await expect(at.approvals.ask(question(), NEVER)).rejects.toThrow("disk full");
+    for (let n = 0; n < MAX_OPEN_PER_SESSION; n++) await expect(at.ask(question(), NEVER)).rejects.toThrow("disk full");
     disk = "free";
     const { answer, id } = await at.asked();
     expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");

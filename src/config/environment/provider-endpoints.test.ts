@@ -58,3 +58,20 @@ test("variables that are no secrets are told to the process, the key is not", ()
 test("of several kinds of keys the one is used that pi would take", () => {
   expect(providerEndpoint(everyKey, "anthropic")?.variable).toBe("ANTHROPIC_AUTH_TOKEN");
 });
+
+test.each([
+  [
+    "azure-openai-responses",
+    "AZURE_OPENAI_API_KEY",
+    [
+      ...["AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_DEPLOYMENT_NAME_MAP"],
+      "AZURE_OPENAI_RESOURCE_NAME",
+    ],
+  ],
+  ["cloudflare-ai-gateway", "CLOUDFLARE_API_KEY", ["CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_GATEWAY_ID"]],
+])("of the variables of %s only %s is a key, and a process is given the others as they are", (provider, key, plain) => {
+  const names = [key, ...plain];
+  const providerKeys = Object.fromEntries(names.map((name) => [name, secret(`https://${name.toLowerCase()}.example`)]));
+  const found = providerEndpoint({ providerKeys }, provider);
+  expect([found?.variable, Object.keys(found?.plain ?? {}).toSorted()]).toEqual([key, plain]);
+});

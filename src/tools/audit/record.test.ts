@@ -145,3 +145,16 @@ test("an owner's no holds for the call that was shown: other parameters under th
   expect(await world.call({ text: "y" }, { callId: "c" })).toEqual({ kind: "ok", result: says("x") });
   expect(world.approvals.asked).toHaveLength(2);
 });
+
+test("a call that failed is told again as it ended, and is not run again", async () => {
+  let ran = 0;
+  const fails = async (): Promise<never> => {
+    ran++;
+    throw new Error("no such city");
+  };
+  const world = toolWorld([tool(fails)]);
+  const first = await world.call({ text: "x" }, { callId: "c" });
+  await world.clock.advance(0);
+  expect(first).toEqual({ kind: "failed", code: "tool_failed", message: "no such city" });
+  expect([await world.call({ text: "x" }, { callId: "c" }), ran]).toEqual([first, 1]);
+});

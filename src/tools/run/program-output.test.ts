@@ -1,6 +1,7 @@
 /** What a tool gives to programs besides its text: by its output schema, within limits, masked, and the same when it is told again. */
 import { describe, expect, test } from "bun:test";
 import type { ToolResult } from "../../contracts/tools/tool.ts";
+import { USUAL_LIMITS } from "../../testing/tools/quiet-deps.ts";
 import { PROGRAM, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 
 const outputSchema = { type: "object", properties: { celsius: { type: "number" } }, required: ["celsius"] };
@@ -37,6 +38,18 @@ describe("a result", () => {
       message: expect.stringContaining("echo failed"),
     });
   });
+
+  test.each([
+    ["a list", [21]],
+    ["a text", "warm"],
+    ["nothing", null],
+    ["too much", { wind: "x".repeat(USUAL_LIMITS.maxOutputChars) }],
+  ])(
+    "whose value for programs is %s is a failure of the tool, also without an output schema",
+    async (_what, structured) => {
+      expect(await called(gives({ structured }))).toMatchObject({ kind: "failed", code: "tool_failed" });
+    },
+  );
 
   test("may have any value without an output schema", async () => {
     expect(await called(gives({ structured: { wind: "north" } }))).toMatchObject({

@@ -76,6 +76,7 @@ describe("tool_search", () => {
     await using world = await searchWorld();
     expect((await world.search("music_thing1", OWNER, 1)).names).toEqual(["music_thing1"]);
     expect((await world.search("music_thing1", OWNER, 3)).names).toHaveLength(3);
+    expect((await world.search("  music_thing1\n", OWNER, 1)).names).toEqual(["music_thing1"]);
   });
 
   test("a tool is found by the plugin that brings it", async () => {

@@ -19,6 +19,20 @@ describe("switchedOn", () => {
     expect([on, off]).toEqual([[at("c", 5, 9), at("a", 1, 9)], []]);
   });
 
+  test.each([1, 30, 40, MAX_SESSION_TOOLS - 1])(
+    "a session with %d tools has room for one more, and none goes off",
+    (count) => {
+      const some = Array.from({ length: count }, (_, n) => at(`t${n}`, n + 1, n));
+      const { tools, off } = switchedOn(some, ["new"], 200);
+      expect([tools.length, off]).toEqual([count + 1, []]);
+    },
+  );
+
+  test("tools are in the order of their places, however they were read", () => {
+    const { tools } = switchedOn([at("b", 4, 6), at("a", 1, 5)], ["b"], 9);
+    expect(tools.map(({ tool }) => tool)).toEqual(["a", "b"]);
+  });
+
   test("one tool too many switches off the one that was neither found nor called for the longest time", () => {
     const full = Array.from({ length: MAX_SESSION_TOOLS }, (_, n) => at(`t${n}`, n + 1, n === 7 ? 1 : 100));
     const { tools, off } = switchedOn(full, ["new"], 200);

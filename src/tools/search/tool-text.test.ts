@@ -37,3 +37,9 @@ test("a question is its words, each once, and not without end", () => {
   expect(queryWords(" … ")).toEqual([]);
   expect(queryWords(Array.from({ length: 100 }, (_, n) => `w${n}`).join(" "))).toHaveLength(24);
 });
+
+test("of a description that never ends the first 4,000 characters are found", () => {
+  const parameters = { type: "object", properties: {} };
+  const { description } = toolText({ name: "a", label: "a", description: "x".repeat(10_000), parameters }, "p");
+  expect(description).toHaveLength(4_000);
+});

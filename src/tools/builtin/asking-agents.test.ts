@@ -35,7 +35,11 @@ test("ask_agent is there for those who may speak with agents, and waits for long
     async () => ({ text: "", turnId: "t" }),
     (principal) => principal === BENCH_CONTEXT.principal,
   );
-  expect(factory(BENCH_CONTEXT)).toMatchObject({ name: "ask_agent", flags: { long: true }, origins: ["mcp"] });
+  expect(factory(BENCH_CONTEXT)).toMatchObject({
+    name: "ask_agent",
+    flags: { long: true, idempotent: false },
+    origins: ["mcp"],
+  });
   expect(factory({ ...BENCH_CONTEXT, principal: "somebody" as Principal })).toBeNull();
 });
 
@@ -97,7 +101,7 @@ test("delegate_to_agent is there for those who have an agent to ask, names them,
   ];
   expect(delegating(answered, two)).toMatchObject({
     description: expect.stringContaining("Agents: a; b (knows birds)."),
-    flags: { long: true },
+    flags: { long: true, idempotent: false },
   });
 });
 

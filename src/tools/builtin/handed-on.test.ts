@@ -176,3 +176,20 @@ test("a message is changed to well-formed text, whatever the model wrote", async
   await tool.execute("c1", params, new AbortController().signal, () => undefined, BENCH_CONTEXT);
   expect(acted).toEqual([{ kind: "edit", text: "half \ufffd" }]);
 });
+
+test("reactions that a message has after a change are told to the model", async () => {
+  const act = async () => ({ kind: "done", reactions: ["👍"] });
+  const tool = message({ ids, channel: () => ({ react: act }), messages: { act } } as never);
+  const params = { action: "react", messageId: "5", emoji: "👍" };
+  const told = await tool.execute("c1", params, NEVER, () => undefined, BENCH_CONTEXT);
+  expect(told.details).toMatchObject({ action: "react", done: true, reactions: ["👍"] });
+});
+
+test.each([
+  [createReminder, { text: "tea", when: "18:00" }],
+  [cron, { action: "list" }],
+] as const)("guests have no jobs, whatever the lists of tools say: %#", async (made, params) => {
+  const tool = (made as (deps: unknown) => Tool)({ jobs: {}, people: {} });
+  const call = tool.execute("c1", params, NEVER, () => undefined, { ...BENCH_CONTEXT, role: "guest" });
+  await expect(call).rejects.toThrow("Guests cannot");
+});

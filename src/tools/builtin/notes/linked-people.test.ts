@@ -23,6 +23,11 @@ test("a note that was saved under one id of a person is found under the others, 
     expect((await notes.search(who, "key", 5)).map(({ id }) => id).toSorted()).toEqual([uuid(1), uuid(2)]);
   expect(await notes.search(DISCORD, "key", 1)).toHaveLength(1);
   expect(await notes.search(STRANGER, "key", 5)).toEqual([]);
+  expect((await notes.list(TELEGRAM, 5)).map(({ id }) => id)).toEqual([uuid(2), uuid(1)]); // the newest first
+  expect((await notes.list(DISCORD, 1)).map(({ id }) => id)).toEqual([uuid(2)]);
+  expect(await notes.list(STRANGER, 5)).toEqual([]);
+  for (const who of [TELEGRAM, DISCORD]) expect((await notes.get(who, uuid(1)))?.id).toBe(uuid(1));
+  expect(await notes.get(STRANGER, uuid(1))).toBeNull();
 });
 
 test("a task that was added under one id of a person is listed, in order, and completed under another", async () => {
@@ -37,5 +42,6 @@ test("a task that was added under one id of a person is listed, in order, and co
   expect(await listed(DISCORD)).toEqual([uuid(3), uuid(2), uuid(1)]);
   expect(await tasks.change(DISCORD, uuid(3), { status: "completed" }, 10)).toMatchObject({ status: "completed" });
   expect(await listed(TELEGRAM)).toEqual([uuid(2), uuid(1), uuid(3)]);
+  expect((await tasks.list(TELEGRAM, "all", 2)).map(({ id }) => id)).toEqual([uuid(2), uuid(1)]);
   expect([await listed(STRANGER), await tasks.change(STRANGER, uuid(1), { title: "mine" }, 11)]).toEqual([[], null]);
 });

@@ -305,10 +305,11 @@ test("a page whose call is cancelled while it is read is not read to its end", a
   const deps = { clock: systemClock, ids: createSeqIds(), resolve: async () => [], settings: () => settings };
   const stop = new AbortController();
   const { transform } = HTMLRewriter.prototype;
-  using _reading = spyOn(HTMLRewriter.prototype, "transform").mockImplementation(function (this: HTMLRewriter, page) {
+  const begins = function (this: HTMLRewriter, ...page: unknown[]): unknown {
     stop.abort(new Error("cancelled")); // the page is there, and its reading begins
-    return transform.call(this, page);
-  } as typeof transform);
+    return Reflect.apply(transform, this, page);
+  };
+  using _reading = spyOn(HTMLRewriter.prototype, "transform").mockImplementation(begins as typeof transform);
   const url = `${base}/cancelled-later`;
   const reading = webFetch(deps).execute("c1", { url }, stop.signal, () => undefined, BENCH_CONTEXT);
   await expect(reading).rejects.toThrow("cancelled");

@@ -60,6 +60,12 @@ describe("a file an agent names", () => {
     expect(await look(path)).toContain("not a plain file");
   });
 
+  test("is refused with the reason when its path alone is wrong, and when the agent has no folder", async () => {
+    expect(await look("../outside/hidden.txt")).toBe("The path must not contain `..`.");
+    expect(await look("in/plain.txt", { base: null, roots: [] })).toBe("This agent has no folder to send files from.");
+    expect(await openAgentFile(".env", limits, NEVER)).toMatchObject({ ok: false, about: null });
+  });
+
   test("is refused when the way to its root leads through a link after all", async () => {
     const path = join(home.path, "way");
     await symlink(join(root, ".."), path);

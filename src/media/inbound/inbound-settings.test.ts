@@ -18,3 +18,8 @@ test.each([
 ])("voice is sent to a service with the settings %j: %p", (transcription, on) => {
   expect(inboundSettings(configOf({ media: { transcription } })).transcription !== null).toBe(on);
 });
+
+test("sizes of the configuration are mebibytes", () => {
+  const { maxBytes, dailyBytes } = inboundSettings(configOf({ media: { maxMb: 2, dailyMb: 3 } }));
+  expect([maxBytes, dailyBytes]).toEqual([2 * 1024 ** 2, 3 * 1024 ** 2]);
+});

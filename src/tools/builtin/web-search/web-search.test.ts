@@ -316,3 +316,20 @@ test("a snippet that is cut in the middle of a character has no half of it", asy
   says({ results: [{ ...ONE, content: `${"x".repeat(999)}\u{1f426}` }] });
   expect(await found()).toEqual({ results: [{ ...ONE, snippet: `${"x".repeat(999)}\ufffd` }] });
 });
+
+test("a question of nothing but spaces is not asked", async () => {
+  use("searxng");
+  const before = asked.length;
+  expect(await search(" \n\t ")).toMatchObject({
+    kind: "failed",
+    message: "The query is empty. Say what to search for.",
+  });
+  expect(asked.length).toBe(before);
+});
+
+test.each(["brave", "serpapi", "tavily", "searxng"] as const)("%s is asked for JSON", async (provider) => {
+  use(provider);
+  says({ results: [], organic_results: [], web: { results: [] } });
+  await search();
+  expect(asked.at(-1)?.headers["accept"]).toBe("application/json");
+});

@@ -1,5 +1,6 @@
 /** The end of a channel comes after everything that it has begun to write down: what a test holds back keeps it from ending. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
+import { REST } from "@discordjs/rest";
 import type { InboxId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import { type ChannelWorld, eventually, passing } from "../testing/contracts/channel-contract.ts";
 import { discordWorld, pressed } from "../testing/discord/discord-world.ts";
@@ -59,6 +60,13 @@ describe.each(WORLDS)("the channel %s ends", (_name, open) => {
     await passing(bench, "the preview is being noted", () => bench.writing() > 0);
     await closesAfter(world, () => bench.letFactsGo());
   });
+});
+
+test("the channel discord ends with the timers of the library", async () => {
+  await using world = await discordWorld();
+  using ended = spyOn(REST.prototype, "clearHandlerSweeper");
+  await world.close();
+  expect(ended).toHaveBeenCalledTimes(1);
 });
 
 test("the channel discord ends after its menu is written down", async () => {

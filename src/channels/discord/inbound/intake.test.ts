@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { DiscordAPIError } from "@discordjs/rest";
 import type { Receipt } from "../../../contracts/channel.ts";
-import type { Arrival, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { Arrival, ArrivingFile, InboundFiles } from "../../../contracts/channels/platform.ts";
 import { type AccountState, createLanes } from "../../kit/index.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
@@ -420,7 +420,7 @@ describe("how far Discord's channels were read", () => {
     await seen.note({ id: "1", guild: null }, id(1));
     const { put } = facts;
     facts.put = async (...row) => {
-      await new Promise((resolve) => setImmediate(resolve));
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
       await put(...row);
     };
     await seen.forget("1");
@@ -487,6 +487,21 @@ test("discord files: one that could not be taken is told to the agent in the tex
   await at.clock.advance(0);
   expect(at.stored).toEqual(["look\n[bad was not taken]"]);
   expect(at.told).toEqual(["1: bad was not taken"]);
+  await stop(at);
+});
+
+test("discord files: a download is given up with whoever keeps the file", async () => {
+  const downloads: (readonly [string, AbortSignal])[] = [];
+  const until = new AbortController().signal;
+  const keep = async ({ open }: ArrivingFile) => (await open(until), { kind: "refused", note: "Gone." });
+  const at = world({
+    files: { keep } as unknown as InboundFiles,
+    download: async (url, signal) => (downloads.push([url, signal]), new Blob([]).stream()),
+  });
+  at.intake.said(at.message("look", "1", ATTACHED));
+  await at.clock.advance(0);
+  expect(downloads).toEqual([["https://cdn.example/a.txt", until]]);
+  expect(downloads[0]?.[1]).toBe(until);
   await stop(at);
 });
 

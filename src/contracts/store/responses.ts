@@ -2,8 +2,11 @@
 import type { Principal } from "../ids.ts";
 
 export interface ResponseStore {
-  /** Instead of what is stored under this id. */
-  put(response: StoredResponse): Promise<void>;
+  /**
+   * Instead of what is stored under this id. What this person has beyond their share goes in the same transaction, the oldest conversations
+   * first; so that this is not done with every response, a tenth of the share is free afterwards.
+   */
+  put(response: StoredResponse, share: ResponseShare): Promise<void>;
   find(id: string, principal: Principal): Promise<StoredResponse | null>;
   /** It and all before it, oldest first. `missing`: one of them is not there. `too_long`: there is more of them than `most`. */
   chain(
@@ -17,8 +20,6 @@ export interface ResponseStore {
   open(): Promise<readonly StoredResponse[]>;
   /** Takes conversations away whose newest response is older. How many responses are gone. */
   prune(before: number): Promise<number>;
-  /** Takes the oldest conversations of this person away, as far as newer ones fill their share. How many responses are gone. */
-  trim(principal: Principal, share: ResponseShare): Promise<number>;
 }
 
 export interface StoredResponse {

@@ -9,6 +9,7 @@ import type { Log } from "../../kit/log.ts";
 import { problemOf } from "../problem.ts";
 import { type Prepared, type RunDeps, seconds, storedForm } from "./run.ts";
 import { createResponseWriter, type ResponseWriter } from "./writer.ts";
+import { SHARE } from "./share.ts";
 
 const MAX_RUNNING = 100;
 const BUSY_RETRY_MS = 5_000;
@@ -55,7 +56,7 @@ export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
       const queued = writer.now();
       const form = { prepared, principal, createdAt: deps.clock.now() };
       beingStored++;
-      await deps.store.put(storedForm({ ...form, response: queued })).finally(() => beingStored--);
+      await deps.store.put(storedForm({ ...form, response: queued }), SHARE).finally(() => beingStored--);
       const stopping = new AbortController();
       const ended = deferred<ResponseObject>();
       running.set(first.id, {
@@ -73,7 +74,7 @@ export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
         try {
           const ending = asked.key === null ? [] : [deps.keys.ending(asked.key.id)];
           const until = AbortSignal.any([stopping.signal, ...ending]);
-          const keep = (response: ResponseObject) => deps.store.put(storedForm({ ...form, response }));
+          const keep = (response: ResponseObject) => deps.store.put(storedForm({ ...form, response }), SHARE);
           await answerLater(deps, { prepared, writer, keep }, until);
         } finally {
           running.delete(first.id);

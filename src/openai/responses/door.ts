@@ -1,6 +1,5 @@
 /** The door of responses: the same agents, tools and limits as chat completions, with answers that are kept, continued, polled and cancelled. */
 import type { ApiKeys } from "../../contracts/api-keys.ts";
-import type { Principal } from "../../contracts/ids.ts";
 import type { AskedResponse, ResponseEvent, ResponseObject, ResponsesDoor } from "../../contracts/responses.ts";
 import { background } from "../../kit/background.ts";
 import type { Ids } from "../../kit/ids.ts";
@@ -16,10 +15,8 @@ import { eventsOf } from "./writer.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const KEEP_DAYS = 30;
-/** Of one person. */
-const SHARE = { maxResponses: 10_000, maxChars: 256 * 1024 * 1024 };
-/** Old conversations are looked for after this many new responses of a person. */
-const TRIM_EVERY = 200;
+/** Old conversations are looked for after this many new responses. */
+const PRUNE_EVERY = 200;
 const NEVER = new AbortController().signal;
 
 interface ResponsesDeps extends RunDeps {
@@ -34,14 +31,14 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
   const repeats = createRepeats<ResponseObject>();
   const backgrounds = createBackgrounds(deps);
   const { find, follow, remove, cancel } = createKept({ store, backgrounds });
-  const made = new Map<Principal, number>();
+  let made = 0;
   const prune = () => store.prune(clock.now() - KEEP_DAYS * DAY_MS);
   const next = (asked: AskedResponse): ResponseObject => {
-    const { principal, request } = asked;
-    const count = (made.get(principal) ?? 0) + (request.settings.store ? 1 : 0);
-    made.set(principal, count % TRIM_EVERY);
-    if (count === TRIM_EVERY)
-      background(log, "old responses stay", async () => (await store.trim(principal, SHARE)) + (await prune()));
+    if (asked.request.settings.store) made++;
+    if (made === PRUNE_EVERY) {
+      made = 0;
+      background(log, "old responses stay", prune);
+    }
     return newResponse(asked, ids.next("resp"), clock);
   };
   return {

@@ -6,6 +6,7 @@ import type { ResponseStore } from "../../contracts/store/responses.ts";
 import type { Backgrounds } from "./background.ts";
 import { responseIn } from "./look-up.ts";
 import { eventsOf, terminalChange } from "./writer.ts";
+import { SHARE } from "./share.ts";
 
 const INTERRUPTED =
   "The gateway was restarted while this response was being answered. It is not tried again; please ask anew.";
@@ -56,7 +57,7 @@ export async function endInterrupted(store: ResponseStore): Promise<number> {
   const left = await store.open();
   for (const one of left) {
     const response = responseIn(one);
-    await store.put({ ...one, ended: true, body: response && { ...response, status: "failed", error } });
+    await store.put({ ...one, ended: true, body: response && { ...response, status: "failed", error } }, SHARE);
   }
   return left.length;
 }

@@ -9,6 +9,7 @@ import { problemOf } from "../problem.ts";
 import { charsIn, joined, outputAsItems, saidOf, turnOf } from "./conversation.ts";
 import { type Earlier, earlierOf, knownInput, type LookUpDeps } from "./look-up.ts";
 import { createResponseWriter, type ResponseWriter } from "./writer.ts";
+import { SHARE } from "./share.ts";
 
 /** An answer that fails within this time fails as a whole; after it the response is announced. */
 const FIRST_SIGN_MS = 5_000;
@@ -96,7 +97,7 @@ async function answered(
   }
   try {
     const response = writer.end(await answers.answer(prepared.turn, writer.show, signal), seconds(clock));
-    if (response.store) await store.put(storedForm({ response, prepared, principal, createdAt: clock.now() }));
+    if (response.store) await store.put(storedForm({ response, prepared, principal, createdAt: clock.now() }), SHARE);
     return writer.complete(response);
   } catch (error) {
     const hasGone = signal.aborted && !isGatewayError(signal.reason); // a gateway that stops tells why

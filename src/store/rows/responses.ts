@@ -27,10 +27,18 @@ interface Owned {
 export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
   const { add, byId, drop, open } = statements(sql);
   const retention = createRetention(sql);
+  // by person, what is stored at most: what is replaced or taken away meanwhile is still counted, until it is counted anew
+  const stored = new Map<Principal, Amount>();
   return {
-    async put(response) {
+    async put(response, share) {
       const row = toRow(response);
-      await write(() => add.run(row), "with the next");
+      const { principal } = row;
+      await write(function* () {
+        const before = stored.get(principal) ?? (yield* retention.amount(principal));
+        yield* add.run(row);
+        const after = { responses: before.responses + 1, chars: before.chars + row.chars };
+        stored.set(principal, exceeds(after, share) ? yield* retention.fit(principal, mostOf(share)) : after);
+      }, "with the next");
     },
     find: (id, principal) =>
       read(function* () {
@@ -60,7 +68,6 @@ export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
         return (yield* open.all({})).map(toResponse);
       }),
     prune: (before) => write(() => retention.prune(before)),
-    trim: (principal, share) => write(() => retention.fit(principal, share)),
   };
 }
 
@@ -90,6 +97,22 @@ function statements(sql: Sql) {
       db.selectFrom("responses").selectAll().where("ended", "=", raw.lit(0)),
     ),
   };
+}
+
+interface Amount {
+  readonly responses: number;
+  readonly chars: number;
+}
+
+function exceeds({ responses, chars }: Amount, { maxResponses, maxChars }: ResponseShare): boolean {
+  return responses > maxResponses || chars > maxChars;
+}
+
+/** So much of a share is kept when it is full. */
+const KEPT = 0.9;
+
+function mostOf({ maxResponses, maxChars }: ResponseShare): ResponseShare {
+  return { maxResponses: Math.ceil(maxResponses * KEPT), maxChars: Math.ceil(maxChars * KEPT) };
 }
 
 interface Conversation {
@@ -132,18 +155,21 @@ function createRetention(sql: Sql) {
       }
       return gone;
     },
-    *fit(principal: Principal, { maxResponses, maxChars }: ResponseShare): Steps<number> {
-      let [responses, chars, gone] = [0, 0, 0];
+    *amount(principal: Principal): Steps<Amount> {
+      let [responses, chars] = [0, 0];
+      for (const one of yield* sizes.all({ principal }))
+        [responses, chars] = [responses + one.count, chars + one.chars];
+      return { responses, chars };
+    },
+    /** Takes the oldest conversations away, as far as newer ones fill the share. What is left. */
+    *fit(principal: Principal, share: ResponseShare): Steps<Amount> {
+      let kept: Amount = { responses: 0, chars: 0 };
       for (const one of (yield* sizes.all({ principal })).toSorted((a, b) => b.newest - a.newest)) {
-        const fits = responses + one.count <= maxResponses && chars + one.chars <= maxChars;
-        if (!fits) {
-          gone += yield* drop.run({ principal, chain: one.chain });
-          continue;
-        }
-        responses += one.count;
-        chars += one.chars;
+        const more = { responses: kept.responses + one.count, chars: kept.chars + one.chars };
+        if (exceeds(more, share)) yield* drop.run({ principal, chain: one.chain });
+        else kept = more;
       }
-      return gone;
+      return kept;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Store } from "../../../contracts/store.ts";
 import { job } from "../../automation/job-fixture.ts";
 import { storedKey } from "./api-key-contract.ts";
 import { question } from "./approval-contract.ts";
-import { storedResponse } from "./response-contract.ts";
+import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
 import { end, intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 import { spent } from "./usage-contract.ts";
 
@@ -109,7 +109,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
       askedBy: { turnId: "n" as TurnId, callId: "n" },
       at: most,
     });
-    await responses.put(storedResponse("n", { createdAt: most }));
+    await responses.put(storedResponse("n", { createdAt: most }), KEEPS_ALL);
     await apiKeys.put(storedKey("n", { expiresAt: most, createdAt: most, dailyTokens: most }));
     await approvals.put(question("n", { askedAt: most, expiresAt: most }));
     await approvals.end("n", { decision: "once", by: OPERATOR, at: most });

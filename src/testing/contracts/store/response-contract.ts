@@ -11,7 +11,7 @@ export function storedResponse(id: string, more: Partial<StoredResponse> = {}): 
   return { id, principal: OPERATOR, chain: id, previous: null, createdAt: 1_000, ended: true, ...json, ...more };
 }
 
-const KEEPS_ALL = { maxResponses: 100, maxChars: 1_000_000 };
+export const KEEPS_ALL = { maxResponses: 100, maxChars: 100_000_000 };
 
 const MOST = { maxResponses: 3, maxChars: 10_000 };
 
@@ -19,7 +19,7 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
   describe(name, () => {
     test("a response is there after a restart, for whoever asked for it and for nobody else", async () => {
       await using world = await open();
-      await world.store.responses.put(storedResponse("r1"));
+      await world.store.responses.put(storedResponse("r1"), KEEPS_ALL);
       const { responses } = await world.reopen();
       expect(await responses.find("r1", OPERATOR)).toEqual(storedResponse("r1"));
       expect([await responses.find("r1", ADA), await responses.chain("r1", ADA, MOST)]).toEqual([null, "missing"]);
@@ -30,9 +30,9 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
     test("a response that was begun is replaced by how it ended", async () => {
       await using world = await open();
       const { responses } = world.store;
-      await responses.put(storedResponse("r1", { ended: false, body: { status: "queued" } }));
+      await responses.put(storedResponse("r1", { ended: false, body: { status: "queued" } }), KEEPS_ALL);
       expect((await responses.open()).map(({ id }) => id)).toEqual(["r1"]);
-      await responses.put(storedResponse("r1", { body: { status: "completed" } }));
+      await responses.put(storedResponse("r1", { body: { status: "completed" } }), KEEPS_ALL);
       expect([await responses.open(), (await responses.find("r1", OPERATOR))?.body]).toEqual([
         [],
         { status: "completed" },
@@ -42,9 +42,9 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
     test("a conversation is found from its last response on, oldest first, whole or not at all", async () => {
       await using world = await open();
       const { responses } = world.store;
-      await responses.put(storedResponse("r1"));
-      await responses.put(storedResponse("r2", { chain: "r1", previous: "r1" }));
-      await responses.put(storedResponse("r3", { chain: "r1", previous: "r2" }));
+      await responses.put(storedResponse("r1"), KEEPS_ALL);
+      await responses.put(storedResponse("r2", { chain: "r1", previous: "r1" }), KEEPS_ALL);
+      await responses.put(storedResponse("r3", { chain: "r1", previous: "r2" }), KEEPS_ALL);
       const chain = await responses.chain("r3", OPERATOR, MOST);
       expect(chain).toMatchObject([{ id: "r1" }, { id: "r2" }, { id: "r3" }]);
       expect(await responses.chain("r3", OPERATOR, { ...MOST, maxResponses: 2 })).toBe("too_long");
@@ -56,27 +56,46 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
     test("a conversation is taken away whole when its newest response is old", async () => {
       await using world = await open();
       const { responses } = world.store;
-      await responses.put(storedResponse("old"));
-      await responses.put(storedResponse("r1"));
-      await responses.put(storedResponse("r2", { chain: "r1", previous: "r1", createdAt: 5_000 }));
+      await responses.put(storedResponse("old"), KEEPS_ALL);
+      await responses.put(storedResponse("r1"), KEEPS_ALL);
+      await responses.put(storedResponse("r2", { chain: "r1", previous: "r1", createdAt: 5_000 }), KEEPS_ALL);
       expect(await responses.prune(2_000)).toBe(1);
       expect(await responses.find("old", OPERATOR)).toBeNull();
       expect(await responses.chain("r2", OPERATOR, MOST)).toHaveLength(2);
     });
 
-    test("each person has a share, and the oldest conversations beyond it go first", async () => {
+    test("each person has a share in number and size, and the oldest conversations beyond it go with what is put", async () => {
       await using world = await open();
       const { responses } = world.store;
-      for (const [at, id] of ["a", "b", "c"].entries()) await responses.put(storedResponse(id, { createdAt: at }));
-      await responses.put(storedResponse("of-ada", { principal: ADA }));
-      expect(await responses.trim(OPERATOR, { ...KEEPS_ALL, maxResponses: 2 })).toBe(1);
-      expect([await responses.find("a", OPERATOR), (await responses.find("of-ada", ADA))?.id]).toEqual([
-        null,
-        "of-ada",
-      ]);
-      const chars = JSON.stringify(storedResponse("c").said).length + JSON.stringify(storedResponse("c").body).length;
-      expect(await responses.trim(OPERATOR, { ...KEEPS_ALL, maxChars: chars + 20 })).toBe(1);
-      expect((await responses.find("c", OPERATOR))?.id).toBe("c");
+      const there = async (...ids: readonly string[]) => {
+        const found: string[] = [];
+        for (const id of ids) if (await responses.find(id, OPERATOR)) found.push(id);
+        return found;
+      };
+      const few = { ...KEEPS_ALL, maxResponses: 2 };
+      await responses.put(storedResponse("of-ada", { principal: ADA }), few);
+      for (const [at, id] of ["a", "b", "c"].entries()) await responses.put(storedResponse(id, { createdAt: at }), few);
+      expect(await there("a", "b", "c")).toEqual(["b", "c"]);
+      expect((await responses.find("of-ada", ADA))?.id).toBe("of-ada");
+      const large = (id: string, at: number) =>
+        storedResponse(id, { createdAt: at, body: { id, object: "response", text: "x".repeat(1_000) } });
+      const small = { ...KEEPS_ALL, maxChars: 2_500 };
+      const second = await world.reopen(); // what a previous process has stored counts
+      await second.responses.put(large("d", 10), small);
+      await second.responses.put(large("e", 11), small);
+      await second.responses.put(large("f", 12), small);
+      const left: string[] = [];
+      for (const id of ["b", "c", "d", "e", "f"]) if (await second.responses.find(id, OPERATOR)) left.push(id);
+      expect(left).toEqual(["e", "f"]);
+    });
+
+    test("a response that is written twice counts once", async () => {
+      await using world = await open();
+      const { responses } = world.store;
+      const share = { ...KEEPS_ALL, maxResponses: 2 };
+      await responses.put(storedResponse("a", { createdAt: 1 }), share);
+      for (let times = 0; times < 5; times++) await responses.put(storedResponse("b", { createdAt: 2 }), share);
+      expect((await responses.find("a", OPERATOR))?.id).toBe("a");
     });
   });
 }

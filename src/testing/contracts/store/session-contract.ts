@@ -82,8 +82,8 @@ export function sessionPromises(open: () => Promise<StoreWorld>): void {
       [1, 0],
     ]);
     for (const none of [
-      { agents: ["*"], keyId: null },
-      { agents: ["a?"], keyId: null },
+      { agents: ["%"], keyId: null },
+      { agents: ["a_"], keyId: null },
       { agents: [], keyId: null },
     ])
       expect(await listed(none)).toEqual([[], [], []]);

@@ -8,7 +8,7 @@ import type { Store } from "../../../contracts/store.ts";
 import { job } from "../../automation/job-fixture.ts";
 import { storedKey } from "./api-key-contract.ts";
 import { question } from "./approval-contract.ts";
-import { storedResponse } from "./response-contract.ts";
+import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
 import { end, HERE, intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const STRANGE = [
@@ -100,7 +100,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     return channelState.get("telegram", id, "fact");
   },
   "the body of a response": async ({ responses }, text, id) => {
-    await responses.put(storedResponse(id, { body: { text } }));
+    await responses.put(storedResponse(id, { body: { text } }), KEEPS_ALL);
     return textOf((await responses.find(id, OPERATOR))?.body);
   },
   "the words of a recording": async ({ transcriptions }, text, id) => {

@@ -10,7 +10,7 @@ import { marked } from "../automation/hook-mark-contract.ts";
 import { ended, fire } from "../automation/job-contract.ts";
 import { storedKey } from "./api-key-contract.ts";
 import { question } from "./approval-contract.ts";
-import { storedResponse } from "./response-contract.ts";
+import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 import { spent } from "./usage-contract.ts";
 
@@ -178,7 +178,7 @@ const SMALL_RACES: Readonly<Record<string, Race>> = {
     others: false,
   },
   "a response is removed": {
-    prepare: ({ responses }, id) => responses.put(storedResponse(id)),
+    prepare: ({ responses }, id) => responses.put(storedResponse(id), KEEPS_ALL),
     act: ({ responses }, id) => responses.remove(id, OPERATOR),
     first: true,
     others: false,

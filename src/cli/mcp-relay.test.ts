@@ -23,8 +23,9 @@ function start(handle: Handler, away = false) {
     fetch: async (request) => handle(request, request.method === "POST" ? ((await request.json()) as Message) : {}),
   });
   const written: Message[] = [];
+  const clock = createFakeClock();
   const relay = createRelay({
-    clock: createFakeClock(),
+    clock,
     async target() {
       if (away) throw new GatewayError("not_found", "away", { say: "No gateway is running." });
       return { url: `http://127.0.0.1:${server.port}`, token: "the-token" };
@@ -37,7 +38,7 @@ function start(handle: Handler, away = false) {
     return written.at(-1);
   };
   const take = (message: unknown): void => relay.take(JSON.stringify(message));
-  return { take, relay, written, answer };
+  return { take, relay, written, answer, clock };
 }
 
 const META = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } };
@@ -148,6 +149,31 @@ test("a session that the gateway has forgotten is begun anew, without the client
   take({ jsonrpc: "2.0", id: 1, method: "ping" });
   expect(await answer(2)).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   expect(seen).toEqual(["initialize -", "ping s1", "initialize -", "notifications/initialized s2", "ping s2"]);
+});
+
+test("the stream of an older session is opened again after pauses that grow, and begin anew once it was open", async () => {
+  const answers = [500, 500, 500, 200, 500];
+  let asked = 0;
+  const { take, answer, clock } = start((request, { id, method }) => {
+    if (request.method === "DELETE") return new Response(null, { status: 200 });
+    if (request.method === "GET") {
+      const status = answers[asked++] ?? 500;
+      return new Response("", { status, headers: { "content-type": "text/event-stream" } });
+    }
+    if (method === "notifications/initialized") return new Response(null, { status: 202 });
+    const result = { protocolVersion: "2025-11-25" };
+    return Response.json({ jsonrpc: "2.0", id, result }, { headers: { "mcp-session-id": "s1" } });
+  });
+  take({ jsonrpc: "2.0", id: 0, method: "initialize", params: {} });
+  await answer();
+  take({ jsonrpc: "2.0", method: "notifications/initialized" });
+  for (const [tries, pauseMs] of [500, 1_000, 2_000, 500, 1_000].entries()) {
+    await waitFor(`attempt ${tries + 1}, and the pause after it`, () => asked === tries + 1 && clock.pending() > 0);
+    await clock.advance(pauseMs - 1);
+    expect([pauseMs, clock.pending()]).toEqual([pauseMs, 1]);
+    await clock.advance(1);
+  }
+  await waitFor("another attempt", () => asked === 6);
 });
 
 test.each([

@@ -27,7 +27,7 @@ export function createRelay(deps: WireDeps): Relay {
   const listen = (): void => {
     if (listening) return;
     listening = true;
-    void keepTrying(deps.clock, () => wire.listen(over.signal), over.signal);
+    void keepTrying(deps.clock, (worked) => wire.listen(over.signal, worked), over.signal);
   };
   /** Never rejects. */
   const run = async (message: Message): Promise<void> => {
@@ -71,10 +71,17 @@ function unreadable(): Message {
   return { jsonrpc: "2.0", id: null, error: { code: PARSE_ERROR, message: "This line is not a JSON-RPC message." } };
 }
 
-/** Again and again until the signal aborts, with growing pauses. Never rejects. */
-async function keepTrying(clock: Clock, work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    await work().catch(() => undefined); // it is tried again
+type Work = (worked: () => void) => Promise<void>;
+
+/** Again and again until the signal aborts, with pauses that grow until it has worked. Never rejects. */
+async function keepTrying(clock: Clock, work: Work, signal: AbortSignal): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  const worked = (): void => {
+    pauseMs = FIRST_PAUSE_MS;
+  };
+  while (!signal.aborted) {
+    await work(worked).catch(() => undefined); // it is tried again
     await clock.sleep(pauseMs, signal).catch(() => undefined); // the loop ends
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 }

@@ -22,7 +22,7 @@ interface Wire {
   /** Sends it and writes what comes back, to the end. */
   exchange(message: Message, signal: AbortSignal): Promise<void>;
   /** Writes what the server says without being asked, until the stream ends. */
-  listen(signal: AbortSignal): Promise<void>;
+  listen(signal: AbortSignal, opened: () => void): Promise<void>;
   /** Ends the session, if there is one. */
   end(): Promise<void>;
 }
@@ -83,11 +83,13 @@ export function createWire(deps: WireDeps): Wire {
       });
       if (!answered) throw new GatewayError("stopping", "the connection broke off", { say: WENT_AWAY });
     },
-    async listen(signal) {
+    async listen(signal, opened) {
       const headers = { accept: "text/event-stream", ...sessionHeaders(session) };
       const response = await request("GET", { headers, signal });
       if (response.status === 404 && session) return beginAnew(session, signal);
-      if (response.ok) await pass(response, null, deps.write);
+      if (!response.ok) return;
+      opened();
+      await pass(response, null, deps.write);
     },
     async end() {
       if (!session || session.id === null) return;

@@ -10,6 +10,7 @@ import type { Ids } from "../kit/ids.ts";
 import { GO_ON } from "../kit/marks/go-on.ts";
 import { withoutMarks } from "../kit/marks/markers.ts";
 import { type ImageDeps, type ReadImages, readImages } from "./images.ts";
+import { createFairLimit } from "./fair-limit.ts";
 import { type RequestTurnDeps, runRequestTurn } from "./request-turn.ts";
 
 /** Of requests without a session that are being answered or wait for a process. */
@@ -40,7 +41,7 @@ interface Routing extends Pick<Asking, "principal" | "key"> {
 type Accepted = Extract<Verdict, { kind: "accept" }>;
 
 export function createAnswers(deps: AnswerDeps): Answers {
-  let open = 0;
+  const admitOne = createFairLimit(MAX_OPEN);
   return {
     routed: (asking) => routeOf(deps, asking, deps.ids.next("turn")),
     async answer(asked, show, signal) {
@@ -52,14 +53,10 @@ export function createAnswers(deps: AnswerDeps): Answers {
         const said = { session, agent, text, results, images: images.prompt, client, idempotencyKey, digest };
         return asked.inSession(said, show, signal);
       }
-      if (open >= MAX_OPEN)
+      using admitted = admitOne(asked.principal);
+      if (admitted === null)
         throw new GatewayError("queue_full", "too many open requests", { fields: { retryAfterMs: BUSY_RETRY_MS } });
-      open++;
-      try {
-        return await ownConversation(deps, { asked, images, show }, signal);
-      } finally {
-        open--;
-      }
+      return await ownConversation(deps, { asked, images, show }, signal);
     },
   };
 }

@@ -64,9 +64,9 @@ export const MCP_CLIENT_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A server is stopped as idle while a call still runs.",
-    file: "src/mcp/client/server-life.ts",
+    file: "src/kit/users.ts",
     in: "use",
-    find: "world.users++;",
+    find: "users++;",
     replace: "",
     tests: client,
   },

@@ -3,6 +3,7 @@ import type { ResponseEvent } from "../../contracts/responses.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { eventStream } from "../chat/event-stream.ts";
 import { logProblem } from "../problem.ts";
+import { openAiError } from "./problem.ts";
 import type { Call } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -16,8 +17,10 @@ export async function streamedEvents(deps: Pick<HttpDeps, "clock" | "log">, call
   const began = deferred<void>();
   const early: ResponseEvent[] = [];
   let take = (event: ResponseEvent): void => void early.push(event);
+  let last = -1;
   const running = run(
     (event) => {
+      last = event.sequence_number;
       take(event);
       began.resolve();
     },
@@ -35,6 +38,9 @@ export async function streamedEvents(deps: Pick<HttpDeps, "clock" | "log">, call
     } catch (error) {
       if (sink.isGone() || call.request.signal.aborted) return; // nobody is left to be told
       logProblem(deps.log, error, { requestId: call.requestId });
+      // such as the stop of the gateway, or the end of the key: a run tells what went wrong with the response itself
+      const problem = openAiError(error);
+      sink.send("error", { ...problem, type: "error", sequence_number: last + 1, error: problem });
     }
   });
 }

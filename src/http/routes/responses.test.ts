@@ -97,6 +97,19 @@ describe("POST /v1/responses", () => {
     expect((await http.call(`${path}?stream=true&starting_after=x`)).status).toBe(400);
   });
 
+  test("in the background tells those who follow it, with a last event, that the gateway stops", async () => {
+    await using world = await worldWith(waits);
+    const { http } = world;
+    const { id } = await json(await http.postJson("/v1/responses", { input: "hi", background: true }));
+    const followed = await http.call(`/v1/responses/${String(id)}?stream=true`);
+    const events = eventsIn(followed);
+    await http.http[Symbol.asyncDispose]();
+    const [name, last] = (await events).at(-1) ?? [];
+    expect([name, last]).toMatchObject(["error", { type: "error", error: { code: "stopping" } }]);
+    const numbers = (await events).map(([, { sequence_number }]) => sequence_number);
+    expect(numbers).toEqual(numbers.map((_, at) => at));
+  });
+
   test("belongs to whoever asked: to others, and when it is deleted, it is not there", async () => {
     await using world = await worldWith(says("hello"));
     const { http } = world;

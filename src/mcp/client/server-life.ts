@@ -7,6 +7,7 @@ import type { McpServerState } from "../../contracts/mcp.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
+import { createUsers, type Users } from "../../kit/users.ts";
 import { pauseAfter, WORKED_MS } from "./backoff.ts";
 import type { Connected } from "./connection.ts";
 
@@ -54,9 +55,7 @@ interface World {
   running: { readonly connected: Connected; readonly since: number } | null;
   failure: { readonly count: number; readonly because: string; readonly nextTryAt: number } | null;
   lastHeard: number;
-  users: number;
-  /** Ends the wait for the moment in which nobody has needed it for long. */
-  idle: AbortController;
+  readonly users: Users;
   readonly over: AbortController;
 }
 
@@ -67,13 +66,15 @@ export function createServerLife(deps: LifeDeps): ServerLife {
     running: null,
     failure: null,
     lastHeard: 0,
-    users: 0,
-    idle: new AbortController(),
+    users: createUsers(deps.clock, {
+      idleMs: () => deps.times().idleMs,
+      unused: () => end(world, "nobody has needed it for a while"),
+    }),
     over: new AbortController(),
   };
   return {
     connection: (signal, now) => connectionOf(world, signal, now),
-    use: () => use(world),
+    use: () => world.users.use(),
     drop(why) {
       const connected = world.running?.connected;
       if (connected !== undefined) closed(world, connected, why);
@@ -86,7 +87,7 @@ export function createServerLife(deps: LifeDeps): ServerLife {
     state: () => stateOf(world),
     async [Symbol.asyncDispose]() {
       world.over.abort(new Error("the MCP server is not needed any more"));
-      world.idle.abort();
+      world.users[Symbol.dispose]();
       const { running } = world;
       world.running = null;
       await world.opening?.catch(() => undefined); // ended by the signal
@@ -143,7 +144,7 @@ async function open(world: World): Promise<Connected> {
   if (gone !== null) throw new Error(gone);
   world.running = { connected: mine, since: clock.elapsed() }; // a failure of before is forgotten once it has worked for a while
   log.info("MCP server connected", { server, protocol: mine.protocol });
-  waitForIdle(world);
+  world.users.wait();
   return mine;
 }
 
@@ -162,31 +163,6 @@ function closed(world: World, connected: Connected, why: string): void {
   if (worked) world.failure = null;
   failed(world, why);
   void connected.close(); // never rejects
-}
-
-function use(world: World): Disposable {
-  world.users++;
-  world.idle.abort();
-  let isOver = false;
-  return {
-    [Symbol.dispose]() {
-      if (isOver) return;
-      isOver = true;
-      world.users--;
-      waitForIdle(world);
-    },
-  };
-}
-
-function waitForIdle(world: World): void {
-  const { clock, times } = world.deps;
-  world.idle.abort();
-  if (world.users > 0 || world.over.signal.aborted) return;
-  world.idle = new AbortController();
-  clock.sleep(times().idleMs, world.idle.signal).then(
-    () => end(world, "nobody has needed it for a while"),
-    () => undefined, // somebody needs it, or it is stopped anyway
-  );
 }
 
 function end(world: World, because: string): void {

@@ -20,7 +20,7 @@ export interface McpDoorDeps {
   /** Signs what a client is to bring back: 32 random bytes that stay the same across restarts. */
   readonly stateKey: Uint8Array;
   readonly tools: McpTools;
-  readonly resources: Omit<ResourceDeps, "surface" | "mask">;
+  readonly resources: Omit<ResourceDeps, "clock" | "surface" | "mask">;
   readonly prompts: Pick<PromptDeps, "commands" | "conversations">;
   /** Of plugins. */
   readonly surface: McpSurface;

@@ -40,11 +40,11 @@ export function makeServer(deps: McpDoorDeps, calls: RunningCalls, { asking, era
       inputRequired: { maxRounds: MAX_ROUNDS },
     },
   );
-  const { ids, log, events, surface, mask } = deps;
+  const { clock, ids, log, events, surface, mask } = deps;
   const { approvals, questions } = deps.tools;
   const rounds: RoundDeps = { ids, log, events, approvals, questions, calls, codec, era };
-  const resources = { ...deps.resources, surface, mask };
-  const prompts = { ...deps.prompts, surface, mask };
+  const resources = { ...deps.resources, clock, surface, mask };
+  const prompts = { ...deps.prompts, clock, surface, mask };
   const [hasResources, hasPrompts] = [opens(asking.key, "resources"), opens(asking.key, "prompts")];
   if (opens(asking.key, "tools")) serveTools(deps, rounds, server, asking);
   if (hasResources) serveResources(resources, server, asking, subscribed);

@@ -4,6 +4,7 @@ import type { Role, SessionKey } from "../../contracts/ids.ts";
 import type { McpAsking } from "../../contracts/mcp-door.ts";
 import type { PluginPrompt } from "../../contracts/plugin.ts";
 import type { ToolClient } from "../../contracts/tools/tool.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
 import { PROGRAM } from "../../testing/tools/tool-world.ts";
 import { getPrompt, listPrompts, type PromptDeps } from "./prompts.ts";
 import { createMcpSurface } from "./surface.ts";
@@ -38,6 +39,7 @@ function world(role: Role = "owner", prompts: readonly PluginPrompt[] = [SAIL]) 
         return { turnId: "t1", text: "All is well, s3cret.", usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 } };
       },
     }),
+    clock: createFakeClock(),
     surface,
     mask: {
       text: (text) => text.replaceAll("s3cret", "[redacted]"),

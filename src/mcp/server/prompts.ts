@@ -3,10 +3,14 @@ import type { ConversationName, Conversations } from "../../contracts/conversati
 import type { Commands } from "../../contracts/command.ts";
 import type { McpAsking } from "../../contracts/mcp-door.ts";
 import type { McpSurface, PluginPrompt, PromptMessage } from "../../contracts/plugin.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { type SecretMask } from "../../kit/secret.ts";
+import { withinTime } from "./plugin-time.ts";
 import type { RoundCall } from "./rounds.ts";
+import { MAX_PARKED_MS } from "./running-calls.ts";
 
 export interface PromptDeps {
+  readonly clock: Clock;
   readonly commands: Pick<Commands, "list">;
   /** Resolves when the port is open. */
   readonly conversations: Promise<Conversations>;
@@ -34,6 +38,8 @@ interface GotPrompt {
 
 type PromptArguments = Readonly<Record<string, string>>;
 
+/** A prompt may ask its client, who has so long to come back; the rest is for the plugin. */
+const PLUGIN_GET_MS = MAX_PARKED_MS + 60_000;
 /** What a command is told after its name. */
 const ARGUMENTS = "arguments";
 /** The session in which commands of MCP clients run; `ask_agent` talks in it, too. */
@@ -86,7 +92,12 @@ export async function getPrompt(
   const isCommand = deps.commands.list(asking.caller.role).some((command) => command.name === name);
   const messages =
     ofPlugin && !isCommand
-      ? await ofPlugin.get({ arguments: given, caller: asking.caller, client: call.client, signal: call.signal })
+      ? await withinTime(
+          deps.clock,
+          PLUGIN_GET_MS,
+          (signal) => ofPlugin.get({ arguments: given, caller: asking.caller, client: call.client, signal }),
+          call.signal,
+        )
       : [await commandReply(deps, asking, `/${name} ${given[ARGUMENTS] ?? ""}`.trim(), call)];
   return { description: known.description, messages: messages.map((message) => maskMessage(message, deps.mask)) };
 }

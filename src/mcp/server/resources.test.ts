@@ -4,6 +4,7 @@ import { type ApiKey, keyRole } from "../../contracts/api-keys.ts";
 import type { SessionSummary, TranscriptItem } from "../../contracts/chat.ts";
 import type { MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import type { McpAsking } from "../../contracts/mcp-door.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
 import { PROGRAM } from "../../testing/tools/tool-world.ts";
 import { fill, match } from "./addresses.ts";
 import { listResources, readResource, type ResourceDeps, resourceTemplates } from "./resources.ts";
@@ -35,6 +36,7 @@ function deps(): ResourceDeps {
     item({ text: "gone", deleted: true }),
   ];
   return {
+    clock: createFakeClock(),
     notes: {
       list: async (owner) => (owner === ADA ? notes : []),
       get: async (owner, id) => (owner === ADA ? (notes.find((note) => note.id === id) ?? null) : null),
@@ -105,6 +107,31 @@ describe("the list of resources", () => {
     });
     expect(await read(ada, "tide://now/more", shown)).toBeNull();
   });
+});
+
+test("a plugin that never answers ends the read of its resource after its time, and hears that it is over", async () => {
+  const clock = createFakeClock();
+  const surface = createMcpSurface();
+  let until: AbortSignal | null = null;
+  surface.add({
+    resources: [
+      {
+        uri: "tide://never",
+        name: "Never",
+        read({ signal }) {
+          until = signal;
+          return new Promise(() => undefined);
+        },
+      },
+    ],
+  });
+  const reading = read(ada, "tide://never", { ...deps(), clock, surface }).catch((error: unknown) => error);
+  await clock.advance(30_000);
+  expect(await reading).toMatchObject({
+    code: "tool_timeout",
+    say: expect.stringMatching(/^The plugin did not answer within 30/),
+  });
+  expect([(until as AbortSignal | null)?.aborted, clock.pending()]).toEqual([true, 0]);
 });
 
 describe("reading", () => {

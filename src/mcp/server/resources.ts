@@ -5,10 +5,13 @@ import type { McpAsking } from "../../contracts/mcp-door.ts";
 import type { McpSurface, PluginResource } from "../../contracts/plugin.ts";
 import type { MediaStore, SessionStore } from "../../contracts/store.ts";
 import type { Note, NoteStore } from "../../contracts/store/notes.ts";
+import type { Clock } from "../../kit/clock.ts";
 import type { SecretMask } from "../../kit/secret.ts";
 import { fill, isTemplate, match, MEDIA, NOTE, TRANSCRIPT } from "./addresses.ts";
+import { withinTime } from "./plugin-time.ts";
 
 export interface ResourceDeps {
+  readonly clock: Clock;
   /** Of the person behind an id, whatever other ids they have. */
   readonly notes: Pick<NoteStore, "list" | "get">;
   readonly sessions: Pick<SessionStore, "get" | "list" | "transcript">;
@@ -36,6 +39,7 @@ interface ReadContent {
 /** Of each kind, newest first; others are found by their address. */
 const LISTED = 50;
 const TRANSCRIPT_ITEMS = 100;
+const PLUGIN_READ_MS = 30_000;
 const TEXT = "text/plain";
 const MARKDOWN = "text/markdown";
 const BYTES = "application/octet-stream";
@@ -140,11 +144,17 @@ async function readMedia({ media }: ResourceDeps, { caller }: McpAsking, uri: st
   return data && { uri, mimeType: found.mimeType || BYTES, blob: Buffer.from(data).toString("base64") };
 }
 
-async function readOfPlugin({ surface, mask }: ResourceDeps, { caller }: McpAsking, uri: string, signal: AbortSignal) {
+async function readOfPlugin(
+  { clock, surface, mask }: ResourceDeps,
+  { caller }: McpAsking,
+  uri: string,
+  signal: AbortSignal,
+) {
   for (const resource of surface.resources()) {
     const variables = match(resource.uri, uri);
     if (!variables) continue;
-    const content = await resource.read({ uri, variables, caller, signal });
+    const read = (until: AbortSignal) => resource.read({ uri, variables, caller, signal: until });
+    const content = await withinTime(clock, PLUGIN_READ_MS, read, signal);
     if ("text" in content) return { uri, mimeType: resource.mimeType ?? TEXT, text: mask.text(content.text) };
     return { uri, mimeType: resource.mimeType ?? BYTES, blob: content.base64 };
   }

@@ -6,6 +6,7 @@ import type { AskedResponse, ResponseEvent, ResponseObject } from "../../contrac
 import { background } from "../../kit/background.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
+import { createFairLimit } from "../fair-limit.ts";
 import { problemOf } from "../problem.ts";
 import { type Prepared, type RunDeps, seconds, storedForm } from "./run.ts";
 import { createResponseWriter, type ResponseWriter } from "./writer.ts";
@@ -42,21 +43,26 @@ interface BackgroundDeps extends RunDeps {
 
 export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
   const running = new Map<string, BackgroundRun & { readonly ended: Promise<unknown>; stop(reason: Error): void }>();
-  let beingStored = 0; // they will run, and count
+  const admitOne = createFairLimit(MAX_RUNNING);
   return {
     async begin(asked, prepared, first) {
-      if (running.size + beingStored >= MAX_RUNNING)
+      const { principal } = asked;
+      const admitted = admitOne(principal);
+      if (admitted === null)
         throw new GatewayError("queue_full", "too many background responses", {
           fields: { retryAfterMs: BUSY_RETRY_MS },
         });
-      const { principal } = asked;
       const events = createEventRecord();
       const writer = createResponseWriter(first, events.add);
       writer.begin("queued");
       const queued = writer.now();
       const form = { prepared, principal, createdAt: deps.clock.now() };
-      beingStored++;
-      await deps.store.put(storedForm({ ...form, response: queued }), SHARE).finally(() => beingStored--);
+      try {
+        await deps.store.put(storedForm({ ...form, response: queued }), SHARE);
+      } catch (error) {
+        admitted[Symbol.dispose]();
+        throw error;
+      }
       const stopping = new AbortController();
       const ended = deferred<ResponseObject>();
       running.set(first.id, {
@@ -78,6 +84,7 @@ export function createBackgrounds(deps: BackgroundDeps): Backgrounds {
           await answerLater(deps, { prepared, writer, keep }, until);
         } finally {
           running.delete(first.id);
+          admitted[Symbol.dispose]();
           events.end();
           ended.resolve(writer.now());
         }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ApiKey } from "../../contracts/api-keys.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
-import { OPERATOR } from "../../contracts/ids.ts";
+import { OPERATOR, type Principal } from "../../contracts/ids.ts";
 import type { ResponseEvent, ResponseObject } from "../../contracts/responses.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { dies, type FakeAgent, NO_USAGE, says, waits } from "../../testing/fake-pool.ts";
@@ -263,10 +263,16 @@ describe("a response in the background", () => {
     expect(await failureOf(create(bench, { input: "more", previous_response_id: id }))).toBe("previous_response_id");
   });
 
-  test("has no more than a hundred beside it", async () => {
+  test("has no more than 75 of the same key beside it, and of all keys a hundred", async () => {
     await using bench = await responseBench(waits);
-    const all = await Promise.allSettled(Array.from({ length: 110 }, () => begun(bench)));
-    expect(all.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+    const of = async (principal: Principal, length: number) => {
+      const asked = () => bench.door.begin(bench.asked({ input: "hi", background: true }, { principal }));
+      const all = await Promise.allSettled(Array.from({ length }, asked));
+      return all.filter(({ status }) => status === "fulfilled").length;
+    };
+    expect([await of(OPERATOR, 110), await of(OTHER, 20)]).toEqual([75, 10]);
+    const more = ["a", "b", "c"].map((name) => of(`key:user:${name}` as Principal, 20));
+    expect(await Promise.all(more)).toEqual([10, 5, 0]);
     expect(await failureOf(begun(bench))).toBe("queue_full");
   });
 

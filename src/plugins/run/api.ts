@@ -240,7 +240,7 @@ function shownNames({ resources = [], prompts = [] }: PluginMcp): string {
 }
 
 function toolName(tool: PluginTool | PluginToolFactory): string {
-  return typeof tool === "function" ? "(by caller)" : tool.name;
+  return typeof tool === "function" ? "a tool whose name depends on the caller" : tool.name;
 }
 
 /** What a factory makes is held to the same as a tool that is there from the start; when it makes something else, there is no tool. */

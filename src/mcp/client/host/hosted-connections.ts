@@ -6,6 +6,7 @@ import { deferred, orAborted } from "../../../kit/deferred.ts";
 import type { Ids } from "../../../kit/ids.ts";
 import { isObject } from "../../../kit/json.ts";
 import type { MuxStream } from "../../../kit/mux/mux.ts";
+import { createUsers, type Users } from "../../../kit/users.ts";
 import type { Connected, ServerCall, ServerResult } from "../connection.ts";
 import { type ConnectionParts, type McpConnections, programOrder } from "../open-connection.ts";
 import { openPeer, type Peer } from "./peer.ts";
@@ -25,7 +26,6 @@ interface HostOptions {
   file(): Promise<string>;
 }
 
-/** Without a connection the host is ended, and its memory with it. */
 const IDLE_MS = 10_000;
 /** Of a program that is not read: the host is stuck, or the program floods. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
@@ -42,8 +42,8 @@ interface World {
   readonly orders: Map<string, Omit<ProgramOrder, "output">>;
   /** Those that run, by the same key. */
   readonly running: Map<string, RunningProgram>;
-  connections: number;
-  idle: AbortController;
+  /** Without a connection the host is ended, and its memory with it. */
+  readonly connections: Users;
 }
 
 export function createHostedConnections(deps: HostDeps, options: HostOptions): McpConnections {
@@ -53,13 +53,12 @@ export function createHostedConnections(deps: HostDeps, options: HostOptions): M
     host: null,
     orders: new Map(),
     running: new Map(),
-    connections: 0,
-    idle: new AbortController(),
+    connections: createUsers(deps.clock, { idleMs: () => IDLE_MS, unused: () => world.host?.stop() }),
   };
   return {
     open: (name) => (settings, parts, signal) => open(world, { name, settings }, parts, signal),
     [Symbol.dispose]() {
-      world.idle.abort();
+      world.connections[Symbol.dispose]();
       world.host?.stop();
     },
   };
@@ -76,25 +75,6 @@ async function hostOf(world: World): Promise<OwnProgram> {
   return host;
 }
 
-/** Until it is disposed, the host is needed. */
-function need(world: World): Disposable {
-  world.connections++;
-  world.idle.abort();
-  let isOver = false;
-  return {
-    [Symbol.dispose]() {
-      if (isOver) return;
-      isOver = true;
-      if (--world.connections > 0) return;
-      world.idle = new AbortController();
-      world.deps.clock.sleep(IDLE_MS, world.idle.signal).then(
-        () => world.host?.stop(),
-        () => undefined, // it is needed again, or the gateway stops
-      );
-    },
-  };
-}
-
 async function open(
   world: World,
   { name, settings }: { readonly name: string; readonly settings: McpServerSettings },
@@ -103,7 +83,7 @@ async function open(
 ): Promise<Connected> {
   const { home, version } = world.options;
   const key = world.deps.ids.secret(KEY_BYTES);
-  const needed = need(world);
+  const needed = world.connections.use();
   const end = (): void => {
     world.orders.delete(key);
     needed[Symbol.dispose]();

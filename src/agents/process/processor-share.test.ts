@@ -18,8 +18,9 @@ test.each<[readonly number[], number | undefined, readonly number[] | null]>([
 });
 
 /** A machine with two processors and these programs, one thread each unless it says more; 1 is pi. */
-function bench(programs: readonly Partial<ProcessFacts>[], machine = 100) {
+function bench(programs: readonly Partial<ProcessFacts>[], machine = 100, lookTakesMs = 0) {
   const set: [number, readonly number[]][] = [];
+  let now = 0;
   const found: ProcessFacts[] = [];
   const add = (more: readonly Partial<ProcessFacts>[]): void => {
     for (const one of more) found.push({ ...STILL, pid: found.length + 1, startTime: String(found.length), ...one });
@@ -29,7 +30,11 @@ function bench(programs: readonly Partial<ProcessFacts>[], machine = 100) {
     {
       affinity: { get: () => [0, 1], set: (thread, processors) => void set.push([thread, processors]) },
       program: () => 1,
-      family: () => [...found].reverse(),
+      family: () => {
+        now += lookTakesMs;
+        return [...found].reverse();
+      },
+      clock: { elapsed: () => now },
       machineRuns: () => machine,
       threadsOf: (pid) => [0, 500].map((add) => ({ id: pid + add, running: add > 0 })),
     },
@@ -47,9 +52,17 @@ const many = (count: number, one: Partial<ProcessFacts>) => Array.from({ length:
 
 test("eight running programs on two processors are a build, and keep both", () => {
   const { share, set } = bench([{}, ...many(8, RUNNING), ...many(300, {})]);
-  expect(share.look()).toBe(250);
+  expect(share.look()).toBe(50);
   share.end();
   expect(set).toEqual([]);
+});
+
+test.each([
+  [1, 50],
+  [5, 100],
+  [40, 250],
+])("a look that took %d ms is followed by a pause of %d ms where others keep the machine busy", (took, pause) => {
+  expect(bench([{}], 100, took).share.look()).toBe(pause);
 });
 
 test("nine running programs are too many, and all of the agent is held on one, oldest first", () => {
@@ -67,7 +80,7 @@ test("running threads count like programs, and each of them is held", () => {
 
 test("a machine with little to do is not looked at any further", () => {
   const { share, set } = bench(many(9, RUNNING), 8);
-  expect(share.look()).toBe(100);
+  expect(share.look()).toBe(50);
   expect(set).toEqual([]);
 });
 

@@ -3,6 +3,7 @@
  * shares processor time between sessions, and a program can begin as many as it likes, so no priority holds it back. Only what runs is looked at:
  * a build with a few programs keeps all processors. Programs in the sandbox cannot undo it, and what they start inherits it.
  */
+import type { Clock } from "../../kit/clock.ts";
 import { type Affinity, openAffinity } from "./affinity.ts";
 import { machineRuns, type ProcessFacts, type ProcessThread, threadsOf } from "./proc.ts";
 
@@ -22,6 +23,7 @@ interface ShareDeps {
   /** What wants a processor now, on the whole machine. */
   readonly machineRuns: () => number;
   readonly threadsOf: (pid: number) => readonly ProcessThread[];
+  readonly clock: Pick<Clock, "elapsed">;
 }
 
 /** From here on the sandbox leaves one free from the start (src/sandbox/launcher/processors.ts). */
@@ -29,8 +31,10 @@ const ENOUGH_PROCESSORS = 4;
 /** On each processor. A few more than there are processors is what builds and tests do. */
 const MANY = 4;
 const THIS_THREAD = 0;
-const LOOK_MS = 100;
-/** The machine has much to do, and not by this agent. */
+/** Three hundred programs start within a few of these. */
+const LOOK_MS = 50;
+/** The machine has much to do, and not by this agent: looking may take a twentieth of the time, and is never put off for longer. */
+const PAUSE_FACTOR = 20;
 const OTHERS_MS = 250;
 /** What is held back hands that on, so only what began in the same moment may have got away. */
 const LOOK_AGAIN_MS = 1_000;
@@ -43,18 +47,20 @@ export function processorsLeft(all: readonly number[], wanted: number | undefine
 
 /** Null: there is nothing to take away, or somebody has decided otherwise (`cpus`), or this system has no such thing. */
 export function openProcessorShare(
-  owned: Pick<ShareDeps, "program" | "family">,
+  { clock, program, family }: Pick<ShareDeps, "clock" | "program" | "family">,
   cpus: number | undefined,
 ): ProcessorShare | null {
   const affinity = openAffinity();
   const all = affinity?.get(THIS_THREAD) ?? [];
   const left = processorsLeft(all, cpus);
-  return affinity && left && createProcessorShare({ ...owned, affinity, machineRuns, threadsOf }, all, left);
+  return (
+    affinity && left && createProcessorShare({ clock, program, family, affinity, machineRuns, threadsOf }, all, left)
+  );
 }
 
 /** `left`: the processors of an agent with too many programs. */
 export function createProcessorShare(
-  { affinity, program, family, machineRuns, threadsOf }: ShareDeps,
+  { affinity, program, family, machineRuns, threadsOf, clock }: ShareDeps,
   all: readonly number[],
   left: readonly number[],
 ): ProcessorShare {
@@ -75,8 +81,9 @@ export function createProcessorShare(
   return {
     look() {
       if (held.size === 0 && machineRuns() <= most) return LOOK_MS;
+      const began = clock.elapsed();
       const found = oldestFirst();
-      if (held.size === 0 && !isCrowd(found, threadsOf, most)) return OTHERS_MS;
+      if (held.size === 0 && !isCrowd(found, threadsOf, most)) return pauseAfter(clock.elapsed() - began);
       hold(found);
       for (let round = 0; round < MOST_ROUNDS && hold(oldestFirst()) > 0; round++);
       return LOOK_AGAIN_MS;
@@ -89,6 +96,10 @@ export function createProcessorShare(
       for (const { id } of threadsOf(pid)) affinity.set(id, all);
     },
   };
+}
+
+function pauseAfter(tookMs: number): number {
+  return Math.min(OTHERS_MS, Math.max(LOOK_MS, tookMs * PAUSE_FACTOR));
 }
 
 /** Something may begin while others are held back. */

@@ -163,7 +163,10 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       templates: settings.resources.templateNames,
       visits: visits.path,
       disk,
-      processors: openProcessorShare(process, settings.config.limits.cpus),
+      processors: openProcessorShare(
+        { clock: deps.clock, program: process.program, family: process.family },
+        settings.config.limits.cpus,
+      ),
     };
   } catch (error) {
     await process.stop(true);

@@ -7,6 +7,7 @@ import {
   type Environment,
   type LoadedConfig,
   loadConfig,
+  readSupervisor,
   resolveHome,
 } from "./config/index.ts";
 import type { GatewayError } from "./contracts/errors.ts";
@@ -20,6 +21,7 @@ import { isSecret, type Secret } from "./kit/secret.ts";
 import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
 import { createSandbox, openCgroups } from "./sandbox/index.ts";
 import { openStateDirectory } from "./store/index.ts";
+import type { Supervisor } from "./supervisor/index.ts";
 
 /** Built files, which are found differently from source, from a bundle and in a single executable. */
 export interface Assets {
@@ -88,6 +90,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   );
   const { log } = sink;
   const { assets, version, environment } = world;
+  await using supervisor = await supervisorOf(environment, log);
   const { bun, bunEnv } = assets;
   const launcher = await assets.sandboxPath(home.path);
   const sandbox = createSandbox({ clock }, { home: home.path, bun, bunEnv, launcher, cgroups: openCgroups() });
@@ -117,7 +120,8 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
       { ...about, loaded: from, configSource: { load, expectedPath: join(home.path, "pi-gateway.jsonc") }, askRestart },
     );
   for (let from = loaded; ;) {
-    const { reason, port } = await runOnce({ world, options, home: home.path, log, from }, (ask) => start(from, ask));
+    const run = { world, options, home: home.path, log, from, supervisor };
+    const { reason, port } = await runOnce(run, (ask) => start(from, ask));
     if (reason !== RESTART) return;
     from = onPort(await load(), port);
     tellConfigTrouble(world, from, options.json);
@@ -138,11 +142,21 @@ interface Run {
   readonly home: string;
   readonly log: Log;
   readonly from: LoadedConfig;
+  /** Null: nobody wants to be told. */
+  readonly supervisor: Supervisor | null;
+}
+
+/** Loaded when there is one: most starts have none. */
+async function supervisorOf(environment: Environment, log: Log): Promise<Supervisor | null> {
+  const settings = readSupervisor(environment.variables, process.pid);
+  if (settings === null) return null;
+  const { openSupervisor } = await import("./supervisor/index.ts");
+  return openSupervisor({ clock: systemClock, log }, settings);
 }
 
 /** From start to stop. A restart is a stop that somebody asked for from inside; the state directory and the log stay open over it. */
 async function runOnce(
-  { world, options, home, log, from }: Run,
+  { world, options, home, log, from, supervisor }: Run,
   start: (askRestart: () => boolean) => Promise<Gateway>,
 ): Promise<{ readonly reason: string; readonly port: number }> {
   const restart = deferred<string>();
@@ -161,6 +175,7 @@ async function runOnce(
       ? `${JSON.stringify({ event: "ready", url, signIn })}\n`
       : `pi-gateway ready ${url} sign-in ${signIn}\n`,
   );
+  supervisor?.ready(`Serving on ${url}`);
   let failure: GatewayError | null = null;
   const failed = gateway.failed.then((error) => {
     failure = error;
@@ -168,6 +183,7 @@ async function runOnce(
   });
   const reason = await Promise.race([world.stopAsked, restart.promise, failed]);
   log.info("gateway stopping", { reason });
+  if (reason !== RESTART) supervisor?.stopping(reason);
   rmSync(running, { force: true });
   await gateway.stop(reason);
   log.info("gateway stopped", { reason });

@@ -26,6 +26,7 @@ const ROOMS = [
   "sandbox",
   "openai",
   "backup",
+  "supervisor",
 ];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
@@ -97,7 +98,13 @@ const CALLS_OUT = ["src/kit/outside/"];
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
   "bun:jsc": [],
-  "bun:ffi": ["src/sandbox/launcher/", "src/agents/process/", "bridge/memory.ts"],
+  "bun:ffi": [
+    "src/kit/c-library.ts",
+    "src/supervisor/datagram.ts",
+    "src/sandbox/launcher/",
+    "src/agents/process/",
+    "bridge/memory.ts",
+  ],
   kysely: ["src/store/"],
   pg: ["src/store/postgres/"],
   pino: ["src/observe/"],

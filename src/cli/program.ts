@@ -10,6 +10,7 @@ import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
 import { addPlugins } from "./add-plugins.ts";
 import { addMcp } from "./add-mcp.ts";
+import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
@@ -58,6 +59,11 @@ const GROUPS: readonly Group[] = [
   {
     names: ["backup", "restore"],
     add: (program, _, world, finish) => addBackup(program, world, { common, finish }),
+  },
+  {
+    names: ["service"],
+    add: (program, commander, world, finish) =>
+      addService(program, world, { common, finish, lines: wholeNumber(commander, MAX_LOG_LINES) }),
   },
   { names: ["acp"], add: (program, _, world, finish) => addAcp(program, world, { finish }) },
   { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },

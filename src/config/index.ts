@@ -13,6 +13,8 @@ export {
   keysForProvider,
   PROVIDER_KEYS,
   readEnvironment,
+  readSupervisor,
+  type SupervisorSettings,
 } from "./environment/index.ts";
 export { type LoadConfigOptions, type LoadedConfig, loadConfig, LAST_GOOD_NAME } from "./file/load.ts";
 export { type ConfigReport, configReport, configReportText } from "./file/report.ts";

@@ -1,6 +1,6 @@
 /** Which processors a thread of another process may run on, as its owner sees and sets it (Linux). Elsewhere nothing is known and nothing is set. */
 import { ptr } from "bun:ffi";
-import { openCLibrary } from "./c-library.ts";
+import { openCLibrary } from "../../kit/c-library.ts";
 
 /** Of 8,192 processors. The kernel refuses a mask that is shorter than its own. */
 const MASK_BYTES = 1_024;

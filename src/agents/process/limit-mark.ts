@@ -5,7 +5,7 @@
  */
 import { ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
-import { openCLibrary } from "./c-library.ts";
+import { openCLibrary } from "../../kit/c-library.ts";
 
 const RLIMIT_LOCKS = 10;
 /** Far above what anybody would set, far below "unlimited". */

@@ -32,8 +32,11 @@ export interface RestoreFlags extends VerifyFlags {
   readonly replace?: boolean;
 }
 
+const ELSEWHERE =
+  "The database is not in this backup: it is in Postgres (store.url). Back it up with pg_dump first, and then this.\n";
+
 export async function backupCreate(world: CliWorld, flags: BackupFlags): Promise<number> {
-  const { home, folder, config, configured } = await placesOf(world, flags);
+  const { home, folder, config, configured, isElsewhere } = await placesOf(world, flags);
   const encrypt = flags.encrypt === true || flags.passphraseFile !== undefined;
   const passphrase = encrypt
     ? await passphraseOf(world, { file: flags.passphraseFile, configured, isNew: true })
@@ -48,6 +51,7 @@ export async function backupCreate(world: CliWorld, flags: BackupFlags): Promise
     world.stdout(
       `${visible(file)}\n${manifest.files.length} files, ${sizeText(bytes)}${encrypt ? ", encrypted: keep the passphrase elsewhere" : ". It holds your keys and everything that was said: keep it private"}.\n`,
     );
+  if (isElsewhere) world.stderr(ELSEWHERE);
   return EXIT_OK;
 }
 
@@ -114,6 +118,8 @@ interface Places {
   /** The configuration file in use. */
   readonly config: string | null;
   readonly configured: Secret | undefined;
+  /** Whether the database is in Postgres. */
+  readonly isElsewhere: boolean;
 }
 
 async function placesOf(world: CliWorld, flags: BackupFlags): Promise<Places> {
@@ -127,6 +133,7 @@ async function placesOf(world: CliWorld, flags: BackupFlags): Promise<Places> {
     folder: flags.folder === undefined ? backupFolder(folder, home, environment.userHome) : resolve(cwd, flags.folder),
     config: path,
     configured: passphrase,
+    isElsewhere: config.store.url !== undefined,
   };
 }
 

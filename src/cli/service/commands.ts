@@ -7,7 +7,7 @@ import { visible } from "../../observe/index.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
-import { type Manager, managerOf } from "./managers.ts";
+import { type InitSystem, initSystemOf } from "./init-systems.ts";
 import type { ServiceSpec } from "./systemd-unit.ts";
 
 export interface ServiceFlags extends CommonFlags {
@@ -74,11 +74,11 @@ export async function serviceLogs(world: CliWorld, flags: ServiceFlags): Promise
   return run(world, manager.logs(flags.lines ?? 100, flags.follow === true));
 }
 
-function serviceOf(world: CliWorld, flags: ServiceFlags): { readonly manager: Manager; readonly spec: ServiceSpec } {
+function serviceOf(world: CliWorld, flags: ServiceFlags): { readonly manager: InitSystem; readonly spec: ServiceSpec } {
   const isSystem = flags.system === true;
   const { environment } = world;
   const home = isSystem ? homeOf(flags.home ?? SYSTEM_HOME, environment) : homeOf(flags.home, environment);
-  const manager = managerOf({
+  const manager = initSystemOf({
     platform: process.platform,
     userHome: environment.userHome,
     uid: process.getuid?.() ?? 0,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { cliFixture } from "../../testing/cli-fixture.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { plistText } from "./launchd-plist.ts";
-import { managerOf } from "./managers.ts";
+import { initSystemOf } from "./init-systems.ts";
 import { type ServiceSpec, unitText } from "./systemd-unit.ts";
 
 const SPEC: ServiceSpec = {
@@ -102,7 +102,7 @@ test.each([
   ["win32", false, undefined],
 ])("the service on %s, for the whole machine %p, is the file %p", (platform, isSystem, file) => {
   const machine = { platform, isSystem, userHome: "/home/me", uid: 501, configHome: undefined, home: "/state" };
-  expect(managerOf(machine)?.file).toBe(file);
+  expect(initSystemOf(machine)?.file).toBe(file);
 });
 
 /** A machine whose systemctl writes down what it is told. */

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { LAUNCHD_LABEL, plistText } from "./launchd-plist.ts";
 import { type ServiceSpec, unitText } from "./systemd-unit.ts";
 
-export const UNIT = "pi-gateway.service";
+const UNIT = "pi-gateway.service";
 
 type Step = readonly string[];
 
-export interface Manager {
+export interface InitSystem {
   readonly kind: "systemd" | "launchd";
   /** The file of the service. */
   readonly file: string;
@@ -35,12 +35,12 @@ interface Machine {
 }
 
 /** Null: there is none that is known. */
-export function managerOf(machine: Machine): Manager | null {
+export function initSystemOf(machine: Machine): InitSystem | null {
   if (machine.platform === "linux") return systemd(machine);
   return machine.platform === "darwin" && !machine.isSystem ? launchd(machine) : null;
 }
 
-function systemd({ isSystem, userHome, configHome }: Machine): Manager {
+function systemd({ isSystem, userHome, configHome }: Machine): InitSystem {
   const scope = isSystem ? [] : ["--user"];
   const systemctl = (...words: readonly string[]): Step => ["systemctl", ...scope, ...words];
   const folder = isSystem ? "/etc/systemd/system" : join(configHome ?? join(userHome, ".config"), "systemd", "user");
@@ -62,7 +62,7 @@ function systemd({ isSystem, userHome, configHome }: Machine): Manager {
   };
 }
 
-function launchd({ userHome, uid, home }: Machine): Manager {
+function launchd({ userHome, uid, home }: Machine): InitSystem {
   const domain = `gui/${uid}`;
   const file = join(userHome, "Library", "LaunchAgents", `${LAUNCHD_LABEL}.plist`);
   return {

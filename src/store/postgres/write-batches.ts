@@ -129,6 +129,7 @@ function createCommitting({ clock, writer, instanceId, report, isClosed }: Commi
   return async (batch: readonly BatchedWrite[]): Promise<readonly Outcome[]> => {
     const mine = ++number;
     let guarded = false;
+    let duplicates = 0;
     for (let attempt = 1; ; attempt++) {
       const current = await connection();
       const work = { connection: current, batch, end: endOf(instanceId, mine, clock.now()) };
@@ -136,7 +137,8 @@ function createCommitting({ clock, writer, instanceId, report, isClosed }: Commi
       if (done.kind === "committed") return done.outcomes;
       if (done.kind === "in doubt" && (await wasCommitted(mine, current.pid))) return done.outcomes;
       if (done.kind === "one is wrong") {
-        const next = afterWrong(done.error, { attempt, alone: batch.length === 1 });
+        if (sqlState(done.error) === UNIQUE_VIOLATION) duplicates++;
+        const next = afterWrong(done.error, { duplicates, alone: batch.length === 1 });
         if (next === "refuse") return [{ ok: false, error: done.error }];
         guarded = next === "guarded";
         continue;
@@ -156,13 +158,15 @@ function pauseBefore(attempt: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
 }
 
+const UNIQUE_VIOLATION = "23505";
+/** Of one batch: each may be another gateway's row. */
+const MAX_DUPLICATES = 3;
+
 /**
  * Another gateway may have added the same row since this transaction began: run again, the work sees that row and does not add it. A row that
  * is there twice after that is the fault of the write.
  */
-function afterWrong(error: unknown, { attempt, alone }: { readonly attempt: number; readonly alone: boolean }) {
-  if (attempt === 1 && sqlState(error) === UNIQUE_VIOLATION) return "again";
+function afterWrong(error: unknown, { duplicates, alone }: { readonly duplicates: number; readonly alone: boolean }) {
+  if (sqlState(error) === UNIQUE_VIOLATION && duplicates <= MAX_DUPLICATES) return "again";
   return alone ? "refuse" : "guarded";
 }
-
-const UNIQUE_VIOLATION = "23505";

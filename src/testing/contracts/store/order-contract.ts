@@ -17,11 +17,12 @@ interface List {
   ids(store: Store, page: Page): Promise<Listed<string>>;
 }
 
-/** A turn of one part that has ended, in a session of its own. */
-async function answered({ inbox, turns }: Store, id: string): Promise<void> {
+/** A turn that has ended, in a session of its own. */
+async function answered({ inbox, turns }: Store, id: string, parts = [0]): Promise<void> {
   await inbox.accept(row(`in-${id}`, id, { receivedAt: 1_000 }));
   await turns.begin(turn(`t-${id}`, id, [`in-${id}`]));
-  await turns.finish(end(`t-${id}`));
+  const reply = parts.map((part) => ({ part, message: { text: `part ${part}`, kind: "reply" as const } }));
+  await turns.finish(end(`t-${id}`, { reply }));
 }
 
 const ids = <T>({ items, next }: Listed<T>, idOf: (item: T) => string): Listed<string> => ({
@@ -151,6 +152,9 @@ function sortPromises(open: () => Promise<StoreWorld>): void {
   });
 }
 
+/** Of one turn: between the first and the commit another gateway may end a turn of its own. */
+const PARTS = [0, 1, 2, 3];
+
 function gatewayPromises(open: () => Promise<StoreWorld>): void {
   test("messages that gateways accepted one after the other wait in that order", async () => {
     await using world = await open();
@@ -167,7 +171,7 @@ function gatewayPromises(open: () => Promise<StoreWorld>): void {
     let ended = false;
     const writing = Promise.all(
       stores.map(async (store, who) => {
-        for (let n = 0; n < 10; n++) await answered(store, `${who}.${n}`);
+        for (let n = 0; n < 10; n++) await answered(store, `${who}.${n}`, PARTS);
       }),
     ).then(() => (ended = true));
     const seen: string[] = [];
@@ -180,8 +184,7 @@ function gatewayPromises(open: () => Promise<StoreWorld>): void {
       return isLast && parts.length === 0;
     });
     await writing;
-    expect(seen.toSorted()).toEqual(
-      stores.flatMap((_, who) => Array.from({ length: 10 }, (__, n) => `t-${who}.${n}:0`)).toSorted(),
-    );
+    const turns = stores.flatMap((_, who) => Array.from({ length: 10 }, (__, n) => `t-${who}.${n}`));
+    expect(seen.toSorted()).toEqual(turns.flatMap((id) => PARTS.map((part) => `${id}:${part}`)).toSorted());
   });
 }

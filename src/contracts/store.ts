@@ -274,13 +274,18 @@ export interface TurnToolCall {
 
 /**
  * Parts are sent under a claim of this gateway. A claim holds until its time, or until the part is left to wait. Opening a store takes over
- * the claims of earlier gateways, which are dead: one gateway at a time holds the state directory. Whoever lost a claim cannot record
- * anything about the part any more.
+ * the claims of earlier gateways, which are dead: one gateway at a time holds the state directory. Claims of a gateway that died beside this
+ * one run out, and `abandoned` finds their parts. Whoever lost a claim cannot record anything about the part any more.
  */
 export interface OutboxStore extends PostStore, ReactionStore {
   /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;
+  /**
+   * Parts that another gateway had claimed and left, because it died or froze: their claims have run out by `at`. Oldest first. They may
+   * have arrived. Changes nothing: `markSending` decides which gateway gets each.
+   */
+  abandoned(at: number, limit: number): Promise<readonly PendingPart[]>;
   /**
    * Claims the part before a send that must not be repeated blindly; fsynced. False: the part has ended, or another gateway has claimed it.
    * A send that may be repeated needs no claim.

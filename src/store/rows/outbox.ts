@@ -32,7 +32,7 @@ export function createOutbox({
   mask,
   instanceId: me,
 }: Pick<RowDeps, "sql" | "read" | "write" | "mask" | "instanceId">): OutboxStore {
-  const { pending, part, claimedBy, ends, troubled } = reading(sql);
+  const { pending, part, abandoned, claimedBy, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const platformIds = createPlatformIds(sql);
   function* partNow(id: string): Steps<OutboxRow | null> {
@@ -49,6 +49,10 @@ export function createOutbox({
         return (yield* pending.all({ limit, after })).map(toPending);
       }),
     part: (id) => read(() => partNow(id)),
+    abandoned: (at, limit) =>
+      read(function* () {
+        return (yield* abandoned.all({ me, at, limit })).map(toPending);
+      }),
     markSending: (id, { at, claimedUntil, ...now }) =>
       write(function* () {
         return (yield* sending.run({ id, me, ...toCounts(now), at, claimedUntil })) > 0;
@@ -118,6 +122,16 @@ function reading(sql: Sql) {
         .select("turns.state as turn_state")
         .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
         .where("outbox.id", "=", p("id")),
+    ),
+    abandoned: sql.prepare((db, p: Params<{ me: InstanceId; at: number; limit: number }>) =>
+      db
+        .selectFrom("outbox")
+        .select(PENDING)
+        .where("ended_at", "is", null)
+        .where("claimed_until", "<=", p("at"))
+        .where("claimed_by", "<>", p("me"))
+        .orderBy("seq")
+        .limit(p("limit")),
     ),
     claimedBy: sql.prepare((db, p: Params<{ id: string }>) =>
       db.selectFrom("outbox").select("claimed_by").where("id", "=", p("id")),

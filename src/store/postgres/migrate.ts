@@ -10,7 +10,7 @@ import { peopleTables } from "./tables/people.ts";
 import { recordTables } from "./tables/records.ts";
 
 /** What SQLite has after its migrations up to `responses`. From then on each change of tables is a migration on both engines. */
-const MIGRATIONS: readonly Migration[] = [
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "first-tables", sql: [messageTables, peopleTables, recordTables].join("\n") },
 ];
 
@@ -25,9 +25,9 @@ export async function migratePostgres(connection: Connection, at: number): Promi
     await connection.control(NAMES);
     const { rows } = await connection.ask({ text: "select name from migrations", values: [], name: null });
     const applied = new Set(rows.map((row) => (row as { name: string }).name));
-    const unknown = [...applied].find((name) => !MIGRATIONS.some((known) => known.name === name));
+    const unknown = [...applied].find((name) => !POSTGRES_MIGRATIONS.some((known) => known.name === name));
     if (unknown !== undefined) throw newer(unknown);
-    const missing = MIGRATIONS.filter(({ name }) => !applied.has(name));
+    const missing = POSTGRES_MIGRATIONS.filter(({ name }) => !applied.has(name));
     for (const { name, sql } of missing) {
       await connection.control(sql);
       const text = "insert into migrations (name, applied_at) values ($1, $2)";

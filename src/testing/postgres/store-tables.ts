@@ -1,7 +1,7 @@
 /** A database with the tables of the store, which tests begin with, and the function `blank()`, which empties it between two tests. */
 import { systemClock } from "../../kit/clock.ts";
 import { connect } from "../../store/postgres/connection.ts";
-import { migratePostgres } from "../../store/postgres/migrate.ts";
+import { migratePostgres, POSTGRES_MIGRATIONS } from "../../store/postgres/migrate.ts";
 import type { DatabaseTemplate } from "./database.ts";
 
 /** Openings, writers and the ends of the audit chain: a gateway that stays open goes on with them. */
@@ -23,8 +23,11 @@ const MAKE_BLANK_FUNCTION = `
   end $make$;
 `;
 
+/** A server may outlive a change of the tables. */
+const VERSION = Bun.hash([...POSTGRES_MIGRATIONS.map(({ sql }) => sql), MAKE_BLANK_FUNCTION].join()).toString(36);
+
 export const STORE_TABLES: DatabaseTemplate = {
-  name: "store",
+  name: `store_${VERSION}`,
   async prepare(url) {
     const connection = await connect({ clock: systemClock, url });
     await migratePostgres(connection, 0);

@@ -55,7 +55,15 @@ export function createWire(deps: WireDeps): Wire {
     };
     return request("POST", { headers, body: JSON.stringify(message), signal });
   };
-  const beginAnew = async (old: Session, signal: AbortSignal): Promise<void> => {
+  /** A session that is being begun anew: requests and the stream meet its end at the same time, and one of them begins it for both. */
+  let beginning: Promise<void> | null = null;
+  const beginAnew = (old: Session, signal: AbortSignal): Promise<void> => {
+    beginning ??= begin(old, signal).finally(() => {
+      beginning = null;
+    });
+    return beginning;
+  };
+  const begin = async (old: Session, signal: AbortSignal): Promise<void> => {
     old.id = null;
     const response = await post(old.opening, signal);
     old.id = response.headers.get(SESSION);
@@ -67,10 +75,12 @@ export function createWire(deps: WireDeps): Wire {
     async exchange(message, signal) {
       const opening = message["method"] === "initialize" ? { id: null, revision: null, opening: message } : null;
       if (opening) session = opening;
+      if (!opening) await beginning?.catch(() => undefined); // told by whoever began it
+      const usedId = session?.id ?? null;
       let response = await post(message, signal);
-      if (response.status === 404 && session && session.id !== null && revisionOf(message) === null) {
+      if (response.status === 404 && session && usedId !== null && revisionOf(message) === null) {
         await response.body?.cancel();
-        await beginAnew(session, signal);
+        if (session.id === usedId || beginning) await beginAnew(session, signal);
         response = await post(message, signal);
       }
       if (opening && session) session.id = response.headers.get(SESSION);

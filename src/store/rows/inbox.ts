@@ -82,13 +82,14 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
 }
 
 interface VersionRange {
-  readonly from: string;
-  readonly before: string;
+  readonly eventId: string;
+  readonly firstEdit: string;
+  readonly afterEdits: string;
 }
 
 /** The event id itself, and those of its edits, `<event id>#…`: `$` is the character after `#`. */
 function versionRange(eventId: string): VersionRange {
-  return { from: eventId, before: `${eventId}$` };
+  return { eventId, firstEdit: `${eventId}#`, afterEdits: `${eventId}$` };
 }
 
 interface Touch {
@@ -172,8 +173,9 @@ function createQueries(sql: Sql) {
         .select("fingerprint")
         .where("channel", "=", p("channel"))
         .where("account", "=", p("account"))
-        .where("event_id", ">=", p("from"))
-        .where("event_id", "<", p("before"))
+        .where("event_id", ">=", p("eventId"))
+        .where("event_id", "<", p("afterEdits"))
+        .where((eb) => eb.or([eb("event_id", "=", p("eventId")), eb("event_id", ">=", p("firstEdit"))]))
         .orderBy("seq", "desc")
         .limit(1),
     ),

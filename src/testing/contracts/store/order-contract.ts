@@ -127,7 +127,8 @@ function sortPromises(open: () => Promise<StoreWorld>): void {
     const accept = (eventId: string) =>
       inbox.accept(row(`in-${eventId}`, "a", { eventId, fingerprint: `print of ${eventId}` }));
     expect(await at("5")).toBeNull();
-    for (const eventId of ["5", "5#9", "5#10", "5$", "50", "é5#1", "#", "E5", "e5#1"]) await accept(eventId);
+    for (const eventId of ["5", "5#9", "5#10", "5$", "50", "5 #1", '5"', "é5#1", "#", "E5", "e5#1"])
+      await accept(eventId);
     expect([await at("5"), await at("50"), await at("e5"), await at("E5"), await at("7")]).toEqual([
       "print of 5#10",
       "print of 50",

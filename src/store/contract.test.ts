@@ -25,6 +25,7 @@ const openWorld: OpenStoreWorld = async (more = {}) => {
   const rest = building.move();
   return {
     store,
+    isShared: false,
     async reopen() {
       await store[Symbol.asyncDispose]();
       store = await open();

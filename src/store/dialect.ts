@@ -13,6 +13,8 @@ export interface Dialect {
   inOneText(column: string, order: string): RawBuilder<string | null>;
   /** A row that is read in order to be changed is locked until the end of the transaction. SQLite has one writer. */
   readonly locksRows: boolean;
+  /** Other gateways may write to the same database: what this one remembers of it may be old. */
+  readonly severalGateways: boolean;
   /** How notes are found by their words. */
   readonly noteSearch: "fts5" | "tsvector";
 }
@@ -23,6 +25,7 @@ export const sqliteDialect: Dialect = {
     raw<boolean>`+${raw.ref(column)} glob ${texts.map((text) => text.replaceAll(/[*?[]/g, "[$&]")).join("*")}`,
   inOneText: (column) => raw<string | null>`group_concat(${raw.ref(column)}, ' ')`,
   locksRows: false,
+  severalGateways: false,
   noteSearch: "fts5",
 };
 
@@ -32,5 +35,6 @@ export const postgresDialect: Dialect = {
     raw<boolean>`${raw.ref(column)} like ${texts.map((text) => text.replaceAll(/[\\%_]/g, "\\$&")).join("%")} escape '\\'`,
   inOneText: (column, order) => raw<string | null>`string_agg(${raw.ref(column)}, ' ' order by ${raw.ref(order)})`,
   locksRows: true,
+  severalGateways: true,
   noteSearch: "tsvector",
 };

@@ -24,6 +24,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
   const noteCommitted = (link: Link | null): void => {
     if (link) headFile?.noteCommitted(link);
   };
+  const { severalGateways } = sql.dialect;
   const fresh = createFreshScopes();
   function* hasAny(scope: string): Steps<boolean> {
     for (const query of [queries.anyCounting, queries.anyUnknownOf, queries.anyDenied])
@@ -58,11 +59,11 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
     },
     earlier: (scope, callId) =>
       read(function* () {
-        if (yield* fresh.isNew(scope, callId, hasAny)) return null;
-        doubts ??= (yield* queries.anyUnknown.first({})) !== null;
+        if (!severalGateways && (yield* fresh.isNew(scope, callId, hasAny))) return null;
+        const mayBeUnknown = severalGateways || (doubts ??= (yield* queries.anyUnknown.first({})) !== null);
         const found =
           (yield* queries.counting.first({ scope, callId })) ??
-          (doubts ? yield* queries.unknown.first({ scope, callId }) : null) ??
+          (mayBeUnknown ? yield* queries.unknown.first({ scope, callId }) : null) ??
           (yield* queries.denied.first({ scope, callId }));
         if (!found) return null;
         const { tool, status } = found;

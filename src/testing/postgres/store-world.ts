@@ -65,6 +65,7 @@ function worldIn(place: Place, free: Place[] | null): StoreWorld {
   const seconds = new AsyncDisposableStack();
   return {
     store: place.current,
+    isShared: true,
     async reopen() {
       await place.current[Symbol.asyncDispose]();
       place.current = await place.open();

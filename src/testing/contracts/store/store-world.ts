@@ -6,6 +6,8 @@ import type { SecretMask } from "../../../kit/secret.ts";
 
 export interface StoreWorld extends AsyncDisposable {
   readonly store: Store;
+  /** Several gateways may use the database in earnest. A store that one gateway holds alone may remember what it has read. */
+  readonly isShared: boolean;
   /** Closes the store and opens it again on the same data. */
   reopen(): Promise<Store>;
   /** Opens it on the same data once more, as another gateway would, while the first is open. */

@@ -194,6 +194,7 @@ export function twoWriterPromises(open: () => Promise<StoreWorld>): void {
   describe("gateways on one database", () => {
     races(open);
     repeats(open);
+    memories(open);
     sums(open);
     numbering(open);
   });
@@ -225,6 +226,21 @@ function races(open: () => Promise<StoreWorld>): void {
         }
       },
     );
+  });
+}
+
+/** What one gateway has looked up is out of date when another one writes. */
+function memories(open: () => Promise<StoreWorld>): void {
+  test("a tool call that another gateway began, or left without an end, is found by one that had looked for it before", async () => {
+    await using world = await open();
+    if (!world.isShared) return;
+    const other = await world.openSecond();
+    const look = () => other.toolCalls.earlier("principal:ann", "same");
+    expect(await look()).toBeNull();
+    await world.store.toolCalls.intend({ ...intent("c1", "t1", false), scope: "principal:ann", callId: "same" });
+    expect(await look()).toMatchObject({ status: "running", paramsHash: "hash-c1" });
+    await world.openSecond(); // its start finds a call without an end
+    expect(await look()).toMatchObject({ status: "unknown" });
   });
 }
 

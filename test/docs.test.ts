@@ -72,10 +72,14 @@ test("a shell block, its mark and its line are read from Markdown; text between 
   ]);
 });
 
+/** Of a variable that a page names. */
+const valueOf = (name: string): string =>
+  name === "DATABASE_URL" ? "postgres://me@localhost/pi_gateway" : `${name}-value-0123456789abcdef`;
+
 test("every configuration in the documentation is valid", () => {
   const isConfig = ({ language, text }: Block): boolean => language === "jsonc" && /^\s*\{/.test(text);
   const wrong = all.filter(isConfig).flatMap((block) => {
-    const { problems, warnings } = checkConfigText(block.text, (name) => `${name}-value-0123456789abcdef`);
+    const { problems, warnings } = checkConfigText(block.text, valueOf);
     return [...problems, ...warnings].map(({ message }) => `${at(block)} ${message}`);
   });
   expect(wrong).toEqual([]);

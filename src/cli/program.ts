@@ -10,6 +10,7 @@ import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
 import { addPlugins } from "./add-plugins.ts";
 import { addMcp } from "./add-mcp.ts";
+import { addRunningGateway } from "./add-running-gateway.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
@@ -41,6 +42,10 @@ interface Group {
 
 const GROUPS: readonly Group[] = [
   { names: ["start", "chat"], add: addRunning },
+  {
+    names: ["stop", "restart", "open", "sign-in-link"],
+    add: (program, _, world, finish) => addRunningGateway(program, world, { common, finish }),
+  },
   { names: ["status", "doctor", "usage", "logs"], add: addLooking },
   { names: ["sessions"], add: addSessions },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },

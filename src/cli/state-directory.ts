@@ -11,6 +11,8 @@ export interface RunningGateway {
   readonly home: string;
   readonly pid: number;
   readonly url: string;
+  /** Another moment, another run of the gateway. */
+  readonly startedAt: number;
   readonly token: Secret;
 }
 
@@ -40,14 +42,14 @@ export async function findGateway(
 }
 
 /** What the running gateway wrote about itself; null when there is none or it cannot be understood. */
-async function readGatewayNote(home: string): Promise<{ readonly pid: number; readonly url: string } | null> {
+async function readGatewayNote(home: string): Promise<Pick<RunningGateway, "pid" | "url" | "startedAt"> | null> {
   const text = await readSmall(join(home, "gateway.json"));
   if (text === null) return null;
   const parsed = parseJson(text, { maxChars: MAX_FILE_BYTES, maxDepth: 8 });
   const note = parsed.ok ? recordOf(parsed.value) : {};
   const url = textOf(note["url"]);
   const pid = numberOf(note["pid"]);
-  return /^https?:\/\/[^\s/]+$/.test(url) && pid > 0 ? { pid, url } : null;
+  return /^https?:\/\/[^\s/]+$/.test(url) && pid > 0 ? { pid, url, startedAt: numberOf(note["startedAt"]) } : null;
 }
 
 export function notRunning(home: string): GatewayError {

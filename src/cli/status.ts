@@ -23,10 +23,12 @@ function statusLines(status: Fields, url: string, now: number): readonly string[
   const count = (from: Fields | undefined, key: string) => numberOf(from?.[key]);
   const channels = listOf(status["channels"]).map((channel) => channelText(recordOf(channel)));
   const demo = model?.["demo"] === true ? " (demo: set a provider's key for a real one)" : "";
+  const reason = textOf(pool?.["maxBecause"]);
+  const because = reason === "" ? "" : ` (${reason})`;
   return [
     `pi-gateway ${textOf(status["version"])} at ${url}, up ${durationText(numberOf(status["uptimeMs"]))}`,
     `model     ${textOf(model?.["name"]) || "not known yet"}${demo}`,
-    `agents    ${count(pool, "busy")} busy, ${count(pool, "idle")} idle, ${count(pool, "starting")} starting, at most ${count(pool, "max")} (${textOf(pool?.["maxBecause"])})`,
+    `agents    ${count(pool, "busy")} busy, ${count(pool, "idle")} idle, ${count(pool, "starting")} starting, at most ${count(pool, "max")}${because}`,
     `sandbox   ${sandboxText(recordOf(status["sandbox"]))}`,
     `queue     ${count(queue, "waiting")} waiting, ${count(queue, "running")} running`,
     `replies   ${count(outbox, "pending")} to deliver`,

@@ -38,6 +38,8 @@ export interface HttpApi {
   "GET /api/metrics": { result: MetricsSnapshot };
   "GET /api/config": { result: unknown };
   "POST /api/config/reload": { result: ReloadReport };
+  /** The link is the gateway's address and `/#code=CODE`; it signs a browser in once. */
+  "POST /api/sign-in-links": { result: { code: string; expiresInMs: number } };
   "POST /api/restart": { result: { restarting: true } };
 
   "POST /api/messages/:id/cancel": { path: { id: string }; result: WireMethods["chat.cancel"]["result"] };

@@ -84,6 +84,7 @@ describe("the route table", () => {
       "operator POST /api/sessions/:key/abort",
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",
+      "operator POST /api/sign-in-links",
       "operator POST /api/sign-out",
       "operator POST /mcp",
       "operator POST /v1/chat/completions",

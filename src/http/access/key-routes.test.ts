@@ -70,6 +70,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/sessions/:key/abort": ["chat"],
   "POST /api/sessions/:key/model": ["chat"],
   "POST /api/sessions/:key/reset": ["chat"],
+  "POST /api/sign-in-links": ["all"],
   "POST /api/sign-out": ["all"],
   "POST /api/tools/call": ["tools"],
   "POST /mcp": ["chat", "tools", "read"],
@@ -150,6 +151,18 @@ describe("every route", () => {
     const { headers } = await makeKey(world.deps.people.keys, { scopes: [...KEY_SCOPES], agents: ["helper"] });
     for (const [row, open] of Object.entries(ROUTES))
       expect([row, await reaches(world, row, headers)]).toEqual([row, !open.includes("all")]);
+  });
+
+  test("gives a sign-in link to the operator, and to no key: whoever signs in with it is the operator", async () => {
+    await using world = startHttpWorld();
+    const { headers } = await makeKey(world.deps.people.keys, { scopes: [...KEY_SCOPES] });
+    const refused = await fetch(world.url("/api/sign-in-links"), { method: "POST", headers });
+    expect([refused.status, (await errorOf(refused)).message]).toEqual([
+      403,
+      expect.stringContaining("A key makes no sign-in links"),
+    ]);
+    const made = await world.call("/api/sign-in-links", { method: "POST" });
+    expect([made.status, await made.json()]).toEqual([201, { code: expect.any(String), expiresInMs: 600_000 }]);
   });
 
   test("answers an unknown, an expired and a revoked key with the same 401", async () => {

@@ -9,7 +9,7 @@ export interface Codes {
   use(code: string): boolean;
 }
 
-const CODE_MS = 10 * 60_000;
+export const CODE_MS = 10 * 60_000;
 const MAX_CODES = 100;
 const CODE_BYTES = 16;
 

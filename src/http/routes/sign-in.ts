@@ -4,7 +4,8 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { type Auth, type CredentialKind, type Identity, SIGN_IN_MS, type SignInAttempt } from "../access/auth.ts";
 import { checked } from "../checked.ts";
 import { lockedOut } from "../problem.ts";
-import { NO_BODY, noContent, type Route } from "../route.ts";
+import { jsonOf, NO_BODY, noContent, OPERATOR_POST, type Route } from "../route.ts";
+import { CODE_MS } from "../access/sign-in-codes.ts";
 import { ADMIN } from "../access/key-reach.ts";
 
 const MAX_SIGN_IN_BYTES = 8 * 1024;
@@ -16,6 +17,8 @@ export interface SignInDeps {
   /** Ends what is still open in the name of this identity. */
   signedOut(identity: Identity): void;
 }
+
+const NOT_FOR_KEYS = "A key makes no sign-in links: whoever signs in with one is the operator.";
 
 const KINDS: readonly CredentialKind[] = ["code", "token", "password", "secret"];
 
@@ -58,6 +61,17 @@ export function signInRoutes(deps: SignInDeps): readonly Route[] {
           throw new GatewayError("unauthorized", "wrong", { say });
         }
         return noContent({ "set-cookie": cookie(deps.cookieName(), verdict.cookie, SIGN_IN_MS, call.client.secure) });
+      },
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/sign-in-links",
+      scope: ADMIN,
+      handle(call) {
+        // whoever signs in with it is the operator, and no key is
+        if (call.identity?.key)
+          throw new GatewayError("forbidden", "a key asked for a sign-in link", { say: NOT_FOR_KEYS });
+        return jsonOf<"POST /api/sign-in-links">({ code: deps.auth.newCode(), expiresInMs: CODE_MS }, 201);
       },
     },
     {

@@ -68,6 +68,8 @@ const SHOWN: readonly string[] = [
   "plugins.disabled",
   "logging.level",
   "logging.retentionDays",
+  "backup.every",
+  "backup.keep",
 ];
 
 const ACTIONS = ["config.get", "reload", "restart"] as const;

@@ -49,6 +49,7 @@ export function tinyProject(): TinyProject {
     "console/index.html",
     '<!doctype html><html><body><script type="module" src="./main.ts"></script></body></html>',
   );
+  write("console/style.css", "body { margin: 0; }\n");
   write("console/main.ts", 'document.title = "tiny";\n');
   write("hostile/bunfig.toml", 'preload = ["./intruder.ts"]\n');
   write("hostile/tsconfig.json", '{ "compilerOptions": { "paths": { "*": ["./intruder.ts"] } } }\n');

@@ -6,6 +6,7 @@ import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
 import { addAcp } from "./add-acp.ts";
 import { addBackup } from "./add-backup.ts";
+import { addConfig } from "./add-config.ts";
 import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
 import { addPlugins } from "./add-plugins.ts";
@@ -13,7 +14,6 @@ import { addMcp } from "./add-mcp.ts";
 import { addRunningGateway } from "./add-running-gateway.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
-import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
 import type { RouteFlags } from "./route.ts";
 import type { SessionsFlags } from "./sessions.ts";
@@ -60,7 +60,7 @@ const GROUPS: readonly Group[] = [
   { names: ["approvals"], add: addApprovals },
   { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
   { names: ["plugins"], add: (program, _, world, finish) => addPlugins(program, world, { common, finish }) },
-  { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, finish) },
+  { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, { common, finish }) },
   {
     names: ["backup", "restore"],
     add: (program, _, world, finish) => addBackup(program, world, { common, finish }),
@@ -307,29 +307,6 @@ function addPairing(program: Command, world: CliWorld, finish: Finish): void {
       const { undoPairing } = await import("./pairing.ts");
       finish(await undoPairing(world, id, flags));
     });
-}
-
-function addConfig(program: Command, world: CliWorld, finish: Finish): void {
-  const config = program.command("config").description("look at the configuration");
-  const withFile = (command: Command): Command => common(command).option("--config <file>", "configuration file");
-  withFile(config.command("check").description("check a configuration file"))
-    .argument("[file]", "the file; without it, the one the gateway would use")
-    .action(async (file: string | undefined, flags: ConfigFlags) => {
-      const { configCheck } = await import("./config-command.ts");
-      finish(await configCheck(world, file, flags));
-    });
-  withFile(config.command("get").description("print the settings in force, without secrets"))
-    .argument("[path]", "one setting, such as gateway.port")
-    .action(async (path: string | undefined, flags: ConfigFlags) => {
-      const { configGet } = await import("./config-command.ts");
-      finish(await configGet(world, path, flags));
-    });
-  common(config.command("schema").description("print the JSON Schema for editors")).action(
-    async (flags: CommonFlags) => {
-      const { configSchema } = await import("./config-command.ts");
-      finish(await configSchema(world, flags));
-    },
-  );
 }
 
 function addBridge(program: Command, world: CliWorld, finish: Finish): void {

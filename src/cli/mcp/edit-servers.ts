@@ -1,12 +1,10 @@
 /** `pi-gw mcp add|remove`: writes and takes away servers in the configuration file, which a running gateway takes over at once. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isGatewayError } from "../../contracts/errors.ts";
 import { visible, visibleLines } from "../../observe/index.ts";
-import { askGateway } from "../ask-gateway.ts";
 import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
-import { listOf, textOf } from "../read-value.ts";
 import { homeOf } from "../state-directory.ts";
+import { tellGateway } from "../tell-gateway.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 import { presetSettings } from "./preset-settings.ts";
 import { MCP_PRESETS, type McpPreset } from "./presets.ts";
@@ -87,19 +85,6 @@ async function edit(world: CliWorld, flags: AddServerFlags, name: string, value:
     `${visible(`${value === undefined ? "Removed" : "Added"} mcp.servers.${name} in ${edited.path}.${backup}`)}\n`,
   );
   return null;
-}
-
-/** A gateway notices a changed file after a moment. It is told here, so that the next command finds the server there, or gone. */
-async function tellGateway(world: CliWorld, flags: AddServerFlags): Promise<void> {
-  try {
-    const reload = { method: "POST", path: "/api/config/reload" } as const;
-    const { problems } = await askGateway(world, flags, (client, signal) => client.ask(reload, signal));
-    for (const problem of listOf(problems)) world.stderr(`${visible(`Not in effect yet: ${textOf(problem)}`)}\n`);
-  } catch (error) {
-    if (isGatewayError(error) && error.code === "not_found") return; // none runs, and the next start reads the file
-    const reason = isGatewayError(error) ? error.say : "It did not answer.";
-    world.stderr(`${visible(`The running gateway was not told, and reads the file by itself soon. ${reason}`)}\n`);
-  }
 }
 
 function fail(world: CliWorld, sentences: string): number {

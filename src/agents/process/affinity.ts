@@ -1,10 +1,8 @@
 /** Which processors a thread of another process may run on, as its owner sees and sets it (Linux). Elsewhere nothing is known and nothing is set. */
 import { ptr } from "bun:ffi";
 import { openCLibrary } from "../../kit/c-library.ts";
+import { MASK_BYTES, maskOf, processorsIn } from "../../kit/processor-mask.ts";
 
-/** Of 8,192 processors. The kernel refuses a mask that is shorter than its own. */
-const MASK_BYTES = 1_024;
-const BITS = 8;
 const CALLS = {
   sched_getaffinity: { args: ["i32", "u64", "ptr"], returns: "i32" },
   sched_setaffinity: { args: ["i32", "u64", "ptr"], returns: "i32" },
@@ -31,18 +29,4 @@ export function openAffinity(): Affinity | null {
       calls.sched_setaffinity(thread, mask.byteLength, ptr(mask));
     },
   };
-}
-
-function maskOf(processors: readonly number[]): Uint8Array {
-  const mask = new Uint8Array(MASK_BYTES);
-  for (const one of processors) {
-    const at = Math.floor(one / BITS);
-    mask[at] = (mask[at] ?? 0) | (1 << (one % BITS));
-  }
-  return mask;
-}
-
-function processorsIn(mask: Uint8Array): readonly number[] {
-  const all = Array.from({ length: mask.length * BITS }, (_, one) => one);
-  return all.filter((one) => ((mask[Math.floor(one / BITS)] ?? 0) & (1 << (one % BITS))) !== 0);
 }

@@ -2,11 +2,9 @@
  * Which processors a confined program runs on. Where there are several, one of the machine's is left to the gateway and everybody else: the kernel
  * shares processor time between sessions, and an agent can begin as many sessions as it likes, so no priority of a process holds it back.
  */
+import { MASK_BYTES, maskOf, processorsIn } from "../../kit/processor-mask.ts";
 import type { Kernel } from "./libc.ts";
 
-/** Of 8,192 processors. The kernel refuses a mask that is shorter than its own. */
-const MASK_BYTES = 1_024;
-const BITS = 8;
 /** Of two or three, one would be too much to give up all the time; there it is taken away when too many programs run (src/agents/process/processor-share.ts). */
 const ENOUGH = 4;
 
@@ -21,16 +19,7 @@ export function leaveProcessor(kernel: Kernel, wanted: number | null): string | 
   const mask = new Uint8Array(MASK_BYTES);
   const filled = kernel.call("sched_getaffinity", 0, mask.byteLength, mask);
   if (filled < 0) return `its processors cannot be read (error ${-filled})`;
-  const chosen = new Uint8Array(MASK_BYTES);
-  for (const one of chosenProcessors(processorsIn(mask.subarray(0, filled)), wanted)) {
-    const at = Math.floor(one / BITS);
-    chosen[at] = (chosen[at] ?? 0) | (1 << (one % BITS));
-  }
+  const chosen = maskOf(chosenProcessors(processorsIn(mask.subarray(0, filled)), wanted));
   const set = kernel.call("sched_setaffinity", 0, chosen.byteLength, chosen);
   return set === 0 ? null : `its processors cannot be chosen (error ${-set})`;
-}
-
-function processorsIn(mask: Uint8Array): readonly number[] {
-  const all = Array.from({ length: mask.length * BITS }, (_, one) => one);
-  return all.filter((one) => ((mask[Math.floor(one / BITS)] ?? 0) & (1 << (one % BITS))) !== 0);
 }

@@ -65,9 +65,9 @@ export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   if (open) return { kind: "use", worker: open.id, because: "session_is_open" };
   const alive = situation.workers.filter(({ state }) => state.at !== "dead").length;
   const fresh = fitting.find(({ state }) => state.served === null);
-  const sparesTheWarm =
+  const leavesWarmAlone =
     wanted.unattended || (fresh !== undefined && alive < situation.max && own.length < WARM_FOR_ONE);
-  const [samePerson] = sparesTheWarm ? notWarm(own, situation) : own;
+  const [samePerson] = leavesWarmAlone ? notWarm(own, situation) : own;
   if (samePerson) return { kind: "use", worker: samePerson.id, because: "same_principal" };
   if (fresh) return { kind: "use", worker: fresh.id, because: "fresh" };
   const [anyone] = situation.shared ? (wanted.unattended ? notWarm(fitting, situation) : fitting) : [];

@@ -12,7 +12,7 @@ export interface PoolSize {
   readonly because: string;
 }
 
-/** An idle one, with room to grow in a long conversation. */
+/** An idle process takes about 90; the rest is room to grow in a long conversation. */
 const PROCESS_MB = 100;
 /** The other half is for the system, for what agents start, and for the gateway. */
 const SHARE = 0.5;

@@ -69,15 +69,15 @@ test("in a full pool a fresh process of real pi is ready before the next person 
     await collect(held, "hello");
     return held.pid;
   };
-  const restsWith = (starts: number) => () => {
+  const isQuietAfter = (starts: number) => () => {
     const { idle, starting, busy } = fx.pool.stats();
     return pids().length === starts && idle === Math.min(2, starts) && starting + busy === 0;
   };
-  await until("the first spare", restsWith(1));
+  await until("the first spare", isQuietAfter(1));
   for (const [at, who] of ["one", "two", "three"].entries()) {
     const ready = pids().slice();
     expect(ready).toContain(await servedBy(who)); // not one that was started for them
-    await until(`a spare after ${who}`, restsWith(at + 2));
+    await until(`a spare after ${who}`, isQuietAfter(at + 2));
   }
   const before = pids().slice();
   expect(before.at(-2)).toBe(await servedBy("three"));

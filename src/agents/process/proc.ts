@@ -108,8 +108,8 @@ export function rssBytes(pid: number): number | null {
   }
 }
 
-/** What wants a processor now, on the whole machine: threads of everybody. */
-export function machineRuns(): number {
+/** How many threads want a processor now, on the whole machine. */
+export function runnableThreads(): number {
   try {
     return Number(/ (\d+)\/\d+ /.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 0);
   } catch {

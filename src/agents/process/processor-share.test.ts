@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { waitFor } from "../../testing/wait-for.ts";
 import { openAffinity } from "./affinity.ts";
-import { familyOf, machineRuns, type ProcessFacts, threadsOf } from "./proc.ts";
+import { familyOf, runnableThreads, type ProcessFacts, threadsOf } from "./proc.ts";
 import { createProcessorShare, processorsLeft } from "./processor-share.ts";
 
 test.each<[readonly number[], number | undefined, readonly number[] | null]>([
@@ -35,15 +35,15 @@ function bench(programs: readonly Partial<ProcessFacts>[], machine = 100, lookTa
         return [...found].reverse();
       },
       clock: { elapsed: () => now },
-      machineRuns: () => machine,
+      runnableThreads: () => machine,
       threadsOf: (pid) => [0, 500].map((add) => ({ id: pid + add, running: add > 0 })),
     },
     [0, 1],
     [1],
   );
   /** All of them wait for something from now on. */
-  const rest = (): void => found.forEach((one, index) => (found[index] = { ...one, state: "S" }));
-  return { share, set, add, rest, threads: () => set.map(([thread]) => thread) };
+  const letAllWait = (): void => found.forEach((one, index) => (found[index] = { ...one, state: "S" }));
+  return { share, set, add, letAllWait, threads: () => set.map(([thread]) => thread) };
 }
 
 const STILL = { parent: 0, session: 1, state: "S", threads: 1 };
@@ -85,9 +85,9 @@ test("a machine with little to do is not looked at any further", () => {
 });
 
 test("a program that begins later in the turn is held as well, however little runs by then", () => {
-  const { share, add, threads, rest } = bench(many(9, RUNNING));
+  const { share, add, threads, letAllWait } = bench(many(9, RUNNING));
   share.look();
-  rest();
+  letAllWait();
   add([{}]);
   share.look();
   expect(threads().slice(9)).toEqual([10]);
@@ -120,7 +120,7 @@ test.skipIf(affinity === null)(
       const [started] = await waitFor("what the shell starts", below, (found) => found.length > 0);
       expect(affinity?.get(started?.pid ?? 0)).toEqual(last);
       expect(affinity?.get(0)).toEqual(all);
-      expect(machineRuns()).toBeGreaterThan(0);
+      expect(runnableThreads()).toBeGreaterThan(0);
     } finally {
       for (const { pid } of familyOf(shell)) process.kill(pid, "SIGKILL");
     }

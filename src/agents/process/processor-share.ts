@@ -1,14 +1,14 @@
 /**
- * Takes one processor away from the programs of an agent when there are so many that the gateway would have to wait for its turn. The kernel
- * shares processor time between sessions, and a program can begin as many as it likes, so no priority holds it back. Only what runs is looked at:
- * a build with a few programs keeps all processors. Programs in the sandbox cannot undo it, and what they start inherits it.
+ * Takes one processor away from the programs of an agent when so many of them run that the gateway would have to wait for one. The kernel
+ * shares processor time between sessions, and a program can begin as many as it likes, so no priority holds it back. Programs that wait do not
+ * count: a build with a few running ones keeps all processors. Programs in the sandbox cannot undo it, and what they start inherits it.
  */
 import type { Clock } from "../../kit/clock.ts";
 import { type Affinity, openAffinity } from "./affinity.ts";
-import { machineRuns, type ProcessFacts, type ProcessThread, threadsOf } from "./proc.ts";
+import { runnableThreads, type ProcessFacts, type ProcessThread, threadsOf } from "./proc.ts";
 
 export interface ProcessorShare {
-  /** Looks once. Cheap as long as the machine has little to do. Returns after how many milliseconds to look again. */
+  /** Counts what runs, and holds it back when that is too much. Cheap as long as the machine has little to do. Returns after how many milliseconds to look again. */
   look(): number;
   /** The turn is over: pi itself has all processors again. */
   end(): void;
@@ -20,24 +20,26 @@ interface ShareDeps {
   readonly program: () => number | null;
   /** pi and all that it started. */
   readonly family: () => readonly ProcessFacts[];
-  /** What wants a processor now, on the whole machine. */
-  readonly machineRuns: () => number;
+  /** Of the whole machine. */
+  readonly runnableThreads: () => number;
   readonly threadsOf: (pid: number) => readonly ProcessThread[];
   readonly clock: Pick<Clock, "elapsed">;
 }
 
 /** From here on the sandbox leaves one free from the start (src/sandbox/launcher/processors.ts). */
 const ENOUGH_PROCESSORS = 4;
-/** On each processor. A few more than there are processors is what builds and tests do. */
+/** Running programs on each processor from which on they are too many. Builds and tests run a few more than there are processors. */
 const MANY = 4;
 const THIS_THREAD = 0;
-/** Three hundred programs start within a few of these. */
+/** Three hundred programs can start within a few of these pauses. */
 const LOOK_MS = 50;
-/** The machine has much to do, and not by this agent: looking may take a twentieth of the time, and is never put off for longer. */
+/** While others keep the machine busy, looking may take a twentieth of the time. */
 const PAUSE_FACTOR = 20;
-const OTHERS_MS = 250;
-/** What is held back hands that on, so only what began in the same moment may have got away. */
+const LONGEST_PAUSE_MS = 250;
+/** Programs that are held back hand that on to what they start, so only one that began in the same moment can have been missed. */
 const LOOK_AGAIN_MS = 1_000;
+/** Programs may begin while others are held back. */
+const MOST_ROUNDS = 4;
 
 /** Which processors are left to an agent that has too many programs; null: it keeps what it has. Interrupts are usually served by the first. Pure. */
 export function processorsLeft(all: readonly number[], wanted: number | undefined): readonly number[] | null {
@@ -54,13 +56,15 @@ export function openProcessorShare(
   const all = affinity?.get(THIS_THREAD) ?? [];
   const left = processorsLeft(all, cpus);
   return (
-    affinity && left && createProcessorShare({ clock, program, family, affinity, machineRuns, threadsOf }, all, left)
+    affinity &&
+    left &&
+    createProcessorShare({ clock, program, family, affinity, runnableThreads, threadsOf }, all, left)
   );
 }
 
 /** `left`: the processors of an agent with too many programs. */
 export function createProcessorShare(
-  { affinity, program, family, machineRuns, threadsOf, clock }: ShareDeps,
+  { affinity, program, family, runnableThreads, threadsOf, clock }: ShareDeps,
   all: readonly number[],
   left: readonly number[],
 ): ProcessorShare {
@@ -80,7 +84,7 @@ export function createProcessorShare(
     family().toSorted((a, b) => Number(a.startTime) - Number(b.startTime) || a.pid - b.pid);
   return {
     look() {
-      if (held.size === 0 && machineRuns() <= most) return LOOK_MS;
+      if (held.size === 0 && runnableThreads() <= most) return LOOK_MS;
       const began = clock.elapsed();
       const found = oldestFirst();
       if (held.size === 0 && !isCrowd(found, threadsOf, most)) return pauseAfter(clock.elapsed() - began);
@@ -99,11 +103,8 @@ export function createProcessorShare(
 }
 
 function pauseAfter(tookMs: number): number {
-  return Math.min(OTHERS_MS, Math.max(LOOK_MS, tookMs * PAUSE_FACTOR));
+  return Math.min(LONGEST_PAUSE_MS, Math.max(LOOK_MS, tookMs * PAUSE_FACTOR));
 }
-
-/** Something may begin while others are held back. */
-const MOST_ROUNDS = 4;
 
 function isCrowd(processes: readonly ProcessFacts[], threadsOf: ShareDeps["threadsOf"], most: number): boolean {
   let running = 0;

@@ -1,4 +1,4 @@
-/** What a turn may not pass while it runs: silence, processor time, budget, disk. */
+/** What a turn may not pass while it runs: silence, processor time, budget, disk. And the processor that too many of its programs lose. */
 import type { Clock } from "../../kit/clock.ts";
 import type { DiskTrouble } from "../process/disk-meter.ts";
 import type { ReadyAgent } from "../setup/start.ts";
@@ -11,7 +11,7 @@ const METER_MS = 2_000;
 /** How often the disk is looked at: it fills by a gigabyte in a second. */
 const DISK_MS = 250;
 
-/** Calls `halt` once the turn has passed one of its limits, unless it is over before. */
+/** Calls `halt` once the turn has passed one of its limits, unless it is over before. Too many running programs end no turn: they lose a processor. */
 export function watchLimits(
   watched: Watched & Metered,
   halt: (ending: Ending, urgent?: boolean) => void,

@@ -64,9 +64,9 @@ export const MCP_CLIENT_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A server is stopped as idle while a call still runs.",
-    file: "src/kit/users.ts",
+    file: "src/kit/idle-timer.ts",
     in: "use",
-    find: "users++;",
+    find: "uses++;",
     replace: "",
     tests: client,
   },

@@ -7,7 +7,7 @@ import type { McpServerState } from "../../contracts/mcp.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
-import { createUsers, type Users } from "../../kit/users.ts";
+import { createIdleTimer, type IdleTimer } from "../../kit/idle-timer.ts";
 import { pauseAfter, WORKED_MS } from "./backoff.ts";
 import type { Connected } from "./connection.ts";
 
@@ -55,7 +55,7 @@ interface World {
   running: { readonly connected: Connected; readonly since: number } | null;
   failure: { readonly count: number; readonly because: string; readonly nextTryAt: number } | null;
   lastHeard: number;
-  readonly users: Users;
+  readonly idle: IdleTimer;
   readonly over: AbortController;
 }
 
@@ -66,7 +66,7 @@ export function createServerLife(deps: LifeDeps): ServerLife {
     running: null,
     failure: null,
     lastHeard: 0,
-    users: createUsers(deps.clock, {
+    idle: createIdleTimer(deps.clock, {
       idleMs: () => deps.times().idleMs,
       unused: () => end(world, "nobody has needed it for a while"),
     }),
@@ -74,7 +74,7 @@ export function createServerLife(deps: LifeDeps): ServerLife {
   };
   return {
     connection: (signal, now) => connectionOf(world, signal, now),
-    use: () => world.users.use(),
+    use: () => world.idle.use(),
     drop(why) {
       const connected = world.running?.connected;
       if (connected !== undefined) closed(world, connected, why);
@@ -87,7 +87,7 @@ export function createServerLife(deps: LifeDeps): ServerLife {
     state: () => stateOf(world),
     async [Symbol.asyncDispose]() {
       world.over.abort(new Error("the MCP server is not needed any more"));
-      world.users[Symbol.dispose]();
+      world.idle[Symbol.dispose]();
       const { running } = world;
       world.running = null;
       await world.opening?.catch(() => undefined); // ended by the signal
@@ -144,7 +144,7 @@ async function open(world: World): Promise<Connected> {
   if (gone !== null) throw new Error(gone);
   world.running = { connected: mine, since: clock.elapsed() }; // a failure of before is forgotten once it has worked for a while
   log.info("MCP server connected", { server, protocol: mine.protocol });
-  world.users.wait();
+  world.idle.restart();
   return mine;
 }
 

@@ -6,7 +6,7 @@ import { deferred, orAborted } from "../../../kit/deferred.ts";
 import type { Ids } from "../../../kit/ids.ts";
 import { isObject } from "../../../kit/json.ts";
 import type { MuxStream } from "../../../kit/mux/mux.ts";
-import { createUsers, type Users } from "../../../kit/users.ts";
+import { createIdleTimer, type IdleTimer } from "../../../kit/idle-timer.ts";
 import type { Connected, ServerCall, ServerResult } from "../connection.ts";
 import { type ConnectionParts, type McpConnections, programOrder } from "../open-connection.ts";
 import { openPeer, type Peer } from "./peer.ts";
@@ -43,7 +43,7 @@ interface World {
   /** Those that run, by the same key. */
   readonly running: Map<string, RunningProgram>;
   /** Without a connection the host is ended, and its memory with it. */
-  readonly connections: Users;
+  readonly idle: IdleTimer;
 }
 
 export function createHostedConnections(deps: HostDeps, options: HostOptions): McpConnections {
@@ -53,12 +53,12 @@ export function createHostedConnections(deps: HostDeps, options: HostOptions): M
     host: null,
     orders: new Map(),
     running: new Map(),
-    connections: createUsers(deps.clock, { idleMs: () => IDLE_MS, unused: () => world.host?.stop() }),
+    idle: createIdleTimer(deps.clock, { idleMs: () => IDLE_MS, unused: () => world.host?.stop() }),
   };
   return {
     open: (name) => (settings, parts, signal) => open(world, { name, settings }, parts, signal),
     [Symbol.dispose]() {
-      world.connections[Symbol.dispose]();
+      world.idle[Symbol.dispose]();
       world.host?.stop();
     },
   };
@@ -83,7 +83,7 @@ async function open(
 ): Promise<Connected> {
   const { home, version } = world.options;
   const key = world.deps.ids.secret(KEY_BYTES);
-  const needed = world.connections.use();
+  const needed = world.idle.use();
   const end = (): void => {
     world.orders.delete(key);
     needed[Symbol.dispose]();

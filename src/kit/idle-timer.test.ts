@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 import { createFakeClock } from "../testing/fake-clock.ts";
-import { createUsers } from "./users.ts";
+import { createIdleTimer } from "./idle-timer.ts";
 
 function world() {
   const clock = createFakeClock();
   let told = 0;
-  const users = createUsers(clock, { idleMs: () => 1_000, unused: () => void told++ });
-  return { clock, users, told: () => told };
+  const timer = createIdleTimer(clock, { idleMs: () => 1_000, unused: () => void told++ });
+  return { clock, timer, told: () => told };
 }
 
-test("something that nobody uses any more is told as unused after its time, once", async () => {
-  const { clock, users, told } = world();
-  const [one, other] = [users.use(), users.use()];
+test("an idle timer tells once that nobody uses something any more, after its time", async () => {
+  const { clock, timer, told } = world();
+  const [one, other] = [timer.use(), timer.use()];
   one[Symbol.dispose]();
   one[Symbol.dispose](); // it counts once
   await clock.advance(5_000);
@@ -23,15 +23,15 @@ test("something that nobody uses any more is told as unused after its time, once
   expect(told()).toBe(1);
 });
 
-test("a new user, and the end of counting, end the wait", async () => {
-  const { clock, users, told } = world();
-  users.use()[Symbol.dispose]();
+test("a new use, and the end of an idle timer, end its wait", async () => {
+  const { clock, timer, told } = world();
+  timer.use()[Symbol.dispose]();
   await clock.advance(500);
-  const again = users.use();
+  const again = timer.use();
   await clock.advance(5_000);
   again[Symbol.dispose]();
-  users[Symbol.dispose]();
-  users.wait();
+  timer[Symbol.dispose]();
+  timer.restart();
   await clock.advance(5_000);
   expect([told(), clock.pending()]).toEqual([0, 0]);
 });

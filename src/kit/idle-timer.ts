@@ -1,42 +1,42 @@
-/** Counts who uses something, and tells when nobody has used it for a while. */
+/** Tells when nobody has used something for a while: it counts the uses that are open, and waits once there is none. */
 import type { Clock } from "./clock.ts";
 
-export interface Users extends Disposable {
-  /** Until it is disposed, it is in use. */
+export interface IdleTimer extends Disposable {
+  /** Until it is disposed, the thing is in use. */
   use(): Disposable;
-  /** Begins to wait anew, if nobody uses it. */
-  wait(): void;
+  /** Begins to wait anew, if nobody uses the thing. */
+  restart(): void;
 }
 
-interface UsersOptions {
+interface IdleOptions {
   idleMs(): number;
-  /** Nobody has used it for that long. */
+  /** Nobody has used the thing for that long. */
   unused(): void;
 }
 
 /** Dispose it when nobody has to be told any more. */
-export function createUsers(clock: Clock, { idleMs, unused }: UsersOptions): Users {
-  let users = 0;
+export function createIdleTimer(clock: Clock, { idleMs, unused }: IdleOptions): IdleTimer {
+  let uses = 0;
   let isOver = false;
   let waiting = new AbortController();
-  const wait = (): void => {
+  const restart = (): void => {
     waiting.abort();
-    if (users > 0 || isOver) return;
+    if (uses > 0 || isOver) return;
     waiting = new AbortController();
     clock.sleep(idleMs(), waiting.signal).then(unused, () => undefined); // somebody uses it again, or it is over
   };
   return {
-    wait,
+    restart,
     use() {
-      users++;
+      uses++;
       waiting.abort();
       let isDone = false;
       return {
         [Symbol.dispose]() {
           if (isDone) return;
           isDone = true;
-          users--;
-          wait();
+          uses--;
+          restart();
         },
       };
     },

@@ -2,14 +2,17 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { silentLog } from "../kit/log.ts";
 import { secret } from "../kit/secret.ts";
 import { openStateDirectory, openStore } from "../store/index.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { type TempHome, tempHome } from "../testing/temp-home.ts";
+import { archiveBytes } from "./archive/write-archive.ts";
 import { isBackedUp } from "./contents.ts";
 import { createBackup, listBackups, restoreBackup, verifyBackup } from "./index.ts";
+import { manifestOf } from "./manifest.ts";
 
 setDefaultTimeout(60_000); // making a key of a passphrase takes half a second, on a busy machine several
 
@@ -174,7 +177,19 @@ describe("restoring", () => {
     expect(await readdir(held.path)).toContain("lock.db");
   });
 
-  test("refuses a database that is damaged, and an audit log that was cut off", async () => {
+  test("refuses a whole backup whose database is damaged, and leaves nothing behind", async () => {
+    await using it = await world({ "not-a-database": "not a database ".repeat(1_000) });
+    const file = join(dirname(it.home), "by-hand.tar.gz");
+    const sources = [{ path: "gateway.db", kind: "file", from: [join(it.home, "not-a-database")] }] as const;
+    const about = { version: "1", createdAt: "2026-01-01T00:00:00.000Z", home: it.home };
+    const parts = { sources, manifest: manifestOf.bind(null, about), progress: () => undefined };
+    await writeFile(file, gzipSync(Buffer.concat(await Array.fromAsync(archiveBytes(parts, NEVER)))));
+    expect((await verifyBackup(file, { passphrase: null }, NEVER)).files).toHaveLength(1);
+    await expect(it.restore(file)).rejects.toThrow("its database is damaged");
+    expect((await readdir(dirname(it.home))).toSorted()).toEqual(["by-hand.tar.gz", "home"]);
+  });
+
+  test("refuses a backup whose audit log was cut off", async () => {
     await using it = await world();
     await rm(join(it.home, "audit-head.json"), { force: true });
     await writeFile(join(it.home, "audit-head.json"), JSON.stringify({ no: 5, hash: "x", mac: "y" }));

@@ -29,7 +29,7 @@ interface BackupOf {
   readonly auditHead: string | null;
   /** The configuration file in use, when it lies elsewhere. */
   readonly config: string | null;
-  /** Folders inside the state directory that hold backups. */
+  /** The folder of backups, which is left out where it lies in the state directory. */
   readonly backups: string;
 }
 

@@ -13,8 +13,12 @@ interface BackupFile {
 }
 
 export function backupName(at: number, encrypted: boolean): string {
-  const moment = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "");
-  return `pi-gateway-${moment}.tar.gz${encrypted ? ".enc" : ""}`;
+  return `pi-gateway-${momentText(at)}.tar.gz${encrypted ? ".enc" : ""}`;
+}
+
+/** "20260301T000100Z": sorts by time, and is a file name everywhere. */
+export function momentText(at: number): string {
+  return new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "");
 }
 
 /** `folder` as the settings have it; left out, a folder of the state directory. */

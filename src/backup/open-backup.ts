@@ -12,7 +12,7 @@ export async function isEncrypted(file: string): Promise<boolean> {
   return isSealed(await beginningOf(file));
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   /** Not used for a backup that is not encrypted. */
   readonly passphrase: Secret | null;
   progress?(doneBytes: number, allBytes: number): void;

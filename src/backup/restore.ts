@@ -9,21 +9,16 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { silentLog } from "../kit/log.ts";
-import type { Secret } from "../kit/secret.ts";
 import { checkStore, openStateDirectory, verifyAudit } from "../store/index.ts";
 import { readArchive, type TakeEntry } from "./archive/read-archive.ts";
 import type { TarEntry } from "./archive/tar.ts";
 import { backupDamaged } from "./damaged.ts";
 import type { Manifest } from "./manifest.ts";
-import { readBackup } from "./open-backup.ts";
+import { momentText } from "./names.ts";
+import { readBackup, type ReadOptions } from "./open-backup.ts";
 
-const PRIVATE_FOLDER = 0o700;
-const OWNER_ONLY = 0o700;
-
-interface ReadOptions {
-  readonly passphrase: Secret | null;
-  progress?(doneBytes: number, allBytes: number): void;
-}
+/** What its owner may do; nobody else may do anything. */
+const OWNER_BITS = 0o700;
 
 interface RestoreOptions extends ReadOptions {
   readonly home: string;
@@ -35,7 +30,7 @@ interface Restored {
   readonly manifest: Manifest;
   /** Where the state directory is that was there before; null: there was none. */
   readonly before: string | null;
-  /** Of the audit log. */
+  /** How many links the chain of the audit log has. */
   readonly auditLinks: number;
 }
 
@@ -56,7 +51,7 @@ export async function restoreBackup(
   await using held = await holdIfThere(home, options.replace); // until the new one is in its place
   const work = `${home}.restoring-${deps.ids.next("backup")}`;
   await mkdir(dirname(work), { recursive: true });
-  await mkdir(work, { mode: PRIVATE_FOLDER });
+  await mkdir(work, { mode: OWNER_BITS });
   try {
     const links: TarEntry[] = [];
     const manifest = await readArchive(readBackup(file, options, signal), createWriter(work, links, signal));
@@ -78,16 +73,16 @@ function createWriter(work: string, links: TarEntry[], signal: AbortSignal): Tak
   const makeFolder = async (path: string, mode: number): Promise<void> => {
     if (made.has(path)) return;
     made.add(path);
-    await mkdir(join(work, path), { recursive: true, mode: mode | OWNER_ONLY });
+    await mkdir(join(work, path), { recursive: true, mode: mode | OWNER_BITS });
   };
   return async (entry, data) => {
     signal.throwIfAborted();
     const folder = dirname(entry.path);
-    if (folder !== ".") await makeFolder(folder, PRIVATE_FOLDER);
+    if (folder !== ".") await makeFolder(folder, OWNER_BITS);
     if (entry.kind === "link") return void links.push(entry);
     if (entry.kind === "folder") return makeFolder(entry.path, entry.mode);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    await using handle = await open(join(work, entry.path), flags, entry.mode & 0o700);
+    await using handle = await open(join(work, entry.path), flags, entry.mode & OWNER_BITS);
     for await (const piece of data) await handle.writeFile(piece); // goes on where the last one ended
     await handle.sync();
   };
@@ -116,7 +111,7 @@ interface Held extends AsyncDisposable {
 /** Takes the state directory, so that no gateway starts on it meanwhile. Throws `home_taken` when one runs there. */
 async function holdIfThere(home: string, replace: boolean): Promise<Held> {
   const nothing = { exists: false, [Symbol.asyncDispose]: async () => undefined };
-  const found = await lstat(home).catch(() => null); // to what follows, not readable is not there
+  const found = await lstat(home).catch(() => null); // where it cannot be looked at, it cannot be made either, and that says why
   if (found === null) return nothing;
   if (found.isDirectory() && (await readdir(home)).length === 0) {
     await rmdir(home);
@@ -129,8 +124,7 @@ async function holdIfThere(home: string, replace: boolean): Promise<Held> {
 }
 
 async function putAside(home: string, at: number): Promise<string> {
-  const moment = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "");
-  const aside = `${home}.before-restore-${moment}`;
+  const aside = `${home}.before-restore-${momentText(at)}`;
   await rename(home, aside);
   return aside;
 }

@@ -64,7 +64,7 @@ async function world(create: (options: CreateOptions, no: number) => Promise<voi
     folder,
     settings,
     made: () => made,
-    /** Until the schedule has looked after itself and sleeps again. */
+    /** Minute by minute, each time until the schedule sleeps again. */
     async advance(ms: number) {
       for (let left = ms; left > 0; left -= MINUTE) {
         await clock.advance(Math.min(left, MINUTE));

@@ -12,9 +12,9 @@ import type { Secret } from "../kit/secret.ts";
 import type { CreatedBackup, CreateOptions } from "./create.ts";
 import { backupFolder, listBackups, outdated } from "./names.ts";
 
-/** The start, and the turns that were interrupted, come first. */
+/** Pause after the start, so that the start and the turns that were interrupted come first. */
 const FIRST_MS = 60_000;
-/** How soon a changed setting holds. */
+/** A changed setting takes effect within this time. */
 const LOOK_MS = 60_000;
 const RETRY_MS = 3_600_000;
 
@@ -89,7 +89,7 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
     }
   };
 
-  /** How long it may sleep. */
+  /** Makes a backup when one is due. Returns how long to sleep. */
   const look = async (startedAt: number, signal: AbortSignal): Promise<number> => {
     const { every, folder: wanted } = deps.settings();
     if (every === undefined) return LOOK_MS;
@@ -105,7 +105,7 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
     const startedAt = clock.now();
     while (!signal.aborted) {
       const pauseMs = await look(startedAt, signal).catch((error: unknown) => {
-        log.error("backups could not be looked after", { error });
+        log.error("could not check whether a backup is due", { error });
         return LOOK_MS;
       });
       await clock.sleep(pauseMs, signal).catch(() => undefined); // the abort is the normal end
@@ -136,7 +136,7 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
   };
 }
 
-/** One backup, and the end of those that are too many. */
+/** Makes one backup, and deletes those that are too many then. */
 function createMaker(
   deps: BackupsDeps,
   { home, version }: BackupsOptions,

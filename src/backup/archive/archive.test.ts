@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { tempHome } from "../../testing/temp-home.ts";
@@ -71,10 +71,11 @@ describe("an archive", () => {
     await writeFile(join(folder.path, long), "two");
     const bytes = await bytesOf([{ path: long, kind: "file", from: [join(folder.path, long)] }]);
     await writeFile(join(folder.path, "a.tar"), bytes);
-    const listed = Bun.spawnSync(["tar", "--quoting-style=literal", "-tf", join(folder.path, "a.tar")], {
-      env: { ...process.env, LC_ALL: "C.UTF-8" },
-    });
-    expect(listed.stdout.toString().split("\n")).toEqual([long, MANIFEST_PATH, ""]);
+    const unpacked = join(folder.path, "unpacked");
+    await mkdir(unpacked);
+    expect(Bun.spawnSync(["tar", "-xf", join(folder.path, "a.tar"), "-C", unpacked]).exitCode).toBe(0);
+    expect((await readdir(unpacked)).toSorted()).toEqual([MANIFEST_PATH, long].toSorted());
+    expect(await readFile(join(unpacked, long), "utf8")).toBe("two");
   });
 
   test("takes a file from the second place when it has moved, and names one that is gone", async () => {
@@ -122,8 +123,9 @@ describe("reading an archive", () => {
     ["a changed header", badHeader, "does not match its sum"],
     ["a missing file", archive([], [["a", "1"]]), "a is missing"],
     ["an added file", archive([["a", "1"], ["b", "2"]], [["a", "1"]]), "does not name"], // prettier-ignore
-    ["a file that is there twice", archive([["a", "1"], ["a", "1"]]), "twice"], // prettier-ignore
+    ["a file that is there twice", archive([["a", "1"], ["a", "1"]]), "it holds a twice"], // prettier-ignore
     ["an end in the middle", whole.subarray(0, 700), "cut off"],
+    ["a file after the manifest", Buffer.concat([whole.subarray(0, -ARCHIVE_END.length), entry("b", "2"), ARCHIVE_END]), "after its manifest"], // prettier-ignore
     ["no manifest", Buffer.concat([entry("a", "1"), ARCHIVE_END]), "ends before its manifest"],
     ["a path that leads out", archive([["../a", "1"]]), "outside of the state directory"],
     ["an absolute path", archive([["/etc/passwd", "1"]]), "outside of the state directory"],

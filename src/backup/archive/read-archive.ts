@@ -19,7 +19,8 @@ export async function readArchive(bytes: AsyncIterable<Uint8Array>, take: TakeEn
     if (count > MAX_ENTRIES) throw backupDamaged("it holds too many files");
     const entry = await nextEntry(input);
     if (entry === null) break;
-    if (manifest !== null || found.has(entry.path)) throw backupDamaged("it holds something twice");
+    if (manifest !== null) throw backupDamaged("it goes on after its manifest");
+    if (found.has(entry.path)) throw backupDamaged(`it holds ${entry.path} twice`);
     if (entry.path === MANIFEST_PATH) {
       if (entry.bytes > MAX_MANIFEST_BYTES) throw backupDamaged("its manifest is too large");
       manifest = parseManifest((await input.exactly(entry.bytes)).toString("utf8"));

@@ -1,6 +1,6 @@
 /**
  * Encrypts a stream in chunks (AES-256-GCM), so that it can be read while it arrives and nothing is handed on before it was authenticated. The
- * nonce of a chunk is its number and whether it is the last: chunks cannot be reordered, left out, repeated or cut off. The key is of one file.
+ * nonce of a chunk is its number and whether it is the last: chunks cannot be reordered, left out, repeated or cut off. Each file has a key of its own.
  */
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { backupDamaged } from "../damaged.ts";

@@ -35,6 +35,11 @@ import { SECOND_TOOLS_BUGS } from "./second/tools-bugs.ts";
 import { RESPONSES_BUGS } from "./responses-bugs.ts";
 import { SANDBOX_BUGS } from "./sandbox-bugs.ts";
 import type { MutantRoom } from "./seeded-bug.ts";
+import { SIXTH_CHANNELS_BUGS } from "./sixth/channels-bugs.ts";
+import { SIXTH_CONFIG_BUGS } from "./sixth/config-bugs.ts";
+import { SIXTH_DELIVERY_BUGS } from "./sixth/delivery-bugs.ts";
+import { SIXTH_GUARDED_FETCH_BUGS } from "./sixth/guarded-fetch-bugs.ts";
+import { SIXTH_TOOLS_BUGS } from "./sixth/tools-bugs.ts";
 import { THIRD_CHANNELS_BUGS } from "./third/channels-bugs.ts";
 import { THIRD_CONFIG_BUGS } from "./third/config-bugs.ts";
 import { THIRD_DELIVERY_BUGS } from "./third/delivery-bugs.ts";
@@ -88,4 +93,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "fifth fresh delivery", bugs: FIFTH_DELIVERY_BUGS },
   { room: "fifth fresh guarded fetch", bugs: FIFTH_GUARDED_FETCH_BUGS },
   { room: "fifth fresh tools", bugs: FIFTH_TOOLS_BUGS },
+  { room: "sixth fresh channels", bugs: SIXTH_CHANNELS_BUGS },
+  { room: "sixth fresh config", bugs: SIXTH_CONFIG_BUGS },
+  { room: "sixth fresh delivery", bugs: SIXTH_DELIVERY_BUGS },
+  { room: "sixth fresh guarded fetch", bugs: SIXTH_GUARDED_FETCH_BUGS },
+  { room: "sixth fresh tools", bugs: SIXTH_TOOLS_BUGS },
 ];

@@ -1,0 +1,103 @@
+/** Sixth fresh list of config bugs, all written before the first of them was tried: what a reload reaches, lists, variables, links, secrets, what an agent takes over, defaults, old names. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/config", "src/reload.test.ts", "test/reload.test.ts", "test/start-trouble.test.ts"] as const;
+
+export const SIXTH_CONFIG_BUGS: readonly SeededBug[] = [
+  {
+    what: "Agents that run keep the models of before a reload.",
+    file: "src/reload.ts",
+    in: "apply",
+    find: '["agent", "agents", "models", "roles.profiles", "cron.enabled", "heartbeat.enabled"]',
+    replace: '["agent", "agents", "roles.profiles", "cron.enabled", "heartbeat.enabled"]',
+    tests: room,
+  },
+  {
+    what: "Jobs are not told that settings have changed.",
+    file: "src/reload.ts",
+    in: "follow",
+    find: "targets.automation.settingsChanged();",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "With an empty HOME the state directory is wherever the gateway is started.",
+    file: "src/config/environment/environment.ts",
+    in: "readEnvironment",
+    find: "userHome: env.HOME || homedir()",
+    replace: "userHome: env.HOME ?? homedir()",
+    tests: room,
+  },
+  {
+    what: "The address of a provider is sent as its key when there is no key.",
+    file: "src/config/environment/provider-endpoints.ts",
+    in: "providerEndpoint",
+    find: "const secrets = order.filter((name) => !PLAIN_VARIABLES.has(name));",
+    replace: "const secrets = order;",
+    tests: room,
+  },
+  {
+    what: "An entry that is added at the end of a list is no change for a reload.",
+    file: "src/config/diff.ts",
+    in: "same",
+    find: "before.length === after.length && before.every(",
+    replace: "before.every(",
+    tests: room,
+  },
+  {
+    what: "An id that is linked to two people passes the check.",
+    file: "src/config/check/routing-rules.ts",
+    in: "linkRules",
+    find: "linkedTo.set(person, name);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A secret for signing that anybody guesses passes the check.",
+    file: "src/config/check/hook-rules.ts",
+    in: "hookSecretRules",
+    find: "yield* weak(path, value);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "An agent with skills that takes over tools that read no files is not warned about.",
+    file: "src/config/check/capability-rules.ts",
+    in: "skillRules",
+    find: "own.tools ?? agent.tools",
+    replace: "own.tools",
+    tests: room,
+  },
+  {
+    what: "What hooks send is worked on with the rights of a member unless something else is said.",
+    file: "src/config/sections/hooks.ts",
+    in: "HooksSection",
+    find: '{ of: ["owner", "member", "guest"], default: "guest" }',
+    replace: '{ of: ["owner", "member", "guest"], default: "member" }',
+    tests: room,
+  },
+  {
+    what: "Nobody is told that a file with old names could not be rewritten.",
+    file: "src/config/file/load.ts",
+    in: "loadConfig",
+    find: "const warnings = [...checked.warnings, ...(rewritten?.warnings ?? [])];",
+    replace: "const { warnings } = checked;",
+    tests: room,
+  },
+  {
+    what: "A token that no header can carry passes the check.",
+    file: "src/config/check/credentials.ts",
+    in: "weakToken",
+    find: 'if (!/^[\\x21-\\x7e]+$/.test(token)) return "has a space or another character that cannot travel in a header";',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "An old name that is moved into a group leaves a file of two kinds of line ends.",
+    file: "src/config/file/migrate-text.ts",
+    in: "addIfAbsent",
+    find: 'eol: text.includes("\\r\\n") ? "\\r\\n" : "\\n"',
+    replace: 'eol: "\\n"',
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Sixth fresh list of delivery bugs, all written before the first of them was tried: access, doubt, what is owed, notices, reactions, pieces of a message, pauses. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/delivery", "test/telegram.test.ts", "test/messages.test.ts"] as const;
+
+export const SIXTH_DELIVERY_BUGS: readonly SeededBug[] = [
+  {
+    what: "Somebody who lost access still gets the replies that wait.",
+    file: "src/delivery/deliver-part.ts",
+    in: "deliverPart",
+    find: "if (!allowed.value) return",
+    replace: "if (!allowed.value && found.attempts > 0) return",
+    tests: room,
+  },
+  {
+    what: "The time in which a platform drops repeats begins anew with each try.",
+    file: "src/delivery/deliver-part.ts",
+    in: "deliverPart",
+    find: "firstTriedAt: known.firstTriedAt ?? now",
+    replace: "firstTriedAt: now",
+    tests: room,
+  },
+  {
+    what: "A chat is told of a gap where nothing was sent, and that nothing was sent where there is a gap.",
+    file: "src/delivery/deliver-part.ts",
+    in: "tell",
+    find: 'state === "dead" ? EXPIRED_NOTICE : GAP_NOTICE',
+    replace: 'state === "dead" ? GAP_NOTICE : EXPIRED_NOTICE',
+    tests: room,
+  },
+  {
+    what: "A reply that is stored while the outbox reads counts as read, and a stop does not wait for it.",
+    file: "src/delivery/outbox.ts",
+    in: "follow",
+    find: "upToDate = rows !== null && wakes === before;",
+    replace: "upToDate = rows !== null && wakes >= before;",
+    tests: room,
+  },
+  {
+    what: "A chat whose platform asked for a pause counts as owed a reply that it has.",
+    file: "src/delivery/outbox.ts",
+    in: "createLanes",
+    find: "holds: (to) => (lanes.get(keyOf(to))?.parts.length ?? 0) > 0",
+    replace: "holds: (to) => lanes.has(keyOf(to))",
+    tests: room,
+  },
+  {
+    what: "Of a long message that is shown as several, the first alone is deleted.",
+    file: "src/delivery/chat-messages.ts",
+    in: "onPlatform",
+    find: "for (const messageId of ids)",
+    replace: "for (const messageId of ids.slice(0, 1))",
+    tests: room,
+  },
+  {
+    what: "A second reaction takes the place of the first in what is kept.",
+    file: "src/delivery/chat-messages.ts",
+    in: "changed",
+    find: "[...new Set([...had, ...emoji])]",
+    replace: "emoji",
+    tests: room,
+  },
+  {
+    what: "A fault in the code of a channel counts as a send whose answer was lost.",
+    file: "src/delivery/rules.ts",
+    in: "afterError",
+    find: 'new SendError("retry", reasonOf(error))',
+    replace: 'new SendError("lost", reasonOf(error))',
+    tests: room,
+  },
+  {
+    what: "After its first pause the text of an answer comes with the next word alone, however long that takes.",
+    file: "src/delivery/delta-stream.ts",
+    in: "flushLater",
+    find: "waiting = false;",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A whole page that a platform answered with is kept as the reason why a reply waits.",
+    file: "src/delivery/rules.ts",
+    in: "afterError",
+    find: "const because = failure.message.slice(0, MAX_BECAUSE_CHARS);",
+    replace: "const because = failure.message;",
+    tests: room,
+  },
+  {
+    what: "The outbox is woken before the notice for an owner is stored, and nobody hears that it could not be.",
+    file: "src/delivery/owner-notices.ts",
+    in: "tell",
+    find: "await deps.sessionChatStore.say(",
+    replace: "void deps.sessionChatStore.say(",
+    tests: room,
+  },
+  {
+    what: "An owner is told once of a chat that cannot be reached, and never again.",
+    file: "src/delivery/undelivered.ts",
+    in: "tellOwnerOfUndelivered",
+    find: "Math.floor(deps.clock.now() / QUIET_MS)",
+    replace: "Math.floor(QUIET_MS / deps.clock.now())",
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Sixth fresh list of tools bugs, one in each of twelve files, all written before the first of them was tried: copies, rights that change, hooks, windows, what is stored, defaults, cleanup. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/tools", "test/tools.test.ts", "test/approvals.test.ts"] as const;
+
+export const SIXTH_TOOLS_BUGS: readonly SeededBug[] = [
+  {
+    what: "What a plugin changes after an owner has seen a call is what runs.",
+    file: "src/tools/stages/stages.ts",
+    in: "askOwner",
+    find: "const params = structuredClone(draft.params);",
+    replace: "const { params } = draft;",
+    tests: room,
+  },
+  {
+    what: "Whoever is given a lower role keeps the tools of the old one until the turn ends.",
+    file: "src/tools/stages/rights.ts",
+    in: "contextNow",
+    find: "return now.role === context.role ? context : { ...context, role: now.role };",
+    replace: "return context;",
+    tests: room,
+  },
+  {
+    what: "A plugin that wants approval and says why is not heard.",
+    file: "src/tools/stages/tool-hooks.ts",
+    in: "readAnswer",
+    find: "asks: requireApproval !== undefined && requireApproval !== false",
+    replace: "asks: requireApproval === true",
+    tests: room,
+  },
+  {
+    what: "After a flood of rejected calls no rejected call is written down any more.",
+    file: "src/tools/audit/rejected-calls.ts",
+    in: "close",
+    find: "windows.delete(key);",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A secret that lies across the end of what is kept of an output is stored by half.",
+    file: "src/tools/audit/record.ts",
+    in: "endOf",
+    find: 'scrub(outcome.kind === "ok" ? textOf(outcome.result) : outcome.message).slice(0, MAX_OUTPUT_CHARS)',
+    replace: 'scrub((outcome.kind === "ok" ? textOf(outcome.result) : outcome.message).slice(0, MAX_OUTPUT_CHARS))',
+    tests: room,
+  },
+  {
+    what: "After one failed write no conversation gets the tools that it finds.",
+    file: "src/tools/search/session-tools.ts",
+    in: "change",
+    find: "queue = next.catch(() => undefined);",
+    replace: "queue = next;",
+    tests: room,
+  },
+  {
+    what: "A member sees what the conversations of others cost.",
+    file: "src/tools/builtin/session-status.ts",
+    in: "run",
+    find: 'if (!own && context.role !== "owner")',
+    replace: 'if (!own && context.role === "guest")',
+    tests: room,
+  },
+  {
+    what: "For a person with two accounts, tasks without a date come before those that are due.",
+    file: "src/tools/builtin/notes/linked-people.ts",
+    in: "byUrgency",
+    find: "one.dueDate === null ? 1 : other.dueDate === null ? -1 :",
+    replace: "one.dueDate === null ? -1 : other.dueDate === null ? 1 :",
+    tests: room,
+  },
+  {
+    what: "A client hears of a conversation long after the call that asked in it.",
+    file: "src/tools/builtin/ask-agent.ts",
+    in: "execute",
+    find: "using _followed = client?.follow(sessionOf(named));",
+    replace: "client?.follow(sessionOf(named));",
+    tests: room,
+  },
+  {
+    what: "A secret that stands as the name of a parameter is stored.",
+    file: "src/tools/audit/scrub-json.ts",
+    in: "scrubJson",
+    find: "return [scrub(key), hidden",
+    replace: "return [key, hidden",
+    tests: room,
+  },
+  {
+    what: "An optional tool that nobody switched on can be called with a key that names it.",
+    file: "src/tools/policy.ts",
+    in: "judge",
+    find: "layers.some(({ allow, onlyNarrows }) => !onlyNarrows && allow?.includes(tool.name))",
+    replace: "layers.some(({ allow }) => allow?.includes(tool.name))",
+    tests: room,
+  },
+  {
+    what: "A tool that works on its parameters changes its own defaults for all calls after.",
+    file: "src/tools/schema/values/defaults.ts",
+    in: "counted",
+    find: "return structuredClone(value);",
+    replace: "return value;",
+    tests: room,
+  },
+];

@@ -1,9 +1,11 @@
 /** Batches that meet those of other gateways, on a connection that answers as the test says: which errors mean "run it again", and how often. */
 import { expect, test } from "bun:test";
 import type { InstanceId } from "../../contracts/ids.ts";
-import { systemClock } from "../../kit/clock.ts";
+import { type Clock, systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
+import { advanceUntil } from "../../testing/wait-for.ts";
 import type { Query, Steps } from "../steps.ts";
 import type { Connection } from "./connection.ts";
 import { createWriteBatches } from "./write-batches.ts";
@@ -13,7 +15,7 @@ const MET = "40001";
 const DUPLICATE = "23505";
 
 /** Each insert takes the next of the codes; after the last one it works. */
-function batchesWith(codes: readonly string[]) {
+function batchesWith(codes: readonly string[], clock: Clock = systemClock) {
   const left = [...codes];
   let inserts = 0;
   const connection: Connection = {
@@ -30,7 +32,7 @@ function batchesWith(codes: readonly string[]) {
     close: async () => undefined,
   };
   const writer = { connection: async () => connection, fault: () => null, close: async () => undefined };
-  const deps = { clock: systemClock, log: recordingLog(), writer, instanceId: "gateway_1" as InstanceId };
+  const deps = { clock, log: recordingLog(), writer, instanceId: "gateway_1" as InstanceId };
   return { batches: createWriteBatches(deps), inserts: () => inserts };
 }
 
@@ -46,6 +48,16 @@ test.each([
   const { batches, inserts } = batchesWith(codes);
   expect(await batches.write(insert)).toBe(1);
   expect(inserts()).toBe(codes.length + 1);
+});
+
+test("a batch that meets another one twenty times in a row is still written", async () => {
+  const clock = createFakeClock();
+  const { batches, inserts } = batchesWith(Array<string>(20).fill(MET), clock);
+  let count = 0;
+  const written = batches.write(insert).then((rows) => (count = rows));
+  await advanceUntil({ clock, stepMs: 250 }, "the write", () => count === 1);
+  await written;
+  expect(inserts()).toBe(21);
 });
 
 test("a row that is there every time is refused after a few attempts, and the next write works", async () => {

@@ -35,8 +35,11 @@ interface WriteBatches extends Pick<GroupCommit, "write" | "fault" | "broken" | 
 
 /** How long a write waits for a connection before it is refused. */
 const MAX_WAIT_MS = 10_000;
-/** Of a batch that met another transaction. The pauses before them grow from a few milliseconds to about a second. */
-const MAX_ATTEMPTS = 12;
+/**
+ * Of a batch that met another transaction. The pauses between them grow from a few milliseconds to a quarter of a second, so that the last
+ * attempt is about six seconds after the first. Three gateways that end turns all the time need up to nine.
+ */
+const MAX_ATTEMPTS = 30;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 250;
 

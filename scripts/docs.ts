@@ -61,6 +61,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "cron.run": "A slot of a job got its row, or its run has ended.",
   "delegation.ended": "One agent has asked another one (`done`, `failed`), or was not let (`refused`).",
   status: "Something of the status changed: `what` says which part to read again.",
+  "session.deleted": "A person deleted a session; its rows are gone.",
   "agent.spawned": "An agent process started.",
   "agent.exited": "An agent process ended; `expected` is false when nobody asked it to.",
 };

@@ -12,11 +12,11 @@ import { addKeys } from "./add-keys.ts";
 import { addPlugins } from "./add-plugins.ts";
 import { addMcp } from "./add-mcp.ts";
 import { addRunningGateway } from "./add-running-gateway.ts";
+import { addSessions } from "./add-sessions.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
 import type { RouteFlags } from "./route.ts";
-import type { SessionsFlags } from "./sessions.ts";
 import type { AuditListFlags } from "./tools/audit.ts";
 import type { AnswerFlags } from "./tools/questions.ts";
 import type { ToolCallFlags, ToolCallsFlags } from "./tools/tools.ts";
@@ -47,7 +47,11 @@ const GROUPS: readonly Group[] = [
     add: (program, _, world, finish) => addRunningGateway(program, world, { common, finish }),
   },
   { names: ["status", "doctor", "usage", "logs"], add: addLooking },
-  { names: ["sessions"], add: addSessions },
+  {
+    names: ["sessions"],
+    add: (program, commander, world, finish) =>
+      addSessions(program, commander, world, { common, finish, limit: wholeNumber(commander, MAX_SESSIONS) }),
+  },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
   { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, finish) },
   {
@@ -152,36 +156,6 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     .action(async (flags: CommonFlags & { follow?: boolean; lines: number; level?: LogLevel }) => {
       const { logs } = await import("./logs.ts");
       finish(await logs(world, flags));
-    });
-}
-
-function addSessions(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
-  const sessions = program.command("sessions").description("look at conversations, stop one, begin one anew");
-  const limited = (command: Command, what: string): Command =>
-    common(command).option("-n, --limit <number>", what, wholeNumber(commander, MAX_SESSIONS), 20);
-  limited(sessions.command("list").description("list conversations, the latest first"), "how many to list")
-    .argument("[words...]", "only those whose title or key has these words")
-    .action(async (words: string[], flags: SessionsFlags) => {
-      const { listSessions } = await import("./sessions.ts");
-      finish(await listSessions(world, words, flags));
-    });
-  limited(sessions.command("show").description("show a conversation"), "how many messages to show")
-    .argument("<session>", "a short name or a full session key")
-    .action(async (session: string, flags: SessionsFlags) => {
-      const { showSession } = await import("./sessions.ts");
-      finish(await showSession(world, session, flags));
-    });
-  common(sessions.command("reset").description("begin a conversation anew; what was said is kept"))
-    .argument("<session>", "a short name or a full session key")
-    .action(async (session: string, flags: CommonFlags) => {
-      const { resetSession } = await import("./sessions.ts");
-      finish(await resetSession(world, session, flags));
-    });
-  common(sessions.command("abort").description("stop the answer that is being written"))
-    .argument("<session>", "a short name or a full session key")
-    .action(async (session: string, flags: CommonFlags) => {
-      const { abortSession } = await import("./sessions.ts");
-      finish(await abortSession(world, session, flags));
     });
 }
 

@@ -99,7 +99,19 @@ const EXAMPLES: readonly Example[] = [
     "POST /api/sessions/:key/model",
     (c) => c.request("POST /api/sessions/:key/model", { path: key, body: { model: null, thinking: null } }),
   ],
-  ["PATCH /api/sessions/:key", (c) => c.request("PATCH /api/sessions/:key", { path: key, body: { name: "n" } })],
+  [
+    "PATCH /api/sessions/:key",
+    (c) => c.request("PATCH /api/sessions/:key", { path: key, body: { name: "n", pinned: true, archived: false } }),
+  ],
+  [
+    "GET /api/search",
+    (c) => c.request("GET /api/search", { query: { ...page, q: "a", session: "s", channel: "api" } }),
+  ],
+  [
+    "GET /api/sessions/:key/export",
+    (c) => c.request("GET /api/sessions/:key/export", { path: key, query: { format: "html" } }),
+  ],
+  ["DELETE /api/sessions/:key", (c) => c.request("DELETE /api/sessions/:key", { path: key })],
   ["GET /api/turns", (c) => c.request("GET /api/turns", { query: { ...page, session: "a", outcome: "done" } })],
   ["GET /api/turns/:id", (c) => c.request("GET /api/turns/:id", { path: id })],
   ["GET /api/tools", (c) => c.request("GET /api/tools", { query: { callable: "true" } })],

@@ -157,4 +157,8 @@ export interface SessionSummary {
   readonly thinking?: ThinkingLevel;
   /** Chosen for this session; absent: as its channel, and the gateway, say. */
   readonly queueMode?: QueueMode;
+  /** Who alone speaks here; absent for groups. */
+  readonly person?: Principal;
+  readonly pinnedAt?: number;
+  readonly archivedAt?: number;
 }

@@ -106,6 +106,8 @@ export interface GatewayEvents {
     readonly what:
       "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" | "jobs" | "budget" | "keys";
   };
+  /** Its rows are gone; whoever keeps something about it forgets it. */
+  "session.deleted": { readonly sessionKey: SessionKey };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }

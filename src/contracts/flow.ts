@@ -18,6 +18,20 @@ export interface WaitingMessages {
   rewrite(id: InboxId, by: Principal, text: string): Promise<Rewritten>;
 }
 
+/** Deletes what was said in a session, everywhere the gateway keeps it. */
+export interface SessionRemover {
+  /**
+   * Withdraws what waits, stops the running turn, then deletes rows and files. Throws `not_found`, and `conflict` when something goes on in it all the
+   * time. Tool calls and the rest of the audit log stay, and so does what was spent.
+   */
+  remove(key: SessionKey, by: Principal, signal: AbortSignal): Promise<DeletedSession>;
+}
+
+export interface DeletedSession {
+  readonly messages: number;
+  readonly media: number;
+}
+
 export interface LiveTurn {
   readonly turnId: TurnId;
   readonly inboxIds: readonly InboxId[];

@@ -8,7 +8,7 @@ import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
 import type { PairedPerson } from "./channels/pairing.ts";
 import type { SessionSummary, TranscriptItem } from "./chat.ts";
 import type { TroubledPart, TroubledState } from "./delivery.ts";
-import type { LiveTool, LiveTurn, LiveWait } from "./flow.ts";
+import type { DeletedSession, LiveTool, LiveTurn, LiveWait } from "./flow.ts";
 import type { Role } from "./ids.ts";
 import type { McpServerStatus } from "./mcp.ts";
 import type { MetricsSnapshot } from "./metrics.ts";
@@ -17,6 +17,7 @@ import type { PluginStatus } from "./plugin.ts";
 import type { ThinkingLevel } from "./session-settings.ts";
 import type { TurnToolCall, TurnTrace } from "./store.ts";
 import type { EndedApproval } from "./store/approvals.ts";
+import type { MessageHit } from "./store/session-care.ts";
 import type { AuditEntry, AuditKind, AuditRow, AuditStatus } from "./store/tool-calls.ts";
 import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
@@ -49,7 +50,30 @@ export interface HttpApi {
     result: WireMethods["chat.edit"]["result"];
   };
 
-  "GET /api/sessions": { query?: PageQuery & { search?: string; channel?: string }; result: Listed<SessionSummary> };
+  /** `pinned` and `archived`: "true" or "false". Archived ones only when they are asked for, or searched. */
+  "GET /api/sessions": {
+    query?: PageQuery & {
+      search?: string;
+      channel?: string;
+      agent?: string;
+      person?: string;
+      pinned?: YesNo;
+      archived?: YesNo;
+    };
+    result: Listed<SessionSummary>;
+  };
+  /** Messages and replies that have all the words, newest first. */
+  "GET /api/search": {
+    query: PageQuery & { q: string; session?: string; channel?: string };
+    result: Listed<MessageHit>;
+  };
+  "GET /api/sessions/:key/export": {
+    path: { key: string };
+    query?: { format?: "markdown" | "json" | "html" };
+    result: SessionExport;
+  };
+  /** Everything that was said, its files, and what the assistant remembers of it. The audit log and what was spent stay. */
+  "DELETE /api/sessions/:key": { path: { key: string }; result: { deleted: DeletedSession } };
   "GET /api/sessions/:key": { path: { key: string }; result: { session: SessionDetails; live: LiveTurn | null } };
   "GET /api/sessions/:key/transcript": { path: { key: string }; query?: PageQuery; result: Listed<TranscriptItem> };
   "POST /api/sessions/:key/abort": { path: { key: string }; result: { aborted: boolean } };
@@ -61,7 +85,7 @@ export interface HttpApi {
   };
   "PATCH /api/sessions/:key": {
     path: { key: string };
-    body: { name: string | null };
+    body: { name?: string | null; pinned?: boolean; archived?: boolean };
     result: { session: SessionSummary };
   };
 
@@ -114,7 +138,7 @@ export interface HttpApi {
 
   /** `failing: "true"`: only jobs whose last run failed. */
   "GET /api/cron/jobs": {
-    query?: PageQuery & { failing?: "true" | "false" };
+    query?: PageQuery & { failing?: YesNo };
     result: WireMethods["cron.list"]["result"];
   };
   "POST /api/cron/jobs": { body: WireJobInput; result: { job: WireJob } };
@@ -216,3 +240,13 @@ export type ChatStreamEvent =
   | TurnProgress
   | { readonly event: "done"; readonly data: ChatReply }
   | { readonly event: "error"; readonly data: WireError };
+
+/** In an address. */
+type YesNo = "true" | "false";
+
+/** A conversation as a file. */
+export interface SessionExport {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly text: string;
+}

@@ -35,6 +35,7 @@ import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { MessageStore, ReactionStore } from "./store/messages.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
+import type { SessionCare, SessionFilter } from "./store/session-care.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { ResponseStore } from "./store/responses.ts";
@@ -321,13 +322,10 @@ export interface OutboxStore extends PostStore, ReactionStore {
 
 // ── sessions ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface SessionStore {
+export interface SessionStore extends SessionCare {
   get(key: SessionKey): Promise<SessionSummary | null>;
-  /** Most recent activity first. `search` matches title and key. Sessions of runs only when `channel` or `search` asks for them. */
-  list(
-    filter: { readonly search?: string; readonly channel?: string; readonly within?: SessionReach | null },
-    page: Page,
-  ): Promise<Listed<SessionSummary>>;
+  /** Most recent activity first. Sessions of runs only when `channel` or `search` asks for them. */
+  list(filter: SessionFilter, page: Page): Promise<Listed<SessionSummary>>;
   /** Newest page first; inside a page oldest first. `next` leads to older items. */
   transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;
   /**
@@ -368,6 +366,8 @@ export interface MediaStore {
   list(owner: Principal, limit: number): Promise<readonly MediaRef[]>;
   /** How much this person has put in since then. */
   bytesSince(owner: Principal, since: number): Promise<number>;
+  /** The file of a row that is gone; one that is gone already is fine. */
+  removeFile(mediaId: MediaId): Promise<void>;
 }
 
 // ── browser sign-ins ────────────────────────────────────────────────────────────────────────────────────────────────────────────

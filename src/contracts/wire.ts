@@ -9,6 +9,7 @@ import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
 import type { McpServerState } from "./mcp.ts";
 import type { SandboxReport, SandboxSetting } from "./sandbox.ts";
+import type { SessionFilter } from "./store/session-care.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ToolEnvelope, ToolLists, ToolResult } from "./tools/tool.ts";
 
@@ -55,7 +56,7 @@ export interface WireMethods {
   "chat.react": { params: { id: string; emoji: string | null }; result: { reacted: boolean } };
   "chat.abort": { params: { session: string }; result: { aborted: boolean } };
   "sessions.list": {
-    params: { search?: string; limit?: number; cursor?: string };
+    params: SessionFilter & { limit?: number; cursor?: string };
     result: { items: readonly SessionSummary[]; next?: string };
   };
   "sessions.get": { params: { session: string; limit?: number; cursor?: string }; result: SessionView };

@@ -8,6 +8,7 @@ import { chatRoutes } from "./routes/chat.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
+import { sessionCareRoutes } from "./routes/session-care.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
@@ -41,6 +42,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...messageRoutes(deps, limits),
     ...sessionRoutes(deps),
     ...sessionSettingRoutes(deps),
+    ...sessionCareRoutes(deps),
     ...turnRoutes(deps),
     ...toolRoutes(deps),
     ...mediaRoutes(deps, server),

@@ -13,7 +13,7 @@ import type { InboundMessage, MediaRef, QuotedText } from "../contracts/chat.ts"
 import type { Conversations } from "../contracts/conversations.ts";
 import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
-import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
+import type { LiveTurns, SessionRemover, WaitingMessages } from "../contracts/flow.ts";
 import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { McpClients } from "../contracts/mcp.ts";
@@ -65,6 +65,7 @@ interface MessageDeps {
   readonly receiver: Receiver;
   readonly live: LiveTurns;
   readonly waiting: WaitingMessages;
+  readonly remover: SessionRemover;
   /** Takes in what people attach. */
   readonly files: Pick<InboundFiles, "keep">;
   readonly webchat: InboundMaker & {

@@ -15,8 +15,8 @@ export interface Dialect {
   readonly locksRows: boolean;
   /** Other gateways may write to the same database: what this one remembers of it may be old. */
   readonly severalGateways: boolean;
-  /** How notes are found by their words. */
-  readonly noteSearch: "fts5" | "tsvector";
+  /** How texts are found by their words. */
+  readonly wordSearch: "fts5" | "tsvector";
 }
 
 export const sqliteDialect: Dialect = {
@@ -26,7 +26,7 @@ export const sqliteDialect: Dialect = {
   inOneText: (column) => raw<string | null>`group_concat(${raw.ref(column)}, ' ')`,
   locksRows: false,
   severalGateways: false,
-  noteSearch: "fts5",
+  wordSearch: "fts5",
 };
 
 export const postgresDialect: Dialect = {
@@ -36,5 +36,5 @@ export const postgresDialect: Dialect = {
   inOneText: (column, order) => raw<string | null>`string_agg(${raw.ref(column)}, ' ' order by ${raw.ref(order)})`,
   locksRows: true,
   severalGateways: true,
-  noteSearch: "tsvector",
+  wordSearch: "tsvector",
 };

@@ -33,6 +33,7 @@ import { outboxClaims } from "./migrations/033-outbox-claims.ts";
 import { apiKeys } from "./migrations/034-api-keys.ts";
 import { sessionTools } from "./migrations/035-session-tools.ts";
 import { responses } from "./migrations/036-responses.ts";
+import { sessionCare } from "./migrations/037-session-care.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -69,6 +70,7 @@ const MIGRATIONS: readonly Migration[] = [
   apiKeys,
   sessionTools,
   responses,
+  sessionCare,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

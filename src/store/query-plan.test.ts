@@ -144,6 +144,9 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.conversationFiles.isReceived(sessionKey("a"), "m1" as MediaId);
   await store.conversationFiles.ranToolAt(sessionKey("a"), 1_000);
   await store.sessions.transcript(sessionKey("a"), { limit: 10 });
+  await store.sessions.mark(sessionKey("a"), { pinned: true }, 1);
+  await store.sessions.waiting(sessionKey("a"));
+  await store.sessions.searchMessages({ words: "x", session: sessionKey("a"), channel: "api" }, { limit: 5 });
   const cursor = Buffer.from('[5,"k"]').toString("base64url");
   for (const filter of [{}, { channel: "webchat" }, { search: "x" }])
     for (const page of [{ limit: 10 }, { limit: 10, cursor }]) await store.sessions.list(filter, page);
@@ -182,6 +185,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.apiKeys.list();
   await store.apiKeys.touch("k1", 1);
   await store.apiKeys.remove("k1", OPERATOR);
+  await store.sessions.remove(sessionKey("a"));
   await store[Symbol.asyncDispose]();
   return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));
 }

@@ -83,6 +83,8 @@ export interface SessionTable {
   switched_by: TurnId | null;
   /** Null: as its channel, and the gateway, say. */
   queue_mode: QueueMode | null;
+  pinned_at: number | null;
+  archived_at: number | null;
 }
 
 /** A conversation that is not the current one of any session. */

@@ -1,5 +1,5 @@
 /** Automation: jobs, heartbeat, webhooks, and text that other parts put into sessions. Nothing begins before `start`. */
-import { agentProfiles, agentWorkspace, profileKey, readChecklist, removeSession } from "../agents/index.ts";
+import { agentProfiles, agentWorkspace, profileKey, readChecklist } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi, TellMain } from "../contracts/automation/jobs.ts";
@@ -44,6 +44,7 @@ import {
 } from "../automation/index.ts";
 import type { Agents } from "./agents.ts";
 import type { Core } from "./core.ts";
+import { deadFileRemover } from "./files.ts";
 import type { Messages } from "./messages.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
@@ -210,7 +211,7 @@ function openJobService(shared: Shared): JobService {
       tellOwner: (alert) => people.ownerNotices.tell(`alert-${alert.id}`, alertText(alert)),
       pruneSessions: (signal) =>
         pruneRunSessions(
-          { clock, log, runSessions: store.runSessions, removeFile: (name) => removeSession(options.home, name) },
+          { clock, log, runSessions: store.runSessions, removeFile: deadFileRemover(store.media, options.home) },
           signal,
         ),
     },

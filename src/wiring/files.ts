@@ -1,8 +1,16 @@
 /** Files: those that people send, those that agents may open, and those that agents may send. Settings and folders come from the configuration. */
-import { agentProfiles, agentWorkspace, hasPersonalWorkspaces, profileKey, workspaceFor } from "../agents/index.ts";
+import {
+  agentProfiles,
+  agentWorkspace,
+  hasPersonalWorkspaces,
+  profileKey,
+  removeSession,
+  workspaceFor,
+} from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { InboundFiles } from "../contracts/channels/platform.ts";
 import type { AttachedFiles, OutgoingFiles } from "../contracts/agent-files.ts";
+import type { MediaId } from "../contracts/ids.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
 import {
   type AttachedDeps,
@@ -15,6 +23,7 @@ import {
 } from "../media/index.ts";
 import type { Core } from "./core.ts";
 
+const MEDIA = "media/";
 const MIB = 1024 * 1024;
 
 /** Files that people send, on whichever channel. */
@@ -32,6 +41,15 @@ export function openInboundFiles({ clock, ids, log, store, config, options }: Co
     },
     () => inboundSettings(config()),
   );
+}
+
+/** Deletes files that are listed as dead: of sessions, and of media as `media/ID`. One that is gone already is fine. */
+export function deadFileRemover(
+  media: Pick<Core["store"]["media"], "removeFile">,
+  home: string,
+): (name: string) => Promise<void> {
+  return (name) =>
+    name.startsWith(MEDIA) ? media.removeFile(name.slice(MEDIA.length) as MediaId) : removeSession(home, name);
 }
 
 /** Tools that can open what lies in the workspace. */

@@ -5,7 +5,7 @@ import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
-import { createWaitingMessages } from "../flow/index.ts";
+import { createSessionRemover, createWaitingMessages } from "../flow/index.ts";
 import { accessSettings, httpOptions, type HttpServer, openHttp } from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
@@ -15,6 +15,7 @@ import { openSecretFiles } from "../store/index.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
+import { deadFileRemover } from "./files.ts";
 import { openOpenAiDoors } from "./openai.ts";
 
 interface PortParts extends Groups {
@@ -46,6 +47,7 @@ export function openPort(core: Core, parts: PortParts): Port {
     return chosen;
   };
   const doors = openOpenAiDoors(core, parts);
+  const waiting = createWaitingMessages({ events, queue, outbox });
   const server = openHttp(
     {
       clock,
@@ -58,7 +60,17 @@ export function openPort(core: Core, parts: PortParts): Port {
       messages: {
         receiver: messages.receiver,
         live: messages.live,
-        waiting: createWaitingMessages({ events, queue, outbox }),
+        waiting,
+        remover: createSessionRemover({
+          clock,
+          events,
+          waiting,
+          abort: messages.live.abort,
+          sessions: store.sessions,
+          audit: store.audit,
+          deadFiles: store.runSessions,
+          removeFile: deadFileRemover(store.media, options.home),
+        }),
         files: messages.inboundFiles,
         webchat: builtinChannels.webchat,
         api: builtinChannels.api,

@@ -122,6 +122,7 @@ export const AUDIT_KINDS = [
   "key.revoked",
   "network.opened",
   "network.refused",
+  "session.deleted",
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 

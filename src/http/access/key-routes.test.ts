@@ -12,6 +12,7 @@ import { tableOf } from "../../testing/http/table-of.ts";
 const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "all")[]>> = {
   "DELETE /api/cron/jobs/:id": ["all"],
   "DELETE /api/keys/:id": ["all"],
+  "DELETE /api/sessions/:key": ["chat"],
   "DELETE /mcp": ["chat", "tools", "read"],
   "DELETE /v1/responses/:id": ["chat"],
   "GET /api/approvals": ["read", "all"],
@@ -28,8 +29,10 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/pairing": ["all"],
   "GET /api/plugins": ["read", "all"],
   "GET /api/questions": ["chat", "read"],
+  "GET /api/search": ["read"],
   "GET /api/sessions": ["read"],
   "GET /api/sessions/:key": ["chat", "read"],
+  "GET /api/sessions/:key/export": ["chat", "read"],
   "GET /api/sessions/:key/transcript": ["chat", "read"],
   "GET /api/status": ["read", "all"],
   "GET /api/tool-calls": ["read"],

@@ -1,4 +1,4 @@
-/** What programs and the console change about a session: its name, its model, how much the model thinks. Checked like the same wish in a chat. */
+/** What programs and the console change about a session: its name, whether it is pinned or archived, its model, how much the model thinks. Checked like the same wish in a chat. */
 import { Type } from "typebox";
 import { levelText, notFoundText } from "../../commands/index.ts";
 import type { Caller } from "../../contracts/agent.ts";
@@ -12,7 +12,7 @@ import { type Call, identityOf, param, type Route, SMALL_JSON, jsonOf } from "..
 import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, SessionTarget } from "../types.ts";
 
-type SettingDeps = Pick<HttpDeps, "events" | "store" | "messages" | "operations">;
+type SettingDeps = Pick<HttpDeps, "clock" | "events" | "store" | "messages" | "operations">;
 
 /** Asking which models there are belongs to no turn. */
 const NO_TURN = "none" as TurnId;
@@ -21,8 +21,12 @@ const CLEAR = "default";
 export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
   const choice = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()]));
   const Model = bodyOf<"POST /api/sessions/:key/model">()(checkedObject({ model: choice, thinking: choice }));
-  const Name = bodyOf<"PATCH /api/sessions/:key">()(
-    checkedObject({ name: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) }),
+  const Changes = bodyOf<"PATCH /api/sessions/:key">()(
+    checkedObject({
+      name: Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Null()])),
+      pinned: Type.Optional(Type.Boolean()),
+      archived: Type.Optional(Type.Boolean()),
+    }),
   );
   const act = { auth: "operator", body: SMALL_JSON } as const;
   return [
@@ -62,8 +66,9 @@ export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
       async handle(call) {
         const target = { sessionKey: await keyToChange(deps, param(call, "key"), identityOf(call)) };
         await existing(deps, target);
-        const { name } = await Name.parse(call.json);
-        await deps.store.sessions.rename(target.sessionKey, name);
+        const { name, ...marks } = await Changes.parse(call.json);
+        if (name !== undefined) await deps.store.sessions.rename(target.sessionKey, name);
+        await deps.store.sessions.mark(target.sessionKey, marks, deps.clock.now());
         deps.events.emit("status", { what: "sessions" });
         return jsonOf<"PATCH /api/sessions/:key">({ session: await existing(deps, target) });
       },

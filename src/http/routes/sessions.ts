@@ -8,15 +8,26 @@ import { type Call, identityOf, OPERATOR_GET, OPERATOR_POST, param, type Route, 
 import { CHAT, CHAT_OR_READ, maySee, READ_SESSIONS, reachOf } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
+const YES_NO = Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")]));
+
 export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" | "messages">): readonly Route[] {
   const Query = checkedObject({
     ...PAGE_FIELDS,
     search: Type.Optional(Type.String({ maxLength: 200 })),
     channel: Type.Optional(Type.String({ maxLength: 64 })),
+    agent: Type.Optional(Type.String({ maxLength: 64 })),
+    person: Type.Optional(Type.String({ maxLength: 200 })),
+    pinned: YES_NO,
+    archived: YES_NO,
   });
   const listQuery = async ({ query }: Call) => {
     const asked = await Query.parse(queryValues(query));
-    const { limit: _limit, cursor: _cursor, ...filter } = asked;
+    const { limit: _limit, cursor: _cursor, pinned, archived, ...rest } = asked;
+    const filter = {
+      ...rest,
+      ...(pinned === undefined ? {} : { pinned: pinned === "true" }),
+      ...(archived === undefined ? {} : { archived: archived === "true" }),
+    };
     return { page: pageOf(asked), filter };
   };
   const existing = async (call: Call, keyOf = keyToRead) => {

@@ -97,18 +97,25 @@ function chatMethods(deps: HttpDeps, { limits, stopping }: ServerParts): Named<"
   };
 }
 
+const SESSION_LIST = {
+  ...PAGE_FIELDS,
+  search,
+  channel: Type.Optional(Type.String({ maxLength: 64 })),
+  agent: Type.Optional(Type.String({ maxLength: 64 })),
+  person: Type.Optional(Type.String({ maxLength: 200 })),
+  pinned: Type.Optional(Type.Boolean()),
+  archived: Type.Optional(Type.Boolean()),
+};
+
 function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions"> {
   return {
-    "sessions.list": method<"sessions.list">(
-      READ_SESSIONS,
-      checkedObject({ ...PAGE_FIELDS, search }),
-      async ({ search: wanted, ...page }, socket) => {
-        const asking = identityOf(socket);
-        const filter = { within: reachOf(asking), ...(wanted === undefined ? {} : { search: wanted }) };
-        const { items, ...rest } = await deps.store.sessions.list(filter, pageOf(page));
-        return { items: items.filter(({ key }) => maySee(asking, key)), ...rest };
-      },
-    ),
+    "sessions.list": method<"sessions.list">(READ_SESSIONS, checkedObject(SESSION_LIST), async (asked, socket) => {
+      const asking = identityOf(socket);
+      const { limit: _limit, cursor: _cursor, ...wanted } = asked;
+      const filter = { ...wanted, within: reachOf(asking) };
+      const { items, ...rest } = await deps.store.sessions.list(filter, pageOf(asked));
+      return { items: items.filter(({ key }) => maySee(asking, key)), ...rest };
+    }),
     "sessions.get": method<"sessions.get">(
       CHAT_OR_READ,
       checkedObject({ ...PAGE_FIELDS, session }),

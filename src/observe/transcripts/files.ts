@@ -57,6 +57,12 @@ export function removeExpired(disk: TranscriptDisk, folder: string, now: number,
   }
 }
 
+/** Every file of this name, however many are kept. */
+export function removeFiles(disk: TranscriptDisk, folder: string, name: string): void {
+  for (const file of filesIn(folder))
+    if (file.name.replace(/(?:\.\d{1,3})?\.md$/, "") === name) disk.remove(join(folder, file.name));
+}
+
 function filesIn(folder: string): { readonly name: string; readonly changedAt: number }[] {
   return namesIn(folder)
     .filter((name) => NAME.test(name))

@@ -11,7 +11,15 @@ import { dayOf } from "../log-files.ts";
 import { makeFolder } from "../private-files.ts";
 import { visible } from "../visible.ts";
 import { type TurnLine, turnEntry } from "./entry.ts";
-import { fileNames, makeRoom, removeExpired, type TranscriptDisk, transcriptDisk, transcriptName } from "./files.ts";
+import {
+  fileNames,
+  makeRoom,
+  removeExpired,
+  removeFiles,
+  type TranscriptDisk,
+  transcriptDisk,
+  transcriptName,
+} from "./files.ts";
 
 export interface TranscriptDeps {
   readonly clock: Clock;
@@ -49,12 +57,12 @@ export function startTranscripts(
   settings: () => TranscriptSettings,
 ): AsyncDisposable {
   const disk = deps.disk ?? transcriptDisk;
+  const sweep = createSweep({ clock: deps.clock, disk }, folder, settings);
   const tools = createToolLines();
   const stopping = new AbortController();
   let waiting: Waiting[] = [];
   let chars = 0;
   let planned = false;
-  let sweptOn = "";
 
   const flush = (): void => {
     const batch = waiting;
@@ -80,14 +88,6 @@ export function startTranscripts(
       () => undefined, // stopping: what waits is written then
     );
   };
-  /** Once a day, also while transcripts are switched off: what is there still grows old. */
-  const sweep = (): void => {
-    const day = dayOf(deps.clock.now());
-    if (day === sweptOn) return;
-    sweptOn = day;
-    removeExpired(disk, folder, deps.clock.now(), settings().retentionDays);
-  };
-
   const record = (turn: GatewayEvents["turn.recorded"]): void => {
     const used = tools.take(turn.turnId);
     if (!settings().enabled) return sweep();
@@ -104,6 +104,10 @@ export function startTranscripts(
     deps.events.on("turn.tool", (data) => tools.note(data)),
     deps.events.on("question", (news) => tools.asked(news)),
     deps.events.on("turn.recorded", record),
+    deps.events.on("session.deleted", ({ sessionKey }) => {
+      waiting = waiting.filter(({ key }) => key !== sessionKey);
+      removeTranscript({ log: deps.log, disk }, folder, sessionKey);
+    }),
   ];
   return {
     async [Symbol.asyncDispose]() {
@@ -112,6 +116,33 @@ export function startTranscripts(
       flush();
     },
   };
+}
+
+/** Once a day, also while transcripts are switched off: what is there still grows old. */
+function createSweep(
+  { clock, disk }: Pick<TranscriptDeps, "clock"> & { readonly disk: TranscriptDisk },
+  folder: string,
+  settings: () => TranscriptSettings,
+): () => void {
+  let sweptOn = "";
+  return () => {
+    const day = dayOf(clock.now());
+    if (day === sweptOn) return;
+    sweptOn = day;
+    removeExpired(disk, folder, clock.now(), settings().retentionDays);
+  };
+}
+
+function removeTranscript(
+  { log, disk }: Pick<TranscriptDeps, "log"> & { readonly disk: TranscriptDisk },
+  folder: string,
+  key: SessionKey,
+): void {
+  try {
+    removeFiles(disk, folder, transcriptName(key));
+  } catch (error) {
+    log.warn("transcript of a deleted session could not be removed", { error });
+  }
 }
 
 interface TranscriptFolder extends TranscriptSettings {

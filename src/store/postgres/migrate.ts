@@ -8,10 +8,12 @@ import type { Connection } from "./connection.ts";
 import { messageTables } from "./tables/messages.ts";
 import { peopleTables } from "./tables/people.ts";
 import { recordTables } from "./tables/records.ts";
+import { sessionCareTables } from "./tables/session-care.ts";
 
 /** What SQLite has after its migrations up to `responses`. From then on each change of tables is a migration on both engines. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "first-tables", sql: [messageTables, peopleTables, recordTables].join("\n") },
+  { name: "session-care", sql: sessionCareTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -68,6 +68,9 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
       read(function* () {
         return (yield* latest.all({ owner, limit })).map(refOf);
       }),
+    async removeFile(mediaId) {
+      if (isMediaId(mediaId)) await rm(fileOf(home, mediaId).path, { force: true });
+    },
     bytesSince: (owner, from) =>
       read(function* () {
         return (yield* since.first({ owner, since: from }))?.bytes ?? 0;

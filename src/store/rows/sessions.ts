@@ -1,6 +1,6 @@
 /** Sessions: what they are about, in order of activity, and the switch to an empty memory. Never lists by counting rows. */
 import type { SessionSummary } from "../../contracts/chat.ts";
-import type { SessionKey } from "../../contracts/ids.ts";
+import type { AgentId, SessionKey } from "../../contracts/ids.ts";
 import type { SessionStore } from "../../contracts/store.ts";
 import type { Dialect } from "../dialect.ts";
 import type { SessionTable } from "../schema.ts";
@@ -11,6 +11,8 @@ import { decodeCursor, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { createFreshStart } from "./chats/conversations.ts";
 import { RUN_CHANNELS } from "./chats/conversation-queries.ts";
+import { createMessageSearch } from "./chats/message-search.ts";
+import { createSessionRemoval } from "./chats/session-removal.ts";
 import { createSessionChanges } from "./chats/session-changes.ts";
 import { withinReach } from "./session-reach.ts";
 import { createTranscript } from "./transcript.ts";
@@ -20,6 +22,7 @@ const MAX_SEARCH_CHARS = 200;
 const SUMMARY = [
   ...["key", "channel", "title", "created_at", "last_activity_at", "messages"],
   ...["input_tokens", "output_tokens", "cost_usd", "model", "thinking", "queue_mode"],
+  ...["person", "pinned_at", "archived_at"],
 ] as const satisfies readonly (keyof SessionTable)[];
 
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
@@ -29,6 +32,7 @@ export function createSessions(deps: RowDeps): SessionStore {
   const byKey = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.selectFrom("sessions").select(SUMMARY).where("key", "=", p("key")),
   );
+  const removal = createSessionRemoval(deps);
   const startAfresh = createFreshStart(sql, ids);
 
   const addedUp = sql.prepare((db, _p: Params<object>) =>
@@ -63,6 +67,9 @@ export function createSessions(deps: RowDeps): SessionStore {
         return pageOf(rows, limit, toSummary, (last) => [last.last_activity_at, last.key]);
       }),
     transcript: createTranscript(deps),
+    remove: removal.remove,
+    waiting: removal.waiting,
+    searchMessages: createMessageSearch(deps),
     total: () =>
       read(function* () {
         const row = yield* addedUp.first({});
@@ -85,10 +92,14 @@ function listQuery(
   filter: Parameters<SessionStore["list"]>[0],
   after: readonly unknown[] | null,
 ) {
-  const { search, channel, within } = filter;
+  const { search, channel, agent, person, pinned, archived = search ? undefined : false, within } = filter;
   let query = db.selectFrom("sessions").select(SUMMARY).orderBy("last_activity_at", "desc").orderBy("key", "desc");
   if (after) query = query.where(raw<boolean>`(last_activity_at, key) < (${after[0]}, ${after[1]})`);
   if (within) query = query.where(withinReach(dialect, "key", within));
+  if (agent !== undefined) query = query.where("agent_id", "=", agent as AgentId);
+  if (person !== undefined) query = query.where(dialect.unindexed("person"), "=", person);
+  if (pinned !== undefined) query = query.where("pinned_at", pinned ? "is not" : "is", null);
+  if (archived !== undefined) query = query.where("archived_at", archived ? "is not" : "is", null);
   if (channel !== undefined) query = query.where("channel", "=", channel);
   else if (!search) query = query.where("channel", "not in", RUN_CHANNELS); // listed when they are asked for;
   if (search)
@@ -108,5 +119,8 @@ function toSummary(row: SummaryRow): SessionSummary {
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.thinking === null ? {} : { thinking: row.thinking }),
     ...(row.queue_mode === null ? {} : { queueMode: row.queue_mode }),
+    ...(row.person === null ? {} : { person: row.person }),
+    ...(row.pinned_at === null ? {} : { pinnedAt: row.pinned_at }),
+    ...(row.archived_at === null ? {} : { archivedAt: row.archived_at }),
   };
 }

@@ -91,6 +91,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
         cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
         rewrite: async () => ({ kind: "unknown" }),
       },
+      remover: { remove: async () => ({ messages: 3, media: 1 }) },
       files: memory.files,
       webchat: { toInbound: (input) => inbound("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
       api: { toInbound: (input) => inbound("api", input) },
@@ -294,6 +295,22 @@ function createMemory() {
       transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
       reset: async (key) => !key.includes("missing"),
       setQueueMode: never,
+      mark: async () => true,
+      waiting: async () => [],
+      remove: never,
+      searchMessages: async ({ words }) => ({
+        items: [
+          {
+            id: "in_1",
+            sessionKey: API_SESSION,
+            title: "hello",
+            channel: "api",
+            role: "user",
+            at: 1,
+            snippet: `about ${words}`,
+          },
+        ],
+      }),
       total: never,
       async configure(key, changes) {
         chosen.set(key, { ...(chosen.get(key) ?? { model: null, thinking: null }), ...changes });
@@ -319,6 +336,7 @@ function createMemory() {
       list: async () => [],
       read: async (id: MediaId) => media.get(id)?.data ?? null,
       bytesSince: async () => 0,
+      removeFile: never,
     },
     toolCalls: { list: async () => ({ items: [] }) },
     audit: { list: async () => ({ items: [] }) },

@@ -5,6 +5,7 @@ import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 export interface MessageTables {
   platform_messages: PlatformMessageTable;
   reactions: ReactionTable;
+  message_index: MessageIndexTable;
 }
 
 /** What a platform calls a message of ours, or of a person: one row for each message that it takes there. */
@@ -28,4 +29,10 @@ export interface ReactionTable {
   at: number;
   /** The turn that was told of it. */
   turn_id: TurnId | null;
+}
+
+/** Written by triggers. Twice the seq of a message, and one more for a reply; its text cannot be read back. */
+interface MessageIndexTable {
+  rowid: number;
+  text: string;
 }

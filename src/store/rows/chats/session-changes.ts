@@ -1,4 +1,4 @@
-/** Changes of a session by people: model, thinking level, title. */
+/** Changes of a session by people: model, thinking level, title, whether it is pinned or archived. */
 import { sql as raw } from "kysely";
 import type { SessionKey } from "../../../contracts/ids.ts";
 import type { SessionStore } from "../../../contracts/store.ts";
@@ -11,7 +11,7 @@ import { storedTitle } from "../opening.ts";
 
 type Titled = Pick<SessionTable, "title" | "search_text"> & { readonly key: SessionKey; readonly named: 0 | 1 };
 
-export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore, "configure" | "rename"> {
+export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore, "configure" | "rename" | "mark"> {
   const settings = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.selectFrom("sessions").select(["model", "thinking", "title"]).where("key", "=", p("key")),
   );
@@ -23,6 +23,12 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
       .updateTable("sessions")
       .set(p.row("title", "search_text", "named"))
       .where("key", "=", p("key")),
+  );
+  const marked = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
+    db.selectFrom("sessions").select(["pinned_at", "archived_at"]).where("key", "=", p("key")),
+  );
+  const mark = sql.prepare((db, p: Params<Pick<SessionTable, "key" | "pinned_at" | "archived_at">>) =>
+    db.updateTable("sessions").set(p.row("pinned_at", "archived_at")).where("key", "=", p("key")),
   );
   /** The first message that is (`commands` 1) or is not a command. */
   const opening = sql.prepare((db, p: Params<{ key: SessionKey; commands: 0 | 1 }>) =>
@@ -48,6 +54,14 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
         if (!before) return false;
         const { model, thinking } = { ...before, ...changes };
         return (yield* configure.run({ key, model, thinking })) > 0;
+      }),
+    mark: (key, { pinned, archived }, at) =>
+      write(function* () {
+        const before = yield* marked.first({ key });
+        if (!before) return false;
+        const pinned_at = pinned === undefined ? before.pinned_at : pinned ? (before.pinned_at ?? at) : null;
+        const archived_at = archived === undefined ? before.archived_at : archived ? (before.archived_at ?? at) : null;
+        return (yield* mark.run({ key, pinned_at, archived_at })) > 0;
       }),
     rename: (key, name) =>
       write(function* () {

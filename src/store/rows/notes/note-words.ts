@@ -25,7 +25,7 @@ interface NoteWords {
 }
 
 export function createNoteWords(sql: Sql): NoteWords {
-  return sql.dialect.noteSearch === "fts5" ? createFts5Words(sql) : createVectorWords(sql);
+  return sql.dialect.wordSearch === "fts5" ? createFts5Words(sql) : createVectorWords(sql);
 }
 
 /** The owner as one word of the index. */

@@ -65,6 +65,14 @@ export const AUDIT_CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise
     audit.note({ kind: "network.opened", at: 18, actor: ANN, subject: "agent:default:main", detail: { port: 443 } }),
   "network.refused": ({ audit }) =>
     audit.note({ kind: "network.refused", at: 19, actor: ANN, subject: "agent:default:main", detail: { port: 22 } }),
+  "session.deleted": ({ audit }) =>
+    audit.note({
+      kind: "session.deleted",
+      at: 20,
+      actor: OLGA,
+      subject: "agent:default:main",
+      detail: { messages: 2 },
+    }),
 };
 
 const entry = (at: number, more: Partial<NewAuditEntry> = {}): NewAuditEntry => ({

@@ -20,6 +20,7 @@ import { outboxContract } from "./outbox-contract.ts";
 import { pairingPromises } from "./pairing-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
 import { responseContract } from "./response-contract.ts";
+import { sessionCarePromises } from "./session-care-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
 import type { OpenStoreWorld } from "./store-world.ts";
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     outboxPromises(open);
     outboxContract("the outbox", open);
     sessionPromises(open);
+    sessionCarePromises(open);
     transcriptPromises(open);
     conversationPromises(open);
     sessionChangePromises(open);

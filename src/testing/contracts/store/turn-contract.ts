@@ -1,7 +1,7 @@
 /** What turns, their tool calls and their replies promise: one end, all of it or nothing. */
 import { expect, test } from "bun:test";
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
-import { end, HERE, intent, row, SESSION_FILE, sessionKey, type StoreWorld, turn } from "./store-world.ts";
+import { end, HERE, intent, OPERATOR, row, SESSION_FILE, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function turnPromises(open: () => Promise<StoreWorld>): void {
   test("a turn that was begun and not ended is found with its attempt after a restart", async () => {
@@ -109,6 +109,7 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
       lastActivityAt: 3_000,
       messages: 2,
       usage: { inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
+      person: OPERATOR,
     });
     await store.inbox.accept(row("in2", "a"));
     expect((await store.turns.begin(turn("t2", "a", ["in2"]))).sessionFile.settledBytes).toBe(100);

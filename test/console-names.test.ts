@@ -33,8 +33,9 @@ test("a conversation gets a name in the list, keeps it over a reload, and can lo
   await on.reload();
   await title.getByText("The big plan").waitFor();
 
-  await on.page.getByRole("button", { name: "Rename The big plan" }).focus();
+  await on.page.getByRole("button", { name: "Manage The big plan" }).focus();
   await on.page.keyboard.press("Enter");
+  await on.page.getByRole("dialog").getByRole("button", { name: "Rename" }).press("Enter");
   await field.fill("something else");
   await field.press("Escape");
   await title.getByText("The big plan").waitFor();

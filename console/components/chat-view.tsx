@@ -1,16 +1,18 @@
 /** The conversation and its scrolling: stays at the end while you are there, stays put while you read earlier things. */
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
 import { shownApprovals, shownQuestions } from "../state/asking.ts";
 import { chat, loadEarlier, loadingEarlier, retryChat, shownSends, spoken } from "../state/console-state.ts";
 import { arrange } from "../state/chat.ts";
+import { jumpTo } from "../state/jump.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { Empty } from "./empty.tsx";
 import { Icon } from "./icons.tsx";
 import { LiveRow, Message, SendRow } from "./message.tsx";
+import { anchorOf } from "./reply.tsx";
 
 /** This close to the end counts as being there; a finger or a wheel rarely stops exactly at it. */
 const AT_END_PX = 80;
@@ -20,6 +22,7 @@ export function ChatView() {
   const box = useRef<HTMLDivElement>(null);
   const away = useSignal(false);
   const jump = useScrolling(box, away);
+  useJump();
   return (
     <div class="chat-frame">
       <div class="chat" ref={box} tabindex={0} role="region" aria-label="Conversation" id="conversation">
@@ -99,6 +102,25 @@ function Failed() {
       </button>
     </div>
   );
+}
+
+/** How far back a found message is looked for: pages of the conversation. */
+const MAX_PAGES_BACK = 200;
+
+/** Shows the message that a search has found, reading earlier pages until it is there. */
+function useJump(): void {
+  const pages = useRef(0);
+  const wanted = jumpTo.value;
+  const { key, phase, items, next } = chat.value;
+  useEffect(() => {
+    if (!wanted || wanted.session !== key || phase !== "ready" || loadingEarlier.value) return;
+    const row = document.getElementById(anchorOf(wanted.id));
+    if (!row && next && pages.current++ < MAX_PAGES_BACK) return void loadEarlier();
+    pages.current = 0;
+    jumpTo.value = null;
+    row?.scrollIntoView({ block: "center" });
+    row?.focus({ preventScroll: true });
+  }, [wanted, key, phase, items, loadingEarlier.value]);
 }
 
 function useScrolling(box: RefObject<HTMLDivElement | null>, away: { value: boolean }): () => void {

@@ -5,8 +5,10 @@ import type { SessionSummary } from "../../src/contracts/chat.ts";
 import { ago } from "../net/error-text.ts";
 import { hashOf } from "../state/route.ts";
 import { approvals, questions } from "../state/news.ts";
-import { chat, openSession, rename, view } from "../state/console-state.ts";
+import { chat, openSession, view } from "../state/console-state.ts";
+import { rename } from "../state/session-list.ts";
 import { Icon } from "./icons.tsx";
+import { managed, SessionDialog } from "./session-dialog.tsx";
 
 /** The key of the conversation that is being renamed. */
 const renaming = signal<string | null>(null);
@@ -33,6 +35,10 @@ function Session({ item, now, onOpen }: Props) {
     event.preventDefault();
     openSession(item.key);
   };
+  const startRenaming = () => {
+    managed.value = null;
+    renaming.value = item.key;
+  };
   return (
     <>
       <a
@@ -55,13 +61,14 @@ function Session({ item, now, onOpen }: Props) {
       <button
         type="button"
         class="icon-button rename"
-        data-testid="rename"
-        aria-label={`Rename ${title}`}
-        title="Rename"
-        onClick={() => (renaming.value = item.key)}
+        data-testid="manage"
+        aria-label={`Manage ${title}`}
+        title="Rename, pin, archive, export, delete"
+        onClick={() => (managed.value = item)}
       >
-        <Icon name="edit" size={16} />
+        <Icon name="menu" size={16} />
       </button>
+      {managed.value?.key === item.key && <SessionDialog session={item} onRename={startRenaming} />}
     </>
   );
 }

@@ -1,8 +1,16 @@
 /** The list of conversations: search, begin a new one, move between them with mouse, finger or arrow keys. */
 import { useEffect, useRef } from "preact/hooks";
-import { list, moreSessions, newChat, search, searchFor } from "../state/console-state.ts";
+import type { SessionSummary } from "../../src/contracts/chat.ts";
+import type { MessageHit } from "../../src/contracts/store/session-care.ts";
+import { ago } from "../net/error-text.ts";
+import { newChat, request } from "../state/console-state.ts";
+import { showMessage } from "../state/jump.ts";
+import { groupByDate } from "../state/list.ts";
+import { hashOf } from "../state/route.ts";
+import { hits, isWhole, list, moreSessions, pinned, search, searchFor } from "../state/session-list.ts";
 import { drawer, minute } from "../state/screen.ts";
 import { Icon } from "./icons.tsx";
+import { ListFilters } from "./list-filters.tsx";
 import { SessionItem } from "./session-item.tsx";
 
 const SEARCH_ID = "search";
@@ -44,11 +52,12 @@ export function Sidebar() {
             type="search"
             placeholder="Search"
             value={search.value}
-            onInput={(event) => searchFor(event.currentTarget.value)}
+            onInput={(event) => searchFor(request, event.currentTarget.value)}
             onKeyDown={(event) => event.key === "ArrowDown" && moveFocus(event, 1)}
           />
           {!search.value && <kbd aria-hidden="true">/</kbd>}
         </label>
+        <ListFilters />
         <Sessions />
       </nav>
     </>
@@ -62,28 +71,75 @@ function begin(): void {
 
 function Sessions() {
   const { phase, items, next } = list.value;
+  const found = hits.value;
+  const onTop = isWhole.value ? pinned.value : [];
+  const rest = items.filter(({ key }) => !onTop.some((one) => one.key === key));
   return (
     <div class="sessions" onKeyDown={onArrow}>
       {phase === "loading" && <ListSkeleton />}
       {phase === "failed" && <p class="list-note">The list could not be read. It comes back with the connection.</p>}
-      {phase === "ready" && items.length === 0 && (
+      {phase === "ready" && items.length + onTop.length + found.length === 0 && (
         <p class="list-note">
-          {search.value ? `Nothing found for “${search.value}”.` : "Your conversations will appear here."}
+          {search.value
+            ? `Nothing found for “${search.value}”.`
+            : isWhole.value
+              ? "Your conversations will appear here."
+              : "No conversation fits."}
         </p>
       )}
-      {items.length > 0 && (
-        <ul>
-          {items.map((item) => (
-            <SessionItem key={item.key} item={item} now={minute.value} onOpen={() => (drawer.value = false)} />
-          ))}
-        </ul>
-      )}
+      {onTop.length > 0 && <Group name="Pinned" items={onTop} />}
+      {groupByDate(rest, minute.value).map((group) => (
+        <Group key={group.name} {...group} />
+      ))}
       {next && (
-        <button type="button" class="quiet earlier" onClick={moreSessions}>
+        <button type="button" class="quiet earlier" onClick={() => moreSessions(request)}>
           Show more
         </button>
       )}
+      {found.length > 0 && <Hits hits={found} />}
     </div>
+  );
+}
+
+function Group({ name, items }: { readonly name: string; readonly items: readonly SessionSummary[] }) {
+  return (
+    <section aria-label={name}>
+      <h3 class="list-group">{name}</h3>
+      <ul>
+        {items.map((item) => (
+          <SessionItem key={item.key} item={item} now={minute.value} onOpen={() => (drawer.value = false)} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What was said, with the searched words: a press shows it where it stands. */
+function Hits({ hits: shown }: { readonly hits: readonly MessageHit[] }) {
+  const open = (hit: MessageHit) => (event: MouseEvent) => {
+    event.preventDefault();
+    drawer.value = false;
+    showMessage(hit.sessionKey, hit.id);
+  };
+  return (
+    <section aria-label="Messages">
+      <h3 class="list-group">Messages</h3>
+      <ul>
+        {shown.map((hit) => (
+          <li key={hit.id}>
+            <a class="session hit" data-testid="hit" href={hashOf(hit.sessionKey)} onClick={open(hit)}>
+              <span class="session-title" dir="auto">
+                {hit.title || "Untitled"}
+              </span>
+              <time dateTime={new Date(hit.at).toISOString()}>{ago(hit.at, minute.value)}</time>
+              <span class="snippet" dir="auto">
+                {hit.snippet}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -3,13 +3,17 @@ import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { TroubledPart } from "../../src/contracts/delivery.ts";
 import type { ApiKey } from "../../src/contracts/api-keys.ts";
 import type { Role } from "../../src/contracts/ids.ts";
+import type { SessionExport } from "../../src/contracts/http-api.ts";
 import type { Listed } from "../../src/contracts/paging.ts";
+import type { MessageHit } from "../../src/contracts/store/session-care.ts";
 import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
 import type { GatewayStatus, WireError, WireKeyInput } from "../../src/contracts/wire.ts";
 import { parseError, parseObject } from "./frames.ts";
 
 const OURS = { "X-Pi-Gateway": "1" } as const;
 const ANSWER_WITHIN_MS = 15_000;
+/** A running turn is stopped first. */
+const DELETED_WITHIN_MS = 30_000;
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: WireError };
 /** The code of a sign-in link, or what a person typed: the token or the password. */
@@ -81,12 +85,39 @@ export function revokeKey(id: string): Promise<Answer<unknown>> {
   return ask(`/api/keys/${encodeURIComponent(id)}`, { method: "DELETE", headers: OURS });
 }
 
-/** Null removes the name. Gives the title the conversation has now. */
-export async function renameSession(key: string, name: string | null): Promise<Answer<string>> {
-  const answer = await send("PATCH", `/api/sessions/${encodeURIComponent(key)}`, { name });
+interface SessionChange {
+  /** Null removes it. */
+  readonly name?: string | null;
+  readonly pinned?: boolean;
+  readonly archived?: boolean;
+}
+
+/** Gives the title the conversation has now. */
+export async function changeSession(key: string, change: SessionChange): Promise<Answer<string>> {
+  const answer = await send("PATCH", sessionPath(key), change);
   if (!answer.ok) return answer;
   const session = parseObject(answer.value)?.session as { readonly title?: unknown } | undefined;
   return { ok: true, value: String(session?.title ?? "") };
+}
+
+export function deleteSession(key: string): Promise<Answer<unknown>> {
+  return ask(sessionPath(key), { method: "DELETE", headers: OURS, signal: AbortSignal.timeout(DELETED_WITHIN_MS) });
+}
+
+export async function exportSession(key: string, format: string): Promise<Answer<SessionExport>> {
+  const answer = await ask(`${sessionPath(key)}/export?format=${format}`, {});
+  return answer.ok ? { ok: true, value: parseObject(answer.value) as unknown as SessionExport } : answer;
+}
+
+export async function searchMessages(words: string): Promise<Answer<readonly MessageHit[]>> {
+  const answer = await ask(`/api/search?${new URLSearchParams({ q: words, limit: "20" }).toString()}`, {});
+  if (!answer.ok) return answer;
+  const items = parseObject(answer.value)?.items;
+  return { ok: true, value: Array.isArray(items) ? (items as readonly MessageHit[]) : [] };
+}
+
+function sessionPath(key: string): string {
+  return `/api/sessions/${encodeURIComponent(key)}`;
 }
 
 /** `query` as GET /api/tool-calls takes it. */
@@ -103,7 +134,7 @@ function send(method: "POST" | "PATCH", path: string, body: object): Promise<Ans
 
 async function ask(path: string, init: RequestInit): Promise<Answer<string>> {
   try {
-    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const response = await fetch(path, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS), ...init });
     const text = await response.text();
     if (response.ok) return { ok: true, value: text };
     return { ok: false, error: errorOf(response.status, text) };

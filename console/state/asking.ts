@@ -3,9 +3,10 @@ import { computed } from "@preact/signals";
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
 import { whyNot } from "../net/error-text.ts";
 import * as ofTools from "./approvals.ts";
-import { chat, list, request, view } from "./console-state.ts";
+import { chat, request, view } from "./console-state.ts";
 import { approvals, questions } from "./news.ts";
 import * as ofTurns from "./questions.ts";
+import { list } from "./session-list.ts";
 
 const openChat = computed(() => (view.value === "chat" ? chat.value.key : ""));
 const liveTurn = computed(() => chat.value.live?.turnId ?? null);

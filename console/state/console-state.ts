@@ -1,14 +1,12 @@
 /** Everything the web console shows, as signals, and everything a person can do on it. Components read and call; they hold no truth. */
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/wire.ts";
-import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
+import { readStatus, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/error-text.ts";
 import { hear, readOpen } from "./news.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
-import { moreOf, renamed, touch, type SessionList } from "./list.ts";
-import { FAILED, firstPage, LOADING } from "./paged.ts";
 import { refreshPeople } from "./people.ts";
 import { codeOf, hashOf, newSessionKey, randomId, sessionOf, type View, VIEW_TITLES, viewOf } from "./route.ts";
 import {
@@ -22,6 +20,7 @@ import {
   type Attached,
   type Send,
 } from "./sends.ts";
+import { forgetList, list, readListSoon, touchList } from "./session-list.ts";
 import { soon } from "./soon.ts";
 
 type SignInState =
@@ -30,9 +29,6 @@ type SignInState =
   | { readonly at: "out"; readonly problem: string | null; readonly lockedUntil: number };
 
 const PAGE_ITEMS = 50;
-const LIST_ITEMS = 50;
-const SEARCH_PAUSE_MS = 150;
-const LIST_PAUSE_MS = 200;
 /** A turn that ended without words this long after is read again from the gateway. */
 const LAST_WORDS_MS = 3_000;
 /** Which model answers is known when the first agent has started; until then the web console asks now and then. */
@@ -46,8 +42,6 @@ export const line = signal<LineState>("connecting");
 export const wasOpen = signal(false);
 export const status = signal<GatewayStatus | null>(null);
 export const newVersion = signal(false);
-export const list = signal<SessionList>(LOADING);
-export const search = signal("");
 export const chat = signal<Chat>(emptyChat(""));
 const sends = signal<readonly Send[]>([]);
 export const loadingEarlier = signal(false);
@@ -126,7 +120,7 @@ export async function leave(): Promise<void> {
   connection?.close();
   connection = null;
   batch(() => {
-    list.value = LOADING;
+    forgetList();
     chat.value = emptyChat(chat.value.key);
     showSignIn(null, 0);
   });
@@ -178,7 +172,7 @@ function receive(event: WireEvent): void {
     hear(event);
     if (event.event === "status") {
       void refreshStatus();
-      if (event.data.what === "sessions") readListSoon();
+      if (event.data.what === "sessions") readListSoon(request);
       if (event.data.what === "pairing") void refreshPeople();
     }
     if (event.event === "turn.ended" && event.data.sessionKey === chat.value.key) {
@@ -188,9 +182,7 @@ function receive(event: WireEvent): void {
 }
 
 function onMessage(event: Extract<WireEvent, { event: "message" }>): void {
-  const touched = touch(list.value, event);
-  if (touched && !search.value) list.value = touched;
-  else readListSoon();
+  if (!touchList(event)) readListSoon(request);
   if (event.data.sessionKey !== chat.value.key) return;
   sends.value = openSends(sends.value, chat.value.key, chat.value.items);
   if (event.data.item.role === "assistant") spoken.value = event.data.item.text;
@@ -199,7 +191,7 @@ function onMessage(event: Extract<WireEvent, { event: "message" }>): void {
 function readAll(): void {
   void refreshPeople();
   readChat();
-  readListSoon();
+  readListSoon(request);
   void readOpen(request);
 }
 
@@ -272,54 +264,6 @@ export function refreshMedia(): void {
       chat.value = { ...chat.value, mediaUrls: { ...chat.value.mediaUrls, ...view.mediaUrls } };
     },
     () => undefined, // the name of the file is shown instead
-  );
-}
-
-// ── the list ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export function searchFor(text: string): void {
-  search.value = text;
-  soon("list", SEARCH_PAUSE_MS, readList);
-}
-
-/** Null removes the name. The list shows the new one at once, and what the gateway made of it a moment later. */
-export async function rename(key: string, name: string | null): Promise<void> {
-  const before = list.value.items.find((one) => one.key === key)?.title ?? "";
-  list.value = renamed(list.value, key, name ?? before);
-  const answer = await renameSession(key, name);
-  list.value = renamed(list.value, key, answer.ok ? answer.value : before);
-}
-
-function readListSoon(): void {
-  soon("list", list.value.phase === "loading" ? 0 : LIST_PAUSE_MS, readList);
-}
-
-function listQuery(): { search?: string; limit: number } {
-  const text = search.value.trim();
-  return text ? { search: text, limit: LIST_ITEMS } : { limit: LIST_ITEMS };
-}
-
-function readList(): void {
-  const asked = search.value;
-  connection?.request("sessions.list", listQuery()).then(
-    (page) => {
-      if (search.value === asked) list.value = firstPage(page);
-    },
-    () => {
-      if (list.value.phase === "loading") list.value = FAILED;
-    },
-  );
-}
-
-export function moreSessions(): void {
-  const { next: cursor } = list.value;
-  if (!cursor) return;
-  const asked = search.value;
-  connection?.request("sessions.list", { ...listQuery(), cursor }).then(
-    (page) => {
-      if (search.value === asked) list.value = moreOf(list.value, page);
-    },
-    () => undefined, // the button stays
   );
 }
 

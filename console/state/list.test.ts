@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import type { WireEvent } from "../../src/contracts/wire.ts";
-import { moreOf, renamed, touch } from "./list.ts";
+import { moreOf, renamed, touch, groupByDate } from "./list.ts";
 import { firstPage } from "./paged.ts";
 
 function session(key: string, lastActivityAt: number): SessionSummary {
@@ -46,4 +46,26 @@ test("a conversation the list does not know makes it be read again", () => {
 test("another page of the list repeats nobody", () => {
   const more = moreOf(list, { items: [session("c", 10), session("d", 5)], next: "n" });
   expect([more.items.map((one) => one.key as string), more.next]).toEqual([["a", "b", "c", "d"], "n"]);
+});
+
+test("sessions are grouped by the days of the person, and empty groups are left out", () => {
+  const now = new Date(2026, 10, 16, 9, 30).getTime();
+  const at = (...date: [number, number, number, number]) => new Date(...date).getTime();
+  const of = (key: string, lastActivityAt: number) => ({ key, lastActivityAt }) as unknown as SessionSummary;
+  const groups = groupByDate(
+    [
+      of("a", at(2026, 10, 16, 0)),
+      of("b", at(2026, 10, 15, 23)),
+      of("c", at(2026, 10, 15, 1)),
+      of("d", at(2026, 10, 10, 12)),
+      of("e", at(2025, 1, 1, 1)),
+    ],
+    now,
+  );
+  expect(groups.map(({ name, items }) => [name, ...items.map(({ key }) => String(key))])).toEqual([
+    ["Today", "a"],
+    ["Yesterday", "b", "c"],
+    ["Last 7 days", "d"],
+    ["Older", "e"],
+  ]);
 });

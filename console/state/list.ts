@@ -38,3 +38,29 @@ export function moreOf(list: SessionList, page: Listed<SessionSummary>): Session
   const known = new Set(list.items.map((one) => one.key));
   return nextPage(list, { ...page, items: page.items.filter((one) => !known.has(one.key)) });
 }
+
+export function without(list: SessionList, key: string): SessionList {
+  return { ...list, items: list.items.filter((one) => one.key !== key) };
+}
+
+interface DateGroup {
+  readonly name: string;
+  readonly items: readonly SessionSummary[];
+}
+
+const DAY_MS = 86_400_000;
+/** Days before today, and what they are called together. */
+const GROUPS = [
+  [0, "Today"],
+  [1, "Yesterday"],
+  [7, "Last 7 days"],
+  [30, "Last 30 days"],
+] as const;
+
+/** By the person's own days, in the order of the list; groups without sessions are left out. */
+export function groupByDate(items: readonly SessionSummary[], now: number): readonly DateGroup[] {
+  const today = new Date(now).setHours(0, 0, 0, 0);
+  const nameOf = ({ lastActivityAt }: SessionSummary): string =>
+    GROUPS.find(([days]) => lastActivityAt >= today - days * DAY_MS)?.[1] ?? "Older";
+  return [...Map.groupBy(items, nameOf)].map(([name, members]) => ({ name, items: members }));
+}

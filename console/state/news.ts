@@ -5,7 +5,8 @@ import type { WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { type Approval, type Approvals, addOpen, forgetOpen, hearApproval } from "./approvals.ts";
 import { hearQuestion, type Questions, withOpen } from "./questions.ts";
 
-type Ask = <M extends keyof WireMethods>(
+/** Asks the gateway over the open line. */
+export type Ask = <M extends keyof WireMethods>(
   method: M,
   params: WireMethods[M]["params"],
 ) => Promise<WireMethods[M]["result"]>;

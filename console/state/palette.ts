@@ -2,9 +2,10 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import type { WireListedJob } from "../../src/contracts/wire.ts";
-import { leave, list, newChat, openSession, request } from "./console-state.ts";
+import { leave, newChat, openSession, request } from "./console-state.ts";
 import { type Entry, findEntries } from "./find.ts";
 import { ADDRESSES, VIEW_TITLES } from "./route.ts";
+import { list } from "./session-list.ts";
 import { soon } from "./soon.ts";
 import { nextTheme } from "./theme.ts";
 

@@ -5,7 +5,7 @@ import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
 import { ago } from "../../net/error-text.ts";
 import { titleOf } from "../../state/asking.ts";
 import { hashOf } from "../../state/route.ts";
-import { list } from "../../state/console-state.ts";
+import { list } from "../../state/session-list.ts";
 import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-state.ts";
 import { PagedList } from "../parts/paged-list.tsx";
 import { ToolCard } from "../tool-card.tsx";

@@ -63,7 +63,11 @@ const FAULTS: readonly (readonly [string, WireReply, RegExp])[] = [
   ],
   ["an error of the provider", { kind: "status", status: 500, message: "oh no" }, /^500 oh no/],
   ["silence", { kind: "hang" }, /^no word within 0.7 s/],
-  ["an answer cut off before its first word", { kind: "cut", pieces: [] }, /^the connection broke off \(ECONNRESET\)$/],
+  [
+    "an answer cut off before its first word",
+    { kind: "cut", pieces: [] },
+    /^connection lost, it broke off \(ECONNRESET\)$/,
+  ],
   ["signs of life without a word", { kind: "trickle" }, /^no word within 0.7 s/],
   ["a page instead of an answer", { kind: "page" }, /text\/html instead of a model's answer/],
 ];

@@ -50,10 +50,13 @@ export function askProvider(
   });
 }
 
-/** What people are told instead of the runtime's words, which are for programmers. The code stays: it can be searched for. */
+/**
+ * What people are told instead of the runtime's words, which are for programmers. The code stays: it can be searched for. pi reads them too, and
+ * tries again only after words that it knows, such as "connection lost".
+ */
 const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
-  ECONNRESET: "the connection broke off",
-  ECONNREFUSED: "the connection was refused, nothing answers at its address",
+  ECONNRESET: "connection lost, it broke off",
+  ECONNREFUSED: "connection refused, nothing answers at its address",
   ENOTFOUND: "the name of its host is not known",
   EAI_AGAIN: "the name of its host cannot be looked up now",
 };

@@ -24,6 +24,8 @@ interface WriteDeps {
 }
 
 interface Waiting extends BatchedWrite {
+  /** By the clock that measures. */
+  readonly askedAt: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -40,6 +42,8 @@ const MAX_WAIT_MS = 10_000;
  * attempt is about six seconds after the first. Three gateways that end turns all the time need up to nine.
  */
 const MAX_ATTEMPTS = 30;
+/** One look for what became of a batch. It is looked for until it is known. */
+const SETTLE_MS = 1_000;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 250;
 
@@ -56,14 +60,25 @@ export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps
     fault = error === null ? null : storeFailed(error);
   };
 
-  const commit = createCommitting({ clock, writer, instanceId, report, isClosed: () => closed }, closing.signal);
+  /** While nobody knows what became of a batch, those behind it do not wait for ever. */
+  const refuseLate = (error: unknown): void => {
+    report(error);
+    const late = waiting.findLastIndex(({ askedAt }) => clock.elapsed() - askedAt >= MAX_WAIT_MS);
+    for (const one of waiting.splice(0, late + 1)) one.reject(storeFailed(error));
+  };
+
+  const commit = createCommitting({ clock, writer, instanceId, refuseLate, isClosed: () => closed }, closing.signal);
+
+  /** Of the first write of a batch: it may have waited behind another batch. */
+  const waitLeft = ([first]: readonly Waiting[]): number =>
+    Math.max(0, MAX_WAIT_MS - (clock.elapsed() - (first?.askedAt ?? 0)));
 
   /** Never rejects: each write is told what came of it. */
   const runAll = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MAX_BATCH);
       try {
-        const outcomes = await commit(batch);
+        const outcomes = await commit(batch, waitLeft(batch));
         report(null);
         for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
       } catch (error) {
@@ -83,7 +98,7 @@ export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps
       if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
       if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ run, resolve: resolve as Waiting["resolve"], reject });
+        waiting.push({ run, askedAt: clock.elapsed(), resolve: resolve as Waiting["resolve"], reject });
         schedule();
       });
     },
@@ -102,16 +117,17 @@ export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps
 }
 
 interface CommitDeps extends Pick<WriteDeps, "clock" | "writer" | "instanceId"> {
-  report(error: unknown): void;
+  /** Refuses what has waited too long behind the batch that is in doubt. */
+  refuseLate(error: unknown): void;
   isClosed(): boolean;
 }
 
 /** Commits one batch after the other, each as often as it takes. Throws when nothing of it was written, for a reason that holds for all. */
-function createCommitting({ clock, writer, instanceId, report, isClosed }: CommitDeps, closing: AbortSignal) {
+function createCommitting({ clock, writer, instanceId, refuseLate, isClosed }: CommitDeps, closing: AbortSignal) {
   let number = 0;
 
-  const connection = async (): Promise<Connection> => {
-    using limit = clock.deadline(MAX_WAIT_MS, () => new ConnectionLost("there is no connection to Postgres"));
+  const connection = async (waitMs: number): Promise<Connection> => {
+    using limit = clock.deadline(waitMs, () => new ConnectionLost("there is no connection to Postgres"));
     return await writer.connection(limit.signal);
   };
 
@@ -119,22 +135,22 @@ function createCommitting({ clock, writer, instanceId, report, isClosed }: Commi
   const wasCommitted = async (batch: number, lostPid: number): Promise<boolean> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const settled = await (await connection()).ask(lastBatch(instanceId, lostPid));
+        const settled = await (await connection(SETTLE_MS)).ask(lastBatch(instanceId, lostPid));
         return ((settled.rows[0] as { batch: number } | undefined)?.batch ?? -1) >= batch;
       } catch (error) {
-        report(error);
+        refuseLate(error);
         if (isClosed()) throw error;
         await clock.sleep(pauseBefore(attempt), closing);
       }
     }
   };
 
-  return async (batch: readonly BatchedWrite[]): Promise<readonly Outcome[]> => {
+  return async (batch: readonly BatchedWrite[], waitMs: number): Promise<readonly Outcome[]> => {
     const mine = ++number;
     let guarded = false;
     let duplicates = 0;
     for (let attempt = 1; ; attempt++) {
-      const current = await connection();
+      const current = await connection(waitMs);
       const work = { connection: current, batch, end: endOf(instanceId, mine, clock.now()) };
       const done = guarded ? await runGuarded(work) : await runPlain(work);
       if (done.kind === "committed") return done.outcomes;

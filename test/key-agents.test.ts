@@ -1,5 +1,5 @@
 /**
- * A key for one agent at a whole gateway, through every door there is: routes, methods of the socket, methods of MCP, tools and commands. It
+ * A key for one agent at a whole gateway, in every way there is to ask it: routes, methods of the socket, methods of MCP, tools and commands. It
  * reads, lists, answers and cancels nothing of another agent. A new route, method or tool without an answer here fails.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -261,7 +261,7 @@ describe.each(KEYS)("a key with %s,", (_which, scopes, agents) => {
   test("gets nothing of another agent from any route", async () => {
     await using world = startHttpWorld();
     const leaks: unknown[] = [];
-    // what is read comes first: later the record of tool calls has those of the key itself, with what they named
+    // what is read comes first: later the audit log has the calls of the key itself, with what they named
     const known = tableOf(world).filter(({ auth }) => auth === "operator" || auth === "agent");
     const rows = known.sort((one, other) => (one.method < other.method ? -1 : 1));
     for (const { method, path, scope } of rows) {
@@ -320,7 +320,7 @@ describe.each(KEYS)("a key with %s,", (_which, scopes, agents) => {
     await client.close();
   });
 
-  test("has changed nothing of it", async () => {
+  test("changes nothing of another agent by anything that it asks for here", async () => {
     const { items: approvals } = await operator<{ items: PendingApproval[] }>("GET", "/api/approvals");
     expect(approvals.map(({ id }) => id)).toContain(facts.approval);
     const { items: questions } = await operator<{ items: OpenQuestion[] }>("GET", "/api/questions");

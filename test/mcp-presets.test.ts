@@ -190,7 +190,7 @@ const PROGRAMS: readonly [preset: string, tool: string, set: readonly string[], 
   ["browser", "browser_navigate", [], {}],
 ];
 
-test("presets are walked through here, all of them", () => {
+test("every preset has a test here", () => {
   expect(Object.keys(MCP_PRESETS).sort()).toEqual([...PROGRAMS.map(([name]) => name), "github", "notion"].sort());
 });
 
@@ -210,7 +210,7 @@ test.each(PROGRAMS)(
   },
 );
 
-test("the preset github shows the token of a variable that is nowhere written down; a refused one and a busy server are told as that", async () => {
+test("the preset github sends the token of a variable and writes it nowhere; a token that is refused and a server that is busy are reported as such", async () => {
   hosted.tool = "get_me";
   hosted.valid = "github-pat-of-a-test";
   await run("mcp", "add", "github");

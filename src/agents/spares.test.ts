@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Principal } from "../contracts/ids.ts";
 import { agentFixture, collect } from "../testing/agent-fixture.ts";
 import { until } from "../testing/agent-stage.ts";
 import { countSpares, missingSpares, placeForSpare, usefulSpares } from "./spares.ts";
 import type { WorkerState } from "./worker-state.ts";
+
+setDefaultTimeout(120_000); // real pi on a busy machine
 
 const served = { principal: "web:user:me" as Principal, role: "owner" } as const;
 const fresh: WorkerState = { at: "idle", since: 0, served: null, sessionFile: null };

@@ -55,15 +55,14 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
   );
   /** Asks, and resolves when the question is open. */
   const asked = async (more: Partial<ApprovalQuestion> = {}, signal: AbortSignal = NEVER) => {
-    const answer = waitForEnd("the end of the question", approvals.ask(question(more), signal), { withinMs: 3_000 });
+    const answer = waitForEnd("the end of the question", approvals.ask(question(more), signal));
     answer.catch(() => undefined); // a question that a test leaves open fails nothing
     await clock.advance(0);
     return { answer, id: approvals.pending().at(-1)?.id ?? "" };
   };
   const ended = async () => (await rows.ended({ limit: 200 })).items;
   /** Fails by name when nobody answers. */
-  const ask = (...given: Parameters<typeof approvals.ask>) =>
-    waitForEnd("the answer", approvals.ask(...given), { withinMs: 3_000 });
+  const ask = (...given: Parameters<typeof approvals.ask>) => waitForEnd("the answer", approvals.ask(...given));
   return {
     clock,
     ask,

@@ -15,12 +15,12 @@ const HOG_SECONDS = 4;
 /** As promised in docs/reliability.md, for 95 of 100 answers. */
 const HEALTH_MS = 250;
 const SHARE = 0.95;
-/** Of the moments at which somebody could ask. Other tests run on the same machine; when nothing holds the programs back it is two thirds. */
+/** Share of the time in which a question waits longer than that. Not zero, because other tests run on the same machine; two thirds when nothing holds the programs back. */
 const LATE_SHARE = 0.35;
 const TURN_MS = 50_000;
 const LIMITS = { processes: 320, openFiles: 1_024 } as const;
 
-/** Of all moments, those at which a question would have waited longer for its answer: one that takes two seconds counts for more than many quick ones. */
+/** Weighs each answer by how long it took, as somebody who asks at any moment would meet it: one of two seconds counts for more than many quick ones. */
 function lateShare(times: readonly number[]): number {
   const total = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0);
   return total(times.map((one) => Math.max(0, one - HEALTH_MS))) / total(times);

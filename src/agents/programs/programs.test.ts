@@ -143,7 +143,7 @@ describe("a program", () => {
     const { start, said } = await world("off");
     const program = await start("trap '' TERM; echo here; while :; do sleep 0.1; done");
     await waitFor("it runs", () => said() === "here\n");
-    await waitForEnd("its end", program.stop(false), { withinMs: 4_500 });
+    await waitForEnd("its end", program.stop(false));
     expect(identify(program.pid)).toBeNull();
   });
 

@@ -337,16 +337,16 @@ describe("a key", () => {
 });
 
 describe("a mark of a request", () => {
-  const days = (mark: MarkedRequest | undefined) => mark && mark.expiresAt - mark.at;
+  const lifetimeMs = (mark: MarkedRequest | undefined) => mark && mark.expiresAt - mark.at;
 
   test("is kept for three windows of a signature, for a day with a key, and not at all without both", async () => {
     await using w = await world();
     await w.send("build", BUILD);
-    expect([days(w.admitted[0]), w.admitted[0]?.key]).toEqual([3 * SIGNATURE_WINDOW_MS, null]);
+    expect([lifetimeMs(w.admitted[0]), w.admitted[0]?.key]).toEqual([3 * SIGNATURE_WINDOW_MS, null]);
     await w.send("build", { n: 1 }, key("k1"));
-    expect([days(w.admitted[1]), typeof w.admitted[1]?.signed]).toEqual([24 * 3_600_000, "string"]);
+    expect([lifetimeMs(w.admitted[1]), typeof w.admitted[1]?.signed]).toEqual([24 * 3_600_000, "string"]);
     await w.send("loose", BUILD, { bare: true, ...key("k2") });
-    expect([days(w.admitted[2]), w.admitted[2]?.signed]).toEqual([24 * 3_600_000, null]);
+    expect([lifetimeMs(w.admitted[2]), w.admitted[2]?.signed]).toEqual([24 * 3_600_000, null]);
     await w.send("loose", BUILD, { bare: true });
     expect(w.admitted.length).toBe(3);
   });

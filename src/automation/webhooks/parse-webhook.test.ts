@@ -11,7 +11,10 @@ const { config } = checkConfigText(
     hooks: {
       enabled: true,
       token: "the-token-of-hooks-9a8b7c6d5e",
-      mappings: { all: { message: "{{.}}", task: TASK, signed: false } },
+      mappings: {
+        all: { message: "{{.}}", task: TASK, signed: false },
+        twice: { message: "{{.}}{{.}}", signed: false },
+      },
     },
   }),
   () => undefined,
@@ -129,8 +132,8 @@ describe("the body of a webhook", () => {
   });
 
   test("fills a mapping's message with 6,000 characters of each value, and 7,900 in all; the task stays apart", () => {
-    const text = (body: unknown) => {
-      const read = parse("all", body);
+    const text = (body: unknown, hook = "all") => {
+      const read = parse(hook, body);
       return read.ok && read.asked.kind === "work" ? read.asked : null;
     };
     expect(text("y".repeat(6_000))?.text).toBe("y".repeat(6_000));
@@ -140,6 +143,8 @@ describe("the body of a webhook", () => {
       true,
       true,
     ]);
+    expect(text("y".repeat(3_950), "twice")?.text).toBe("y".repeat(7_900));
+    expect(text("y".repeat(3_951), "twice")?.text).toMatch(/^y{7900}[^y]/); // and a mark that it was cut
     expect(text("y")?.task).toBe(TASK);
   });
 });

@@ -27,7 +27,7 @@ describe("a webhook has", () => {
     expect([rulesFor(name, hooks(false)), webhookRole(hooks(false), name)]).toEqual([null, null]);
   });
 
-  test("the common role under a name that a request brought, also one of the language", () => {
+  test("the common role under a name that a request brought, also one that every JavaScript object has", () => {
     expect([webhookRole(hooks(true), "geese"), webhookRole(hooks(true), "constructor")]).toEqual(["guest", "guest"]);
     expect([rulesFor("geese", hooks(true)), rulesFor("constructor", hooks(true))]).toEqual([null, null]);
   });

@@ -26,6 +26,16 @@ async function shown(options: PreviewBenchOptions = {}): Promise<World> {
   return at;
 }
 
+/** A turn whose first words are being sent: the platform has not answered yet. */
+async function beingSent(options: PreviewBenchOptions = {}): Promise<World> {
+  const at = previewBench(options);
+  at.state.holding = "send";
+  await at.start();
+  at.say("a");
+  await settle(at.clock, FIRST_MS);
+  return at;
+}
+
 describe("a turn that is shown", () => {
   test("types until there is something to read, and is edited at the pace of its platform from then on", async () => {
     const at = previewBench();
@@ -57,11 +67,7 @@ describe("a turn that is shown", () => {
   });
 
   test("is edited a while after it was sent, also when more was said while it was sent", async () => {
-    const at = previewBench();
-    at.state.holding = "send";
-    await at.start();
-    at.say("a");
-    await settle(at.clock, FIRST_MS);
+    const at = await beingSent();
     at.say("b");
     at.letGo();
     await settle(at.clock, GAP_MS - 1);
@@ -72,11 +78,7 @@ describe("a turn that is shown", () => {
   });
 
   test("is noted before it is sent, and its message when that is known", async () => {
-    const at = previewBench();
-    at.state.holding = "send";
-    await at.start();
-    at.say("a");
-    await settle(at.clock, FIRST_MS);
+    const at = await beingSent();
     expect(at.noted()).toMatchObject({ to, where: "1", message: null, taken: false });
     at.letGo();
     await settle(at.clock);
@@ -234,11 +236,7 @@ describe("the reply of a turn that is shown", () => {
   test.each([false, true])(
     "waits for a message that is being sent, unless a repeat finds it (%p)",
     async (recognises) => {
-      const at = previewBench({ recognises });
-      at.state.holding = "send";
-      await at.start();
-      at.say("a");
-      await settle(at.clock, FIRST_MS);
+      const at = await beingSent({ recognises });
       let taken: unknown = null;
       const taking = at.take().then((given) => (taken = given));
       await settle(at.clock);
@@ -343,11 +341,7 @@ describe("something else that is said during a turn that is shown", () => {
   });
 
   test("waits for a message that is being sent, and removes it", async () => {
-    const at = previewBench();
-    at.state.holding = "send";
-    await at.start();
-    at.say("a");
-    await settle(at.clock, FIRST_MS);
+    const at = await beingSent();
     const dropping = at.drop();
     await settle(at.clock);
     expect(at.written()).toEqual(["send a"]);
@@ -372,13 +366,11 @@ describe("something else that is said during a turn that is shown", () => {
   });
 
   test("gives up a call whose message a repeat would find", async () => {
-    const at = previewBench({ recognises: true });
-    at.state.holding = "send";
-    await at.start();
-    at.say("a");
-    await settle(at.clock, FIRST_MS);
+    const at = await beingSent({ recognises: true });
     await at.drop();
+    expect(at.written()).toEqual(["send a"]);
     await at.stop();
+    expect(at.clock.pending()).toBe(0);
   });
 });
 
@@ -421,11 +413,7 @@ describe("the end of a channel that shows a turn", () => {
   });
 
   test("waits for a message that is being sent where nothing else would tell which it is, and notes it", async () => {
-    const at = previewBench();
-    at.state.holding = "send";
-    await at.start();
-    at.say("a");
-    await settle(at.clock, FIRST_MS);
+    const at = await beingSent();
     let isOver = false;
     const stopping = at.stop().then(() => (isOver = true));
     await settle(at.clock);

@@ -200,10 +200,12 @@ test("a text is sent as it is, and not called a form", async () => {
   expect(seen.at(-1)?.headers["content-type"] ?? "").not.toContain("form");
 });
 
-test("a name that means nothing could not be reached", async () => {
+test("a host whose name leads to no address is told as one that does not exist", async () => {
   const deps = { clock: systemClock, resolve: async () => [] };
   const stream = createGuardedStream(deps, { trustedOrigins: [], maxBytes: 1, idleMs: 1 });
-  await expect(stream("http://nowhere.example/")).rejects.toThrow("it could not be reached");
+  await expect(stream("http://nowhere.example/")).rejects.toThrow(
+    "it could not be reached: there is no host of that name",
+  );
 });
 
 test.each(["PUT", "CONNECT", "patch"])("the method %s is not called", async (method) => {

@@ -422,7 +422,7 @@ test("whoever gives up a picture gives up making it smaller", async () => {
   expect(seen[0]).toBe(stop.signal);
 });
 
-test("a person whose files have all arrived is remembered by nobody: what was on the way is given back", async () => {
+test("files that were refused leave the daily share of a person as it was", async () => {
   await using w = await world({ dailyBytes: 2 * MIB });
   for (let n = 0; n < 3; n++) await w.files.keep(file(new Uint8Array(2 * MIB)), NEVER); // each too large
   expect((await w.files.keep(file(new Uint8Array(MIB - 1)), NEVER)).kind).toBe("kept");

@@ -155,7 +155,7 @@ export const AgentSection = Type.Object(
         max: Type.Optional(
           wholeNumber(
             { minimum: 1, maximum: 64 },
-            "Agent processes at most. Each takes about 90 MB. Default: what the machine can hold, measured at the start: half of its free memory, 16 for each core, 2 to 64. `pi-gw status` shows the number.",
+            "Agent processes at most. Each takes about 90 MB. Default: what the machine can hold, measured at the start: one for each 100 MB of half of its free memory, at most 16 for each core, 2 to 64. `pi-gw status` shows the number.",
           ),
         ),
         idleMs: duration(

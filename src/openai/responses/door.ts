@@ -37,7 +37,7 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
     if (asked.request.settings.store) made++;
     if (made === PRUNE_EVERY) {
       made = 0;
-      background(log, "old responses stay", prune);
+      background(log, "could not delete old responses", prune);
     }
     return newResponse(asked, ids.next("resp"), clock);
   };
@@ -72,7 +72,7 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
     },
     compact: (asked, signal) => compactConversation(deps, asked, signal),
     async recover() {
-      background(log, "old responses stay", prune);
+      background(log, "could not delete old responses", prune);
       return endInterrupted(store);
     },
     [Symbol.asyncDispose]: () => backgrounds[Symbol.asyncDispose](),

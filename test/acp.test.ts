@@ -49,6 +49,7 @@ beforeAll(async () => {
     config: {
       models,
       agent: { ...agent, extensions: [extension], tools: ["ask_choice", "add_task", "edit"] },
+      agents: [{ id: "coder" }, { id: "writer" }],
       tools: { approvals: { ask: ["add_task"], never: ["ask_choice"] } },
     },
   });
@@ -66,8 +67,11 @@ afterAll(async () => {
 });
 
 /** An editor that answers every permission as told, and remembers what it was shown. */
-function editor(choose: (request: acp.RequestPermissionRequest) => string | null = () => null) {
-  const child = Bun.spawn([process.execPath, "--no-env-file", MAIN, "acp", "--home", home.path], {
+function editor(
+  choose: (request: acp.RequestPermissionRequest) => string | null = () => null,
+  flags: readonly string[] = [],
+) {
+  const child = Bun.spawn([process.execPath, "--no-env-file", MAIN, "acp", "--home", home.path, ...flags], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   children.push(child);
@@ -92,7 +96,24 @@ function editor(choose: (request: acp.RequestPermissionRequest) => string | null
     updates.flatMap((one) =>
       one.sessionUpdate === "agent_message_chunk" && one.content.type === "text" ? [one.content.text] : [],
     );
-  return { agent, updates, permissions, said, child };
+  const commands = () =>
+    updates.flatMap((one) => (one.sessionUpdate === "available_commands_update" ? one.availableCommands : []));
+  return { agent, updates, permissions, said, commands, child };
+}
+
+/** As editors are offered them: one for everybody, one for owners. */
+const STOP = { name: "stop", description: expect.any(String) };
+const SESSIONS = { name: "sessions", description: expect.any(String), input: { hint: "[words]" } };
+
+/** A key that may chat and read, for these agents. */
+async function keyFile(agents: readonly string[]): Promise<{ readonly id: string; readonly file: string }> {
+  const body = JSON.stringify({ name: "my editor", scopes: ["chat", "read"], agents });
+  const headers = { "content-type": "application/json" };
+  const response = await gateway.fetch("/api/keys", { method: "POST", headers, body });
+  const { secret, key } = (await response.json()) as { secret: string; key: { id: string } };
+  const file = join(home.path, `${key.id}.txt`);
+  await writeFile(file, secret);
+  return { id: key.id, file };
 }
 
 const text = (words: string): acp.ContentBlock[] => [{ type: "text", text: words }];
@@ -122,6 +143,7 @@ describe("an editor", () => {
     expect(second.updates).toMatchObject([
       { sessionUpdate: "user_message_chunk", content: { text: expect.stringContaining("Good morning") } },
       { sessionUpdate: "agent_message_chunk", content: { text: "hello there" } },
+      { sessionUpdate: "available_commands_update", availableCommands: expect.arrayContaining([SESSIONS]) },
     ]);
   });
 
@@ -192,9 +214,32 @@ describe("an editor", () => {
     expect(made.said().join("")).toContain("hello there");
   });
 
+  test("with a key for some agents talks to one of them, and is offered the commands that the key may use", async () => {
+    const key = await keyFile(["coder", "writer"]);
+    const made = editor(() => null, ["--key-file", key.file, "--agent", "writer"]);
+    const sessionId = await begin(made);
+    expect(sessionId).toStartWith(`agent:writer:api:dm:${key.id}.acp-`);
+    await waitFor("the commands", () => made.commands().length > 0);
+    expect(made.commands()).toContainEqual(STOP);
+    expect(made.commands()).not.toContainEqual(SESSIONS);
+    await made.agent.request("session/prompt", { sessionId, prompt: text("Good morning") });
+    await made.agent.request("session/prompt", { sessionId, prompt: text("/status") });
+    expect(made.said().join("")).toMatch(/^hello there.*Model: fake\/fake-1/);
+    const { sessions } = await made.agent.request("session/list", {});
+    expect(sessions.map((one) => one.sessionId)).toContain(sessionId);
+  });
+
+  test("with a key for other agents is refused with the reason before anything is said", async () => {
+    const key = await keyFile(["coder"]);
+    const made = editor(() => null, ["--key-file", key.file, "--agent", "writer"]);
+    await expect(begin(made)).rejects.toThrow("This key is not for the agent writer.");
+  });
+
   test("gets the reply of a slash command, and ends with its input", async () => {
     const made = editor();
     const sessionId = await begin(made);
+    await waitFor("the commands", () => made.commands().length > 0);
+    expect(made.commands()).toContainEqual(SESSIONS);
     await made.agent.request("session/prompt", { sessionId, prompt: text("/status") });
     expect(made.said().join("")).toContain("fake/fake-1");
     made.child.stdin.end();

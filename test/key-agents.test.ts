@@ -282,7 +282,10 @@ describe.each(KEYS)("a key with %s,", (_which, scopes, agents) => {
   test("gets nothing of another agent from any method of the socket", async () => {
     const socket = await openSocket({ url: gateway.url, token: key.secret }, null);
     const leaks: unknown[] = [];
-    for (const [method, params] of Object.entries(methodsFor(facts))) {
+    const calls = Object.entries(methodsFor(facts)).flatMap(([method, given]) =>
+      [given].flat().map((params: object) => [method, params] as const),
+    );
+    for (const [method, params] of calls) {
       const [text, isRefusal] = await socket.request(method, params).then(
         (result) => [JSON.stringify(result), false] as const,
         (error: unknown) => [String(error), true] as const,
@@ -335,7 +338,8 @@ describe.each(KEYS)("a key with %s,", (_which, scopes, agents) => {
   });
 });
 
-function methodsFor(of: Facts): Record<keyof WireMethods, object> {
+/** Each method with each way to name something of the other agent. */
+function methodsFor(of: Facts): Record<keyof WireMethods, object | readonly object[]> {
   const session = of.session;
   const job = { schedule: { kind: "every", expr: "1d" }, task: "x", agentId: "bravo" };
   return {
@@ -345,8 +349,15 @@ function methodsFor(of: Facts): Record<keyof WireMethods, object> {
     "chat.cancel": { id: of.waiting },
     "chat.edit": { id: of.waiting, text: "changed" },
     "chat.react": { id: `${of.turn}:0`, emoji: "👍" },
-    "chat.send": { session, text: "hi", clientId: "k1" },
-    "chat.steer": { session, text: "hi", clientId: "k2" },
+    "chat.send": [
+      { session, text: "hi", clientId: "k1" },
+      { session: "plans", agent: "bravo", text: "hi", clientId: "k3" },
+    ],
+    "chat.steer": [
+      { session, text: "hi", clientId: "k2" },
+      { session: "plans", agent: "bravo", text: "hi", clientId: "k4" },
+    ],
+    "commands.list": [{ session }, { session: "plans", agent: "bravo" }],
     "cron.add": { id: "mine", ...job },
     "cron.list": {},
     "cron.pause": { id: of.job },

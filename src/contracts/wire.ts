@@ -5,6 +5,7 @@ import type { JobsStatus } from "./automation/jobs.ts";
 import type { LimitState } from "./budget.ts";
 import type { OpenQuestion } from "./channels/question.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
+import type { Command } from "./command.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
 import type { McpServerState } from "./mcp.ts";
@@ -35,6 +36,8 @@ export interface WireMethods {
   "chat.send": {
     params: {
       session: string;
+      /** Whose session a short name means. Left out: whom the bindings name, for a key one of its agents. */
+      agent?: string;
       text: string;
       clientId: string;
       attachments?: readonly { mediaId: string }[];
@@ -45,7 +48,7 @@ export interface WireMethods {
   };
   /** As chat.send, for a message that is to be steered into the running answer, whatever the queue mode. */
   "chat.steer": {
-    params: { session: string; text: string; clientId: string };
+    params: { session: string; agent?: string; text: string; clientId: string };
     result: { accepted: string; sessionKey: string; duplicate: boolean };
   };
   /** `id` as it was accepted; only as long as it waits, and for the one who sent it. */
@@ -55,6 +58,11 @@ export interface WireMethods {
   /** A reaction to a message of the assistant; null removes it. The assistant hears of it with its next turn. */
   "chat.react": { params: { id: string; emoji: string | null }; result: { reacted: boolean } };
   "chat.abort": { params: { session: string }; result: { aborted: boolean } };
+  /** The slash commands that the caller may use in this session, which need not be there yet. */
+  "commands.list": {
+    params: { session: string; agent?: string };
+    result: { sessionKey: string; items: readonly WireCommand[] };
+  };
   "sessions.list": {
     params: SessionFilter & { limit?: number; cursor?: string };
     result: { items: readonly SessionSummary[]; next?: string };
@@ -95,6 +103,9 @@ export interface WireMethods {
   subscribe: { params: { events: readonly string[]; sinceSeq?: number }; result: { seq: number } };
   status: { params: Record<string, never>; result: GatewayStatus };
 }
+
+/** `name` without the slash. `usage`: its arguments, for people; absent where it takes none. */
+type WireCommand = Pick<Command, "name" | "help" | "usage">;
 
 /** A conversation as of `seq`: apply later events on top of it. `mediaUrls` are signed and expire. */
 export interface SessionView {

@@ -10,6 +10,7 @@ import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, Webhook } from "../contracts/channels/platform.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { InboundMessage, MediaRef, QuotedText } from "../contracts/chat.ts";
+import type { Commands } from "../contracts/command.ts";
 import type { Conversations } from "../contracts/conversations.ts";
 import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
@@ -83,8 +84,9 @@ interface MessageDeps {
   platformWebhook(path: string): Webhook | null;
 }
 
-/** Who may write, and what they may spend. */
+/** Who may write, what they may tell the gateway itself, and what they may spend. */
 interface PeopleDeps {
+  readonly commands: Pick<Commands, "list">;
   readonly pairing: Pick<Pairing, "list" | "approve" | "revoke" | "undo">;
   readonly budget: Pick<Budget, "today" | "limits">;
   readonly keys: ApiKeys;

@@ -80,6 +80,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         platformWebhook: messages.platforms.webhook,
       },
       people: {
+        commands: messages.commands,
         pairing: people.pairing,
         budget: people.budget,
         keys: people.keys,

@@ -1,9 +1,18 @@
 /** `pi-gw acp`: an editor that speaks the Agent Client Protocol talks to a session of the running gateway, over stdin and stdout. */
-import { agent, type AgentApp, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
+import {
+  agent,
+  type AgentApp,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import { EXIT_OK } from "../exit-code.ts";
 import { openTarget } from "../key-file.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
+import { commandsUpdate, withAnnouncements } from "./announcements.ts";
 import { createGatewaySocket, type GatewaySocket } from "./gateway-socket.ts";
 import { promptTurn } from "./prompt-turn.ts";
 import { promptParts, replayOf } from "./session-updates.ts";
@@ -22,6 +31,7 @@ interface AcpWorld {
   readonly folders: Map<string, string>;
   /** What the editor can do. */
   readonly editor: { hasForms: boolean };
+  readonly afterAnswer: ReturnType<typeof withAnnouncements>["afterAnswer"];
 }
 
 /** Sessions of editors begin so: they are found again by it. */
@@ -32,14 +42,16 @@ const LISTED = 50;
 /** Ends when the editor closes its end. */
 export async function serveAcp(world: CliWorld, flags: AcpFlags): Promise<number> {
   using socket = createGatewaySocket(await openTarget(world, flags));
+  const { stream, afterAnswer } = withAnnouncements(ndJsonStream(outputOf(world), inputOf(world)));
   const acp: AcpWorld = {
     world,
     socket,
     agent: flags.agent,
     folders: new Map(),
     editor: { hasForms: false },
+    afterAnswer,
   };
-  const connection = appOf(acp).connect(ndJsonStream(outputOf(world), inputOf(world)));
+  const connection = appOf(acp).connect(stream);
   await connection.closed;
   return EXIT_OK;
 }
@@ -60,19 +72,16 @@ function appOf(acp: AcpWorld): AgentApp {
         },
       };
     })
-    .onRequest(methods.agent.session.new, ({ params }) => {
-      const name = `${PREFIX}${world.ids.next("s").replaceAll("_", "-")}`;
-      const sessionId = acp.agent === undefined ? name : `agent:${acp.agent}:api:dm:${name}`;
-      folders.set(sessionId, params.cwd);
-      return { sessionId };
-    })
+    .onRequest(methods.agent.session.new, ({ params }) => told(() => newSession(acp, params.cwd)))
     .onRequest(methods.agent.session.load, ({ params, client }) =>
       told(async () => {
         const { sessionId, cwd } = params;
         folders.set(sessionId, cwd);
         const { session, items } = await socket.ask("sessions.get", { session: sessionId, limit: REPLAYED });
         if (!session) throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
-        for (const update of items.flatMap(replayOf)) await client.notify("session/update", { sessionId, update });
+        const commands = await commandsIn(acp, sessionId);
+        for (const update of [...items.flatMap(replayOf), ...commands])
+          await client.notify("session/update", { sessionId, update });
         return {};
       }),
     )
@@ -101,7 +110,7 @@ function appOf(acp: AcpWorld): AgentApp {
         const mediaIds = await socket.upload(images, signal);
         const cwd = folders.get(sessionId) ?? world.cwd;
         const said = { session: sessionId, text, mediaIds, clientId: world.ids.next("acp") };
-        const deps = { socket, warn: (error: unknown) => world.stderr(`${sentenceOf(error)}\n`) };
+        const deps = { socket, warn: (error: unknown) => warn(world, error) };
         const asking = { client, sessionId, cwd, hasForms: editor.hasForms };
         return { stopReason: await promptTurn(deps, asking, said, signal) };
       }),
@@ -109,6 +118,27 @@ function appOf(acp: AcpWorld): AgentApp {
     .onNotification(methods.agent.session.cancel, ({ params }) =>
       told(async () => void (await socket.ask("chat.abort", { session: params.sessionId }))),
     );
+}
+
+/** Throws GatewayError when nobody may speak there with the credential of this editor. */
+async function newSession({ world, socket, agent: named, folders, afterAnswer }: AcpWorld, cwd: string) {
+  const session = `${PREFIX}${world.ids.next("s").replaceAll("_", "-")}`;
+  const asked = named === undefined ? { session } : { session, agent: named };
+  const { sessionKey, items } = await socket.ask("commands.list", asked);
+  const sessionId = named === undefined ? session : sessionKey; // the key says whose it is, also to an editor without `--agent`
+  folders.set(sessionId, cwd);
+  afterAnswer(sessionId, commandsUpdate(items));
+  return { sessionId };
+}
+
+/** A session that can be read and not spoken in is shown without commands. */
+async function commandsIn({ world, socket }: AcpWorld, session: string): Promise<readonly SessionUpdate[]> {
+  try {
+    return [commandsUpdate((await socket.ask("commands.list", { session })).items)];
+  } catch (error) {
+    warn(world, error);
+    return [];
+  }
 }
 
 /** `acp-…` of `agent:default:api:dm:acp-…`, and of `agent:default:api:dm:key-1.acp-…`. */
@@ -145,6 +175,10 @@ async function told<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const INTERNAL_ERROR = -32_603;
+
+function warn(world: CliWorld, error: unknown): void {
+  world.stderr(`${sentenceOf(error)}\n`);
+}
 
 function sentenceOf(error: unknown): string {
   if (isGatewayError(error)) return error.say;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { KEY_SCOPES, type KeyScope } from "../../contracts/api-keys.ts";
 import { ERRORS } from "../../contracts/errors.ts";
-import type { SessionKey } from "../../contracts/ids.ts";
+import type { AgentId, SessionKey } from "../../contracts/ids.ts";
 import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
 import { makeKey } from "../../testing/http/test-keys.ts";
 import { openWs } from "../../testing/http/ws-client.ts";
@@ -92,6 +92,7 @@ const METHODS: typeof ROUTES = {
   "chat.react": ["all"],
   "chat.send": ["chat"],
   "chat.steer": ["chat"],
+  "commands.list": ["chat"],
   "cron.add": ["all"],
   "cron.list": ["read", "all"],
   "cron.pause": ["all"],
@@ -252,7 +253,11 @@ describe("a key for one agent", () => {
 
   test.each<[string, object]>([
     ["chat.send", { session: elsewhere, text: "hi", clientId: "c1" }],
+    ["chat.send", { session: "main", agent: "default", text: "hi", clientId: "c1" }],
     ["chat.steer", { session: elsewhere, text: "hi", clientId: "c1" }],
+    ["chat.steer", { session: "main", agent: "default", text: "hi", clientId: "c1" }],
+    ["commands.list", { session: elsewhere }],
+    ["commands.list", { session: "main", agent: "default" }],
     ["chat.abort", { session: elsewhere }],
     ["sessions.get", { session: elsewhere }],
     ["sessions.reset", { session: elsewhere }],
@@ -263,6 +268,24 @@ describe("a key for one agent", () => {
     const answer = await ws.askRaw(JSON.stringify({ id: "1", method, params }));
     expect(answer).toMatchObject({ ok: false, error: { code: "forbidden" } });
     expect(world.received).toEqual([]);
+  });
+
+  test("speaks over the socket with the agent it names, and is shown the commands that it may use", async () => {
+    await using world = startHttpWorld();
+    const { headers, key } = await makeKey(world.deps.people.keys, { scopes: ["chat"], agents: ["first", "helper"] });
+    using ws = await openWs(world, headers);
+    const named = { session: "notes", agent: "helper" };
+    const sessionKey = `agent:helper:api:dm:${key.id}.notes`;
+    const items = [{ name: "stop", help: "ends it" }];
+    expect(await ws.ask("commands.list", named)).toEqual({ sessionKey, items });
+    await ws.ask("chat.send", { ...named, text: "hi", clientId: "c1" });
+    await ws.ask("chat.steer", { ...named, text: "hi", clientId: "c2" });
+    expect(world.received.map(({ agentId }) => agentId)).toEqual(["helper" as AgentId, "helper" as AgentId]);
+    using operator = await openWs(world);
+    expect(await operator.ask("commands.list", named)).toEqual({
+      sessionKey: "agent:helper:api:dm:notes",
+      items: [{ name: "restart", help: "ends it" }],
+    });
   });
 
   test("lists sessions, turns and calls of that agent and of no other", async () => {

@@ -4,7 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "./cron-methods.ts";
-import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS } from "../chat/accept-message.ts";
+import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS, ownSession } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import {
   ADMIN,
@@ -37,6 +37,8 @@ type Said = Params<"chat.send"> & { readonly steer?: boolean };
 
 const MAX_EVENT_NAMES = 32;
 const session = Type.String({ minLength: 1, maxLength: 512 });
+/** As in POST /api/chat. */
+const agent = Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$" }));
 const clientId = Type.String({ pattern: "^[\\w-]{1,128}$" });
 /** One reaction: no letters, no digits, nothing a model could read as words. */
 const emoji = Type.Union([
@@ -60,6 +62,7 @@ type Named<Prefix extends string> = Record<Extract<keyof WireMethods, `${Prefix}
 const sendParams = () =>
   checkedObject({
     session,
+    agent,
     text,
     clientId,
     replyTo: Type.Optional(replyId),
@@ -77,7 +80,7 @@ function chatMethods(deps: HttpDeps, { limits, stopping }: ServerParts): Named<"
   };
   return {
     "chat.send": method<"chat.send">(CHAT, sendParams(), send),
-    "chat.steer": method<"chat.steer">(CHAT, checkedObject({ session, text, clientId }), (said, socket) =>
+    "chat.steer": method<"chat.steer">(CHAT, checkedObject({ session, agent, text, clientId }), (said, socket) =>
       send({ ...said, steer: true }, socket),
     ),
     "chat.cancel": method<"chat.cancel">(CHAT, checkedObject({ id }), (asked, socket) =>
@@ -107,8 +110,13 @@ const SESSION_LIST = {
   archived: Type.Optional(Type.Boolean()),
 };
 
-function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions"> {
+function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions" | "commands"> {
   return {
+    "commands.list": method<"commands.list">(CHAT, checkedObject({ session, agent }), (asked, socket) => {
+      const asking = identityOf(socket);
+      const { sessionKey } = ownSession(deps, asked, asking);
+      return { sessionKey, items: deps.people.commands.list(callerOf(asking).role) };
+    }),
     "sessions.list": method<"sessions.list">(READ_SESSIONS, checkedObject(SESSION_LIST), async (asked, socket) => {
       const asking = identityOf(socket);
       const { limit: _limit, cursor: _cursor, ...wanted } = asked;

@@ -102,6 +102,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       platformWebhook: (path) => memory.webhooks.get(path) ?? null,
     },
     people: {
+      commands: { list: (role) => [{ name: role === "owner" ? "restart" : "stop", help: "ends it" }] },
       keys: testKeys({ clock, ids, log, events }),
       pairing: memory.pairing,
       budget: freeBudget(),

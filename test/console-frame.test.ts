@@ -81,7 +81,7 @@ test("Ctrl+K finds commands, views, conversations and jobs, for a keyboard alone
   await using on = await visit(browser, gateway);
   await on.ask("echo: the ficus is thirsty");
   const field = on.page.getByRole("combobox", { name: "Find a conversation, view, command or job" });
-  const option = on.page.getByRole("option");
+  const option = on.page.getByRole("listbox", { name: "Found" }).getByRole("option");
   const find = async (typed: string, group: string) => {
     await on.page.keyboard.press("Control+k");
     await field.pressSequentially(typed);

@@ -273,6 +273,25 @@ describe("a yes for the session", () => {
     expect(await approvals.grantedBy(SESSION, "bash")).toBe(ANNA);
   });
 
+  test("to a change of one folder holds for this tool in this folder alone, also after a crash", async () => {
+    await using at = await world();
+    const papers = { tool: "write", covers: "write /papers" };
+    const { answer, id } = await at.asked(papers);
+    await at.approvals.decide(id, "session", ANNA);
+    expect(await answer).toBe("session");
+    expect(await at.ask(question({ ...papers, callId: "c2", hash: "h2" }), NEVER)).toBe("session");
+    for (const covers of ["write /letters", "edit /papers", undefined]) {
+      const other = await at.asked({ tool: "write", ...(covers === undefined ? {} : { covers }) });
+      expect([covers, other.id]).not.toEqual([covers, ""]);
+      await at.approvals.decide(other.id, "deny", ANNA);
+      expect(await other.answer).toBe("deny");
+    }
+    expect((await at.ended()).map(({ tool }) => tool)).toEqual(["write", "write", "write", "write"]);
+    const { approvals } = await at.real.reopen();
+    expect(await approvals.grantedBy(SESSION, "write /papers")).toBe(ANNA);
+    expect(await approvals.grantedBy(SESSION, "write")).toBeNull();
+  });
+
   test("is no yes for a tool that has become another one since", async () => {
     await using at = await world();
     const { answer, id } = await at.asked();

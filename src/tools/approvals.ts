@@ -35,6 +35,8 @@ export const MAX_OPEN = 100;
 
 interface Open {
   readonly shown: PendingApproval;
+  /** What an answer for the session holds for. */
+  readonly covers: string;
   readonly answer: Deferred<ApprovalAnswer>;
   /** Before that nobody sees it: what was shown survives a crash. */
   stored: boolean;
@@ -49,7 +51,9 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
   const end = async (entry: Open, by: Principal | null, decision: ApprovalEnd["decision"]): Promise<boolean> => {
     const at = deps.clock.now();
     const made: ApprovalEnd =
-      decision === "expired" || by === null ? { decision: "expired", by: null, at } : { decision, by, at };
+      decision === "expired" || by === null
+        ? { decision: "expired", by: null, at }
+        : { decision, by, at, covers: entry.covers };
     if (!(await deps.store.end(entry.shown.id, made))) return false;
     close(entry, made);
     return true;
@@ -97,13 +101,14 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
       return (await end(entry, by, decision)) ? "done" : "unknown";
     },
     async ask(question, signal) {
-      const { tool, caller } = question;
-      const grantedBy = question.anew ? null : await deps.store.grantedBy(caller.sessionKey, tool);
+      const { tool, caller, covers = tool } = question;
+      const grantedBy = question.anew ? null : await deps.store.grantedBy(caller.sessionKey, covers);
       if (grantedBy !== null && (await deps.mayDecide(grantedBy, null))) return "session"; // an owner of then may be none now
       if (signal.aborted) return "expired";
       if (isFull(open, caller.sessionKey)) return "full";
       const { waitMs } = options();
-      const entry: Open = { shown: shownOf(deps, question, waitMs), answer: deferred(), stored: false, late: false };
+      const shown = shownOf(deps, question, waitMs);
+      const entry: Open = { shown, covers, answer: deferred(), stored: false, late: false };
       open.set(entry.shown.id, entry); // counts from now on, and cannot be answered before it is stored
       return wait(deps, { entry, question, waitMs, expire, forget: () => open.delete(entry.shown.id) }, signal);
     },

@@ -356,11 +356,12 @@ describe("pi tools", () => {
     const world = toolWorld([]);
     world.rules.now = policy({ profile: () => "workspace" });
     world.hooks.on("before_tool_call", () => ({ params: { path: "/granted/a" } }), "mover");
-    const asks = (params: unknown) => (JSON.stringify(params).includes("granted") ? "it changes /granted" : null);
+    const asks = (params: unknown) =>
+      JSON.stringify(params).includes("granted") ? { because: "it changes /granted", folder: "/granted" } : null;
     const write = (callId: string) =>
       world.gate.admit({ tool: "write", callId, params: { path: "a" }, path: "pi", context: OWNER, asks }, never);
     expect(await write("first")).toMatchObject({ kind: "refused", code: "approval_denied" });
-    expect(world.approvals.asked.map(({ because }) => because)).toEqual(["it changes /granted"]);
+    expect(world.approvals.asked).toMatchObject([{ because: "it changes /granted", covers: "write /granted" }]);
     world.rules.now = policy({ profile: () => "workspace", approvals: { ask: [], never: ["write"] } });
     expect(await write("second")).toMatchObject({ kind: "go" });
     expect(world.approvals.asked).toHaveLength(1);

@@ -4,6 +4,7 @@
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { ToolQuestion } from "../../contracts/tools/tool.ts";
 
 export type Confined =
   | { readonly kind: "inside"; readonly params: Readonly<Record<string, unknown>> }
@@ -51,7 +52,7 @@ export function confine(
 }
 
 /** Why an owner is asked before this call: it changes a folder outside of the workspace. Null: nobody is, as far as the path is concerned. */
-export function asksOwner(room: Room, tool: string, params: Readonly<Record<string, unknown>>): string | null {
+export function asksOwner(room: Room, tool: string, params: Readonly<Record<string, unknown>>): ToolQuestion | null {
   if (!CHANGES.has(tool)) return null;
   const confined = confine(room, tool, params);
   const path = confined.kind === "inside" ? confined.params["path"] : null;
@@ -59,7 +60,7 @@ export function asksOwner(room: Room, tool: string, params: Readonly<Record<stri
   const around = room.writable.filter((folder) => isInside(realPath(folder, false) ?? folder, path));
   const innermost = around.toSorted((a, b) => b.length - a.length)[0];
   return innermost !== undefined && room.asks.includes(innermost)
-    ? `it changes ${innermost}, outside of the workspace`
+    ? { because: `it changes ${innermost}, outside of the workspace`, folder: innermost }
     : null;
 }
 

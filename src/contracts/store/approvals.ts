@@ -4,8 +4,8 @@ import type { Listed, Page } from "../paging.ts";
 import type { ApprovalDecision } from "../tools/approval.ts";
 
 export interface ApprovalStore {
-  /** Who allowed this tool in this conversation, which has not been begun anew since; null: nobody. */
-  grantedBy(sessionKey: SessionKey, tool: string): Promise<Principal | null>;
+  /** Who allowed this in this conversation, which has not been begun anew since; null: nobody. It is a tool, or what an end `covers`. */
+  grantedBy(sessionKey: SessionKey, covered: string): Promise<Principal | null>;
   put(asked: AskedApproval): Promise<void>;
   /** The first end counts; `session` is remembered with it. False: there is no open question with this id, any more. */
   end(id: string, end: ApprovalEnd): Promise<boolean>;
@@ -33,10 +33,12 @@ export interface AskedApproval {
   readonly expiresAt: number;
 }
 
-export type ApprovalEnd = { readonly at: number } & (
-  | { readonly decision: ApprovalDecision; readonly by: Principal }
-  | { readonly decision: "expired"; readonly by: null } // nobody decided
-);
+export type ApprovalEnd = { readonly at: number } &
+  /** `covers`: what `session` allows, where that is not every call of the tool. */
+  (
+    | { readonly decision: ApprovalDecision; readonly by: Principal; readonly covers?: string }
+    | { readonly decision: "expired"; readonly by: null } // nobody decided
+  );
 
 export interface EndedApproval extends AskedApproval {
   readonly decision: ApprovalEnd["decision"];

@@ -38,6 +38,8 @@ export interface ApprovalQuestion {
   readonly hash: string;
   /** An earlier answer for the whole session does not count: the tool is another one by now. */
   readonly anew?: true;
+  /** What an answer for the whole session holds for, such as `write /home/ada/papers`; absent: every call of the tool. */
+  readonly covers?: string;
 }
 
 export type ApprovalDecision = "once" | "session" | "deny";

@@ -242,9 +242,16 @@ export interface ToolRequest {
   readonly path: ToolPath;
   readonly context: ToolContext;
   /** Why an owner is asked before it runs with these parameters, which hooks may have changed; null: as far as the caller knows, nobody is. */
-  asks?(params: unknown): string | null;
+  asks?(params: unknown): ToolQuestion | null;
   /** Where progress goes, when somebody can show it. */
   readonly onUpdate?: (partial: ToolResult) => void;
+}
+
+export interface ToolQuestion {
+  /** Why: a part of a sentence. */
+  readonly because: string;
+  /** The folder that the call would change: a yes for the session is for this one alone. */
+  readonly folder: string;
 }
 
 export type ToolRefusalCode =

@@ -28,9 +28,9 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
   const { granted, add, open, end, grant, list, prune } = statements(sql);
   const writeAudited = createAuditedWrite(write, audit);
   return {
-    grantedBy: (sessionKey, tool) =>
+    grantedBy: (sessionKey, covered) =>
       read(function* () {
-        return (yield* granted.first({ sessionKey, tool }))?.given_by ?? null;
+        return (yield* granted.first({ sessionKey, tool: covered }))?.given_by ?? null;
       }),
     async put(asked) {
       await writeAudited(function* () {
@@ -44,7 +44,8 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
         if (!question) return null;
         yield* end.run({ id, decision: made.decision, decided_by: made.by, decided_at: made.at });
         const { session_key, tool } = question;
-        if (made.decision === "session") yield* grant.run({ session_key, tool, given_by: made.by, at: made.at });
+        if (made.decision === "session")
+          yield* grant.run({ session_key, tool: made.covers ?? tool, given_by: made.by, at: made.at });
         return yield* audit.append(endedEntry(id, question, made));
       }),
     ended: (page) =>

@@ -94,7 +94,7 @@ function problemsOf({ usable, params }: Draft): readonly Problem[] {
 async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
   const outside = draft.request.asks?.(draft.params) ?? null;
   const { review } = draft.tool;
-  const reason = review?.because ?? draft.askBecause ?? needsApproval(draft.tool, deps.policy(), outside);
+  const reason = review?.because ?? draft.askBecause ?? needsApproval(draft.tool, deps.policy(), outside?.because);
   if (reason === null) return draft;
   const { mask } = deps;
   const because = mask.text(reason); // a plugin's words, for owners to read
@@ -115,6 +115,7 @@ async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
     shown: scrubJson(params, deps.scrub),
     hash,
     ...(review ? { anew: true as const } : {}),
+    ...(outside ? { covers: `${tool} ${outside.folder}` } : {}),
   };
   const askedAt = deps.clock.elapsed();
   const answer = await deps.approvals.ask(question, signal);

@@ -8,6 +8,7 @@ import { tempHome } from "../../testing/temp-home.ts";
 const real = { ...fs };
 let steps: string[] = [];
 let beforeOpen: (path: string) => Promise<void> = async () => undefined;
+let afterStat: (path: string) => Promise<void> = async () => undefined;
 let diskIsFull = false;
 let beforeSync: () => Promise<void> = async () => undefined;
 let beforeRename: (from: string) => Promise<void> = async () => undefined;
@@ -25,6 +26,7 @@ async function open(path: string, ...rest: unknown[]) {
         const full = Object.assign(new Error("full"), { code: "ENOSPC" });
         if (key === "sync" && diskIsFull) return beforeSync().then(() => Promise.reject(full));
         const run = (): unknown => (value as (...given: unknown[]) => unknown).apply(target, args);
+        if (key === "stat") return Promise.resolve(run()).then(async (stat) => (await afterStat(path), stat));
         if (!["writeFile", "sync", "close"].includes(String(key)) || name === "read") return run();
         const begun = key === "writeFile" ? slowly().then(run) : Promise.resolve(run());
         // noted when it is done: a step that begins before the one before it has ended is out of order
@@ -51,6 +53,7 @@ const { findConfigFile } = await import("./paths.ts");
 beforeEach(() => {
   steps = [];
   beforeOpen = async () => undefined;
+  afterStat = async () => undefined;
   beforeSync = async () => undefined;
   beforeRename = async () => undefined;
   diskIsFull = false;
@@ -132,6 +135,15 @@ test.each([
   const path = join(home.path, "a.jsonc");
   await real.writeFile(path, " ".repeat(bytes));
   expect((await readConfigText(path, "follow")).kind).toBe(kind as never);
+});
+
+test("a configuration file that grows while it is read is read up to the limit and called too large", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  await real.writeFile(path, "{}");
+  afterStat = () => real.appendFile(path, " ".repeat(1024 * 1024));
+  const because = "It is larger than 1024 KiB.";
+  expect(await readConfigText(path, "follow")).toEqual({ kind: "unreadable", because });
 });
 
 test("an owner who saves while old names are rewritten keeps their text", async () => {

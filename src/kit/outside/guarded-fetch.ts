@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../clock.ts";
 import { orAborted } from "../deferred.ts";
+import { durationText } from "../duration.ts";
 import { isGlobalAddress } from "./addresses.ts";
 import { judgeHost, type Resolver } from "./public-address.ts";
 
@@ -64,7 +65,10 @@ export async function guardedFetch(
   signal: AbortSignal,
 ): Promise<Fetched> {
   signal.throwIfAborted(); // not even the name is looked up
-  using total = deps.clock.deadline(limits.totalMs, () => new Slow());
+  using total = deps.clock.deadline(
+    limits.totalMs,
+    () => new Slow(`it took longer than ${durationText(limits.totalMs)}`),
+  );
   const until = AbortSignal.any([signal, total.signal]);
   let url = request.url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -217,7 +221,7 @@ export async function withIdleLimit<T>(
   { idleMs }: Pick<GuardedLimits, "idleMs">,
   step: Promise<T>,
 ): Promise<T> {
-  using idle = clock.deadline(idleMs, () => new Slow());
+  using idle = clock.deadline(idleMs, () => new Slow(`it sent nothing for ${durationText(idleMs)}`));
   return await orAborted(step, idle.signal);
 }
 

@@ -20,6 +20,8 @@ export interface FloodFigures {
   readonly floodedMs: Spread;
   readonly ratio: { readonly p50: number; readonly p95: number };
   readonly groupTurns: number;
+  /** Group messages that were answered while a direct one waited for its answer. Does not depend on how fast the machine is. */
+  readonly answeredFirst: Spread;
 }
 
 const WARM_UP = 3;
@@ -34,17 +36,25 @@ export async function measureFlood(size: FloodSize): Promise<FloodFigures> {
   const idle = await askAll(gateway, size.asks);
   const flood = startFlood(gateway, size);
   await flood.flowing;
-  const flooded = await askAll(gateway, size.asks);
+  const flooded = await askAll(gateway, size.asks, flood.answered);
   const groupTurns = await flood.stop();
-  const [idleMs, floodedMs] = [spread(idle), spread(flooded)];
+  const [idleMs, floodedMs] = [spread(idle.map(({ ms }) => ms)), spread(flooded.map(({ ms }) => ms))];
   const ratio = { p50: round(floodedMs.p50 / idleMs.p50), p95: round(floodedMs.p95 / idleMs.p95) };
-  return { idleMs, floodedMs, ratio, groupTurns };
+  return { idleMs, floodedMs, ratio, groupTurns, answeredFirst: spread(flooded.map(({ others }) => others)) };
 }
 
-async function askAll(gateway: InProcess, asks: number): Promise<readonly number[]> {
-  const samples: number[] = [];
+interface Asked {
+  readonly ms: number;
+  /** Answers that others had meanwhile. */
+  readonly others: number;
+}
+
+async function askAll(gateway: InProcess, asks: number, answered = () => 0): Promise<readonly Asked[]> {
+  const samples: Asked[] = [];
   for (let at = 0; at < asks + WARM_UP; at++) {
-    samples.push(await timed(() => gateway.ask({ text: `question ${at}`, chat: "dm", scope: "dm" })));
+    const before = answered();
+    const ms = await timed(() => gateway.ask({ text: `question ${at}`, chat: "dm", scope: "dm" }));
+    samples.push({ ms, others: answered() - before });
     await Bun.sleep(PAUSE_MS);
   }
   return samples.slice(WARM_UP);
@@ -64,6 +74,7 @@ function startFlood(gateway: InProcess, { pool, groups, waiting }: FloodSize) {
   const talking = Promise.all(Array.from({ length: waiting }, (_, number) => keepTalking(number)));
   return {
     flowing: flowing.promise,
+    answered: () => answered,
     async stop(): Promise<number> {
       const counted = answered;
       over = true;

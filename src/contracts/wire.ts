@@ -186,6 +186,8 @@ export interface GatewayStatus {
     readonly busy: number;
     readonly waiting: number;
     readonly max: number;
+    /** Why so many, as a sentence without an end. */
+    readonly maxBecause: string;
   };
   /** Why agents cannot be started, as a sentence; null: they can. */
   readonly agentTrouble: string | null;

@@ -114,7 +114,8 @@ function mcpLine({ name, state, tools, trouble }: McpServerStatus): GatewayStatu
 
 /** Gauges that the metrics read at the moment of a request. */
 export function gaugesOf(status: GatewayStatus, http: Pick<HttpServer, "stats">): MetricsGauges {
-  const { uptimeMs, pool, queue, outbox } = status;
+  const { uptimeMs, queue, outbox } = status;
+  const { maxBecause: _words, ...pool } = status.pool;
   const { sockets, requests } = http.stats();
   return { uptimeMs, pool, queue, outbox, sockets, requests, rssBytes: process.memoryUsage.rss() };
 }

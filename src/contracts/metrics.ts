@@ -12,7 +12,11 @@ export interface Metrics {
 }
 
 /** What is asked for at the moment of looking; everything else is counted as it happens. */
-export interface MetricsGauges extends Pick<GatewayStatus, "uptimeMs" | "pool" | "queue" | "outbox"> {
+/** Numbers only. */
+type PoolNumbers = Omit<GatewayStatus["pool"], "maxBecause">;
+
+export interface MetricsGauges extends Pick<GatewayStatus, "uptimeMs" | "queue" | "outbox"> {
+  readonly pool: PoolNumbers;
   readonly sockets: number;
   readonly requests: number;
   readonly rssBytes: number;
@@ -22,7 +26,7 @@ export interface MetricsGauges extends Pick<GatewayStatus, "uptimeMs" | "pool" |
 export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue" | "outbox"> {
   readonly rssBytes: number;
   readonly connections: { readonly sockets: number; readonly requests: number };
-  readonly pool: GatewayStatus["pool"] & {
+  readonly pool: PoolNumbers & {
     readonly spawned: number;
     readonly exited: number;
     /** Of those that exited: nobody had asked them to. */

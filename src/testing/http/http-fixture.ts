@@ -230,7 +230,7 @@ const STATUS: GatewayStatus = {
   uptimeMs: 1,
   model: { name: null, demo: true },
   channels: [],
-  pool: { starting: 0, idle: 1, busy: 0, waiting: 0, max: 4 },
+  pool: { starting: 0, idle: 1, busy: 0, waiting: 0, max: 4, maxBecause: "the test says so" },
   queue: { waiting: 0, running: 0 },
   outbox: { pending: 0, dead: 0, ambiguous: 0 },
   plugins: { running: 1, failed: 0 },

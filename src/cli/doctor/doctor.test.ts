@@ -42,6 +42,15 @@ describe("doctor", () => {
     });
   });
 
+  test("does not say of a database in Postgres that all is well, because it does not look into it", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    const url = "postgres://gateway:a-password-of-the-store@127.0.0.1:5432/gateway";
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), JSON.stringify({ store: { url } }));
+    await fx.run("doctor");
+    expect(fx.out()).toContain("in Postgres (store.url), which this command does not look into.");
+    expect(fx.out()).not.toContain("a-password-of-the-store");
+  });
+
   test("names each broken thing with what to do, and ends with 1", async () => {
     await using fx = await cliFixture({
       doctorProbes: {

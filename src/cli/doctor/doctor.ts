@@ -220,7 +220,11 @@ async function checkHome({ home, answer }: Scene): Promise<Check> {
   return say("ok", `${home}, private, ${use}`);
 }
 
-async function checkDatabase({ home }: Scene): Promise<readonly Check[]> {
+const ELSEWHERE =
+  "in Postgres (store.url), which this command does not look into. Whether it can be reached shows at GET /ready of the running gateway.";
+
+async function checkDatabase({ home, config }: Scene): Promise<readonly Check[]> {
+  if (config.store.url !== undefined) return [{ check: "database", state: "note", say: ELSEWHERE }];
   const { checkStore } = await import("../../store/index.ts");
   const { kind, say, kept } = await checkStore(home);
   const state = kind === "ok" || kind === "missing" ? "ok" : "broken";

@@ -270,3 +270,29 @@ for (const { name, committed, unreachable = { frames: 0, commits: 0 }, index = n
     if (damage === null) expect(found).toBeNull();
     else expect(found).toMatchObject(damage);
   });
+
+/** Writes without a pause until it is ended; says a word when it has begun. */
+const WRITER = `
+  const { Database } = require("bun:sqlite");
+  const db = new Database(process.argv[1]);
+  db.exec("pragma journal_mode = wal; pragma synchronous = normal; create table if not exists t (x text)");
+  const add = db.prepare("insert into t values (?)");
+  console.log("begun");
+  for (;;) db.transaction(() => { for (let n = 0; n < 20; n++) add.run("x".repeat(3000)); })();
+`;
+const LOOKS = 25;
+
+test("the log of a gateway that is writing is never taken for damaged, however often it is looked at", async () => {
+  await using home = await tempHome();
+  const file = join(home.path, "busy.db");
+  await using writer = Bun.spawn([process.execPath, "-e", WRITER, file], { stdio: ["ignore", "pipe", "inherit"] });
+  await writer.stdout.getReader().read();
+  const found: WalDamage[] = [];
+  for (let look = 0; look < LOOKS; look++) {
+    const damage = await findWalDamage(file);
+    if (damage) found.push(damage);
+  }
+  writer.kill("SIGKILL");
+  await writer.exited;
+  expect(found).toEqual([]);
+});

@@ -35,7 +35,7 @@ const BACKFILLED_AT = 96;
 const BACKFILL_BEGUN_AT = 128;
 const INDEX_BYTES = 136;
 const FRAMES_AT_ONCE = 256;
-/** The log may begin anew while a running gateway is looked at. */
+/** A running gateway adds to the log while it is read, and may begin it anew: a frame that was half written then is whole at the next look. */
 const MAX_LOOKS = 3;
 
 /** Null: nothing is missing, as far as can be known. */
@@ -45,13 +45,11 @@ export async function findWalDamage(databaseFile: string): Promise<WalDamage | n
     const log = await readLog(databaseFile, index);
     const damage = judge(log?.count ?? NOTHING_READ, index && (log?.salt ?? index.salt) === index.salt ? index : null);
     if (damage === null) return null;
-    const [indexNow, logNow] = [
-      await readIndex(databaseFile),
-      await readLog(databaseFile, index, { headerOnly: true }),
-    ];
-    if (indexNow?.salt === index?.salt && logNow?.salt === log?.salt) return damage;
+    const [indexNow, logNow] = [await readIndex(databaseFile), await readLog(databaseFile, index)];
+    const isSame = indexNow?.salt === index?.salt && logNow?.salt === log?.salt;
+    if (isSame && logNow?.count.committed === log?.count.committed) return damage;
   }
-  return null; // it begins anew all the time: a gateway is running, and no damaged log does that
+  return null; // it changes all the time: a gateway is running, and no damaged log grows where it is damaged
 }
 
 /** For logs, status and `doctor`. */
@@ -120,11 +118,7 @@ interface ReadLog {
 }
 
 /** Null when there is no log, or nothing in it. */
-async function readLog(
-  databaseFile: string,
-  index: WalIndex | null,
-  { headerOnly = false } = {},
-): Promise<ReadLog | null> {
+async function readLog(databaseFile: string, index: WalIndex | null): Promise<ReadLog | null> {
   await using file = await openIfThere(`${databaseFile}-wal`);
   if (!file) return null;
   const { handle } = file;
@@ -133,7 +127,7 @@ async function readLog(
   if (!layout) return null;
   const start = header?.checksum ?? null;
   const counter = createFrameCounter(layout, start);
-  if (!headerOnly) for await (const frame of framesIn(handle, layout)) counter.push(frame);
+  for await (const frame of framesIn(handle, layout)) counter.push(frame);
   return { salt: layout.salt, count: counter.result() };
 }
 

@@ -1,7 +1,7 @@
 /** Deletes a session as a person asks for it: what waits is withdrawn, the running turn stopped, rows deleted, then files. Refuses while something new keeps coming. */
 import type { Events } from "../contracts/events.ts";
 import type { LiveTurns, SessionRemover, WaitingMessages } from "../contracts/flow.ts";
-import { GatewayError } from "../contracts/errors.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import type { SessionKey } from "../contracts/ids.ts";
 import type { RunSessionStore } from "../contracts/store/run-sessions.ts";
 import type { SessionCare, SessionRemoval } from "../contracts/store/session-care.ts";
@@ -16,7 +16,7 @@ interface RemoverDeps {
   readonly sessions: Pick<SessionCare, "remove" | "waiting">;
   readonly audit: Pick<AuditTrail, "note">;
   readonly deadFiles: Pick<RunSessionStore, "fileGone">;
-  /** A file that is gone already is fine. */
+  /** A file that is gone already is fine. Throws `conflict` while a process has it. */
   removeFile(name: string): Promise<void>;
 }
 
@@ -30,15 +30,27 @@ export function createSessionRemover(deps: RemoverDeps): SessionRemover {
       const { messages, media, files } = await removeRows(deps, key, signal);
       const at = deps.clock.now();
       await deps.audit.note({ kind: "session.deleted", at, actor: by, subject: key, detail: { messages, media } });
-      for (const file of files) {
-        await deps.removeFile(file);
-        await deps.deadFiles.fileGone(file);
-      }
+      for (const file of files) await removeFile(deps, file, signal);
       deps.events.emit("session.deleted", { sessionKey: key });
       deps.events.emit("status", { what: "sessions" });
       return { messages, media };
     },
   };
+}
+
+/** The process of a turn that was stopped gives its file back a moment later. One that does not is left to the next clearing of dead files. */
+async function removeFile(deps: RemoverDeps, file: string, signal: AbortSignal): Promise<void> {
+  const until = deps.clock.elapsed() + TRY_FOR_MS;
+  for (;;) {
+    try {
+      await deps.removeFile(file);
+      return await deps.deadFiles.fileGone(file);
+    } catch (error) {
+      if (!isGatewayError(error) || error.code !== "conflict") throw error;
+      if (deps.clock.elapsed() > until) return;
+    }
+    await deps.clock.sleep(PAUSE_MS, signal);
+  }
 }
 
 async function removeRows(

@@ -1,6 +1,6 @@
 /** Session files that cannot be trusted: what counts as damage, what does not, and that nothing is thrown away. */
 import { describe, expect, test } from "bun:test";
-import { appendFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { agentFixture, collect, replyOf } from "../../testing/agent-fixture.ts";
 import { until } from "../../testing/agent-stage.ts";
@@ -62,6 +62,17 @@ test("a session that is started over keeps the old file, says so until a turn ha
   expect(await readFile(kept ?? "", "utf8")).toBe(before);
   const { flaw, header: written } = await inspectSessionFile(file.path, 1_777);
   expect([flaw, isStartedOver(written, 1_777), isStartedOver(written, 1_500)]).toEqual([null, true, false]);
+  await removeSession(file.home, NAME);
+  expect(await readdir(join(file.home, "sessions"))).toEqual([]);
+});
+
+test("a session whose file a process has is not removed, because the process would bring it back", async () => {
+  await using file = await fileWith((text) => text);
+  const folder = join(file.home, "run", "sessions", "a-process");
+  await mkdir(folder, { recursive: true });
+  await rename(file.path, join(folder, NAME));
+  await expect(removeSession(file.home, NAME)).rejects.toThrow("a process still has the file");
+  await rename(join(folder, NAME), file.path);
   await removeSession(file.home, NAME);
   expect(await readdir(join(file.home, "sessions"))).toEqual([]);
 });

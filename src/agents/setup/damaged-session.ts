@@ -5,10 +5,12 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { GatewayError } from "../../contracts/errors.ts";
 import { createLineSplitter } from "../../kit/jsonl.ts";
 import { parseJson } from "../../kit/json.ts";
 import { type Fields, isFields } from "../talk/protocol.ts";
 import { headerLine, isSessionFileName, type SessionHeader } from "../talk/session-file.ts";
+import { findVisit } from "../talk/session-visit.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -65,9 +67,14 @@ export function isStartedOver(header: Fields | null, settledBytes: number): bool
 
 const ASIDE = ".damaged-";
 
-/** Removes the file of a session that is gone, and every damaged one that was kept beside it. A name that is no session file is ignored. */
+/**
+ * Removes the file of a session that is gone, and every damaged one that was kept beside it. A name that is no session file is ignored.
+ * Throws `conflict` while a process has the file, which would bring it back when its turn is over.
+ */
 export async function removeSession(home: string, name: string): Promise<void> {
   if (!isSessionFileName(name)) return;
+  if (findVisit(home, name) !== null)
+    throw new GatewayError("conflict", "a process still has the file of this session");
   const path = join(home, "sessions", name);
   await rm(path, { force: true });
   const names = await readdir(dirname(path)).catch(() => []); // there is no folder before the first session

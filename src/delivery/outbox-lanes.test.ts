@@ -270,7 +270,7 @@ describe("the hour of a reply", () => {
     expect(world.rows()["turn_1:0"]?.state).toBe("ambiguous");
   });
 
-  test("may end in a pause of its platform, and what is said after a pause in which nothing was said is sent", async () => {
+  test("may end in a pause of its platform: nothing is owed to its chat then, and what is said after the pause is sent", async () => {
     const PAUSE_MS = 300_000;
     await using world = await outboxWorld({ repeat: "risky" }, ({ message }) => {
       if (message.text === "old") throw new SendError("limited", "429", { retryAfterMs: PAUSE_MS });
@@ -286,6 +286,7 @@ describe("the hour of a reply", () => {
       "the reply to be given up",
       () => world.rows()["turn_1:0"]?.state === "dead",
     );
+    expect(world.outbox.owes({ channel: "fake", account: "default", chat: "a" })).toBe(false); // or no preview is shown there
     await world.clock.advance(PAUSE_MS);
     await world.reply("a", ["new"]);
     await waitFor("what is said after the pause to be sent", () => world.texts().at(-1) === "new");

@@ -65,6 +65,16 @@ describe("the outbox", () => {
     expect(world.told).toEqual([]); // the owner took the access back, and knows
   });
 
+  test("does not even try once to send a part to a person who lost access before", async () => {
+    await using world = await outboxWorld({}, () => ({}));
+    world.mayReceive = ({ to }) => to.chat !== "a";
+    await world.reply("a", ["one"]);
+    await world.reply("b", ["two"]);
+    await world.drained();
+    expect(world.texts()).toEqual(["two"]);
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "the person has no access any more" });
+  });
+
   test("keeps the platform's id of what it sent", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, ({ message }) => ({
       providerId: `id of ${message.text}`,

@@ -49,6 +49,7 @@ describe("the environment", () => {
   test("that is empty still has a home folder", () => {
     expect(readEnvironment({})).toMatchObject({ home: null, path: "", noColor: false, transpilerCache: null });
     expect(readEnvironment({}).userHome).not.toBe("");
+    expect(readEnvironment({ HOME: "" }).userHome).toBe(readEnvironment({}).userHome);
   });
 });
 

@@ -49,6 +49,11 @@ test.each([
   expect(providerEndpoint({ providerKeys }, "azure-openai-responses")?.baseUrl).toBe(expected as string);
 });
 
+test("an address that is there without a key is not taken for the key", () => {
+  const providerKeys = { AZURE_OPENAI_BASE_URL: secret("https://mine.example") };
+  expect(providerEndpoint({ providerKeys }, "azure-openai-responses")).toBeNull();
+});
+
 test("variables that are no secrets are told to the process, the key is not", () => {
   const endpoint = providerEndpoint(everyKey, "cloudflare-ai-gateway");
   expect(endpoint?.variable).toBe("CLOUDFLARE_API_KEY");

@@ -38,6 +38,9 @@ const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
   "/gzip": (response) => void response.writeHead(200, { "content-encoding": "gzip" }).end("zzz"),
   "/same": (response) => void response.writeHead(302, { location: "/ok" }).end(),
+  "/twice": (response) => void response.writeHead(302, { location: "/below/again" }).end(),
+  "/below/again": (response) => void response.writeHead(302, { location: "end" }).end(),
+  "/below/end": (response) => void response.end("the end"),
   "/circle": (response) => void response.writeHead(302, { location: "/circle" }).end(),
   "/elsewhere": (response) => void response.writeHead(302, { location: "http://elsewhere.example/" }).end(),
   "/metadata": (response) => void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end(),
@@ -214,6 +217,10 @@ describe("an answer", () => {
       expect(await get(path)).toMatchObject({ kind: "refused", because: expect.stringContaining("not followed") });
     expect(await get("/circle")).toMatchObject({ kind: "refused", because: "it redirects in circles" });
   });
+});
+
+test("a second redirection is read from the address that sent it, and not from the first", async () => {
+  expect(await get("/twice")).toMatchObject({ kind: "answered", text: "the end" });
 });
 
 test("a proxy in the environment is not used", async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Principal } from "../../contracts/ids.ts";
 import { waitForEnd } from "../../testing/wait-for.ts";
+import { USUAL_LIMITS } from "../../testing/tools/quiet-deps.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 
 const SECRET = "s3cret-value";
@@ -37,6 +38,14 @@ test("a secret that is the name of a parameter, or stands under a secret name, i
     "x-[redacted]": 1,
     deep: [{ apiKey: "[redacted]", "[redacted]": "[redacted]" }],
   });
+});
+
+test("a secret at the end of what is kept of an output is masked before the rest is cut away", async () => {
+  const most = USUAL_LIMITS.maxOutputChars; // what is kept of an output is as long, and a line end stands between two texts
+  const texts = ["x".repeat(most - SECRET.length), SECRET];
+  const world = toolWorld([tool(async () => ({ content: texts.map((text) => ({ type: "text" as const, text })) }))]);
+  await world.call({ text: "x" });
+  expect(world.last()?.end?.output.slice(-12)).toBe("x\n[redacted]");
 });
 
 test("an end that cannot be recorded is logged, and the caller gets what the tool said", async () => {

@@ -20,22 +20,23 @@ const FOLDERS = ["src", "test", "verification", "bridge", "console", "examples"]
 /** With one Postgres server for all processes. It ends with this process, whatever ends this process. */
 async function testEverything({ root, env }: BatchWorld): Promise<number> {
   const postgres = env.PI_TEST_POSTGRES ? { url: env.PI_TEST_POSTGRES } : await startPostgres();
-  const totals = await testAll({ root, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) } });
+  const { totals, unsteady } = await testAll({ root, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) } });
   if (typeof postgres === "string") console.log(`Tests with Postgres were SKIPPED: ${postgres}`);
   else if (Symbol.asyncDispose in postgres) await postgres[Symbol.asyncDispose]();
-  console.log(`\n${closingLine(totals)}`);
+  console.log(`\n${closingLine(totals, unsteady.length)}`);
   return totals.failed > 0 ? 1 : 0;
 }
 
-async function testAll(world: BatchWorld): Promise<Totals> {
+async function testAll(world: BatchWorld): Promise<{ readonly totals: Totals; readonly unsteady: readonly string[] }> {
   const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(world.root)];
   const began = performance.now();
   const run = (batch: Batch): Promise<BatchResult> => runBatch(world, batch.files, LIMITS);
-  const { results, again } = await runAll(batchesOf(files), { atOnce: AT_ONCE, run, report });
+  const { results, again, unsteady } = await runAll(batchesOf(files), { atOnce: AT_ONCE, run, report });
   const totals = sumOf(results.map((one) => one.totals));
   console.log(`\nRan ${files.length} files in ${seconds(performance.now() - began)} s.`);
   if (again.length > 0) console.log(`Run again, because their process stopped answering: ${again.join(", ")}.`);
-  return totals;
+  for (const test of unsteady) console.log(`UNSTEADY: it failed beside others and passed alone. ${test}`);
+  return { totals, unsteady };
 }
 
 /** One line for what is well. What is not is shown whole. */

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type Batch, batchesOf } from "../scripts/test/batches.ts";
 import { runAll } from "../scripts/test/run-all.ts";
 import { type BatchLimits, type BatchResult, runBatch } from "../scripts/test/run-batch.ts";
-import { closingLine, failedForTimeAlone, sumOf, totalsOf } from "../scripts/test/totals.ts";
+import { closingLine, failedForTimeAlone, failuresIn, sumOf, totalsOf } from "../scripts/test/totals.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { eventually, runs } from "./whole-fixture.ts";
 
@@ -81,11 +81,59 @@ describe("a process that stopped answering", () => {
     expect(await tried([stuck, ended(3, 0)])).toEqual(["3 passed, 0 failed", "one"]);
     expect(await tried([stuck, stuck])).toEqual(["0 passed, 1 failed", "one"]);
   });
-  test("is not run again when a test in it has failed, and what ended by itself is never", async () => {
+  test("is not run again when a test in it has failed", async () => {
     const said = "(pass) a\n(fail) b [1.00ms]\n(pass) c\n";
     expect(await tried([ended(2, 1, { stuck: true, said })])).toEqual(["2 passed, 1 failed", ""]);
-    expect(await tried([ended(2, 1)])).toEqual(["2 passed, 1 failed", ""]);
     expect(failedForTimeAlone("(pass) a\n(fail) b [9.00ms]\n  ^ this test timed out after 9ms.\n")).toBe(true);
+  });
+});
+
+describe("a test that failed", () => {
+  const said =
+    "\na.test.ts:\n(pass) x [1.00ms]\n\nb.test.ts:\n(fail) room > y [2.00ms]\n\n1 tests failed:\n(fail) room > y [2.00ms]\n";
+  const batch: Batch = { name: "room (2 files)", files: ["a.test.ts", "b.test.ts"] };
+  const ended = (passed: number, failed: number, text = ""): BatchResult => ({
+    totals: { passed, failed, skipped: 0 },
+    said: text,
+    ms: 1,
+    stuck: false,
+  });
+  const played = async (first: BatchResult, alone: BatchResult) => {
+    const tries: string[] = [];
+    const outcome = await runAll([batch, { name: "other", files: ["c.test.ts"] }], {
+      atOnce: 2,
+      run: async ({ name, files }) => {
+        tries.push(`${name}: ${files.join()}`);
+        return name === batch.name ? first : name === "other" ? ended(5, 0) : alone;
+      },
+      report: () => undefined,
+    });
+    const totals = sumOf(outcome.results.map((one) => one.totals));
+    return { line: closingLine(totals, outcome.unsteady.length), unsteady: outcome.unsteady, third: tries[2] };
+  };
+
+  test("is run once more with its file when nothing else runs; passing then, it counts and is named as unsteady", async () => {
+    expect(await played(ended(1, 1, said), ended(1, 0))).toEqual({
+      line: "7 passed, 0 failed, 1 unsteady",
+      unsteady: ["b.test.ts: room > y"],
+      third: "alone: room (2 files): b.test.ts",
+    });
+  });
+  test("and fails again has failed", async () => {
+    const again = await played(ended(1, 1, said), ended(0, 1, said));
+    expect(again).toMatchObject({ line: "6 passed, 1 failed", unsteady: [] });
+  });
+  test("beside three others is no accident: none of them is run again", async () => {
+    expect(await played(ended(1, 4, said), ended(9, 0))).toEqual({
+      line: "6 passed, 4 failed",
+      unsteady: [],
+      third: undefined,
+    });
+  });
+  test("without a name is looked for in all files of its process", async () => {
+    const unnamed = await played(ended(1, 1, "killed"), ended(2, 0));
+    expect(unnamed.third).toBe("alone: room (2 files): a.test.ts,b.test.ts");
+    expect(unnamed.unsteady).toEqual(["room (2 files): the process ended badly, and no test says why"]);
   });
 });
 
@@ -105,7 +153,7 @@ describe("a process of tests", () => {
     const bad = `${good}\ntest("bad", () => expect(1).toBe(2));`;
     const result = await run(home.path, { "a.test.ts": good, "b.test.ts": bad });
     expect(result).toMatchObject({ totals: { passed: 2, failed: 1, skipped: 0 }, stuck: false });
-    expect(result.said).toContain("(fail) bad");
+    expect(failuresIn(Bun.stripANSI(result.said))).toEqual([{ file: "b.test.ts", test: "bad" }]);
     expect(await run(home.path, { "c.test.ts": `${good}\nthrow new Error("no");` })).toMatchObject({
       totals: { failed: 1 },
     });

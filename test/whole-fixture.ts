@@ -177,6 +177,10 @@ export async function openSocket(
   socket.onopen = () => opened.resolve();
   socket.onerror = () => opened.reject(new Error("the socket did not open"));
   socket.onclose = ({ code, reason }) => closed.resolve({ code, reason });
+  const closedBefore = async (what: string): Promise<never> => {
+    const { code, reason } = await closed.promise;
+    throw new Error(`the socket was closed before ${what}: ${code} ${reason}`);
+  };
   socket.onmessage = ({ data }) => {
     const frame = JSON.parse(String(data)) as WireEvent | WireResponse;
     if (!("id" in frame)) return void events.push(frame);
@@ -189,7 +193,8 @@ export async function openSocket(
     const answer = deferred<unknown>();
     answers.set(id, answer);
     socket.send(JSON.stringify({ id, method, params }));
-    return waitForEnd(`an answer to ${method}`, answer.promise, { withinMs: ANSWER_MS });
+    const what = `an answer to ${method}`;
+    return waitForEnd(what, Promise.race([answer.promise, closedBefore(what)]), { withinMs: ANSWER_MS });
   };
   if (sinceSeq !== null)
     await request("subscribe", { events: ALL_EVENTS, ...(sinceSeq === undefined ? {} : { sinceSeq }) });

@@ -28,8 +28,23 @@ export function sumOf(all: readonly Totals[]): Totals {
   return sum.passed + sum.failed === 0 ? { ...sum, failed: 1 } : sum;
 }
 
-export function closingLine({ passed, failed, skipped }: Totals): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+/** `unsteady`: so many of those that passed had failed before, beside others. */
+export function closingLine({ passed, failed, skipped }: Totals, unsteady = 0): string {
+  const more = [skipped > 0 ? `, ${skipped} skipped` : "", unsteady > 0 ? `, ${unsteady} unsteady` : ""];
+  return `${passed} passed, ${failed} failed${more.join("")}`;
+}
+
+/** The tests that failed, each with the file whose heading stands before it. Bun names them once more at the end, without files: that is left out. */
+export function failuresIn(said: string): readonly { readonly file: string; readonly test: string }[] {
+  const failures: { file: string; test: string }[] = [];
+  let file = "";
+  for (const line of said.split("\n")) {
+    if (/^\d+ tests? failed:$/.test(line)) break;
+    file = /^(?:\.\/)?(\S+\.test\.tsx?):$/.exec(line)?.[1] ?? file;
+    const test = /^\(fail\) (.+?)(?: \[[\d.]+m?s\])?$/.exec(line)?.[1];
+    if (test !== undefined) failures.push({ file, test });
+  }
+  return failures;
 }
 
 /** Whether every test that failed in this output failed for its time alone. True when none did. */

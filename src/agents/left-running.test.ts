@@ -141,6 +141,8 @@ describe.each(SANDBOXES.map((one, at) => [one.name, one, at] as const))(
       );
       await killOrphans({ clock: systemClock, log: silentLog }, next.path);
       expect(identify(pid)).toBeNull();
+      // the agent process went with it, and must not be leased to the next test before the pool has noticed
+      await until("the pool knows of the end", () => fx.pool.stats().busy === 0);
     });
 
     test.each(["while its tool runs", "after its tool has ended"])("ends when the agent is killed %s", async (when) => {

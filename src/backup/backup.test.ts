@@ -64,6 +64,7 @@ describe("a backup", () => {
     ["gateway.pid", false],
     ["gateway.json", false],
     ["lock.db", false],
+    ["gateway.db.before-upgrade-v1-20260301T102030Z", false],
     ["run", false],
     ["logs", false],
     ["backups", false],

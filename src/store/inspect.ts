@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { keptLogs } from "./health/kept-logs.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
-import { APPLICATION_ID, firstColumn, NEWEST_VERSION, unknownMigration } from "./migrate.ts";
+import { APPLICATION_ID, firstColumn, isUpToDate, NEWEST_VERSION, unknownMigration } from "./migrate.ts";
 
 export const DATABASE_FILE = "gateway.db";
 
@@ -18,6 +18,8 @@ export type StoreCheck =
       readonly bytes: number;
       /** Whether the process before closed it. */
       readonly closed: boolean;
+      /** Whether its tables are those of this build. */
+      readonly upToDate: boolean;
     }
   | LogDamaged
   | { readonly kind: "missing" | "newer" | "corrupt" | "unreadable"; readonly say: string };
@@ -133,6 +135,7 @@ function look(
       version,
       bytes,
       closed,
+      upToDate: isUpToDate(db),
     };
   } finally {
     db.close();

@@ -104,6 +104,13 @@ export function unknownMigration(db: Database): string | undefined {
   return appliedNames(db).find((name) => !known.has(name));
 }
 
+/** Whether `migrate` would change nothing. */
+export function isUpToDate(db: Database): boolean {
+  if (!hasNames(db)) return false;
+  const applied = new Set(appliedNames(db));
+  return MIGRATIONS.every(({ name }) => applied.has(name));
+}
+
 /** Takes over a database that only has a number: so many of the first migrations were applied. */
 function recordNumbered(db: Database, at: number, migrations: readonly Migration[]): void {
   db.exec("create table migrations (name text primary key, applied_at integer not null) strict, without rowid");

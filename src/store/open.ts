@@ -12,6 +12,7 @@ import { startIntegrityCheck } from "./health/integrity-check.ts";
 import { keepLog, keptLogs } from "./health/kept-logs.ts";
 import { noRoomIn } from "./health/no-room.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
+import { sqliteCode } from "./health/write-faults.ts";
 import { ensurePrivateFile, PRIVATE_FILE, syncFile, syncFolder } from "./private-files.ts";
 import { prepareStateDirectory, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
@@ -19,6 +20,7 @@ import { migrate } from "./migrate.ts";
 import { openAuditKey } from "./secret-files.ts";
 import { createSql } from "./sqlite-sql.ts";
 import { assemble, type StoreDeps } from "./assemble.ts";
+import { copyBeforeUpgrade, upgradeFailed } from "./upgrade-copy.ts";
 
 /** How long a statement waits for another process that looks at the file, such as `doctor`. The gateway stands still meanwhile. */
 const BUSY_MS = 1_000;
@@ -59,7 +61,8 @@ export async function openStore(deps: StoreDeps, { home, url }: OpenOptions): Pr
   await keepDamagedLog(deps, file);
   const found = await inspected(file);
   if (found === null) await createDatabase(path, file, deps.clock.now());
-  const sql = createSql(await openDatabase(deps, file));
+  const copy = found === null || found.upToDate ? null : await copyBeforeUpgrade(deps, path, found.version);
+  const sql = createSql(await openDatabase(deps, file, copy));
   try {
     const key = openAuditKey(deps, path);
     const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, path);
@@ -131,7 +134,8 @@ async function createDatabase(home: string, file: string, at: number): Promise<v
   }
 }
 
-async function openDatabase({ clock, log }: StoreDeps, file: string): Promise<Database> {
+/** `copy`: of the database as it is, which has to be brought up to date; null: it is up to date. */
+async function openDatabase({ clock, log }: StoreDeps, file: string, copy: string | null): Promise<Database> {
   let db: Database | null = null;
   try {
     await chmod(file, PRIVATE_FILE); // side files that SQLite makes get the mode of this one
@@ -139,13 +143,22 @@ async function openDatabase({ clock, log }: StoreDeps, file: string): Promise<Da
       if (await Bun.file(side).exists()) await chmod(side, PRIVATE_FILE);
     db = new Database(file, { readwrite: true });
     for (const pragma of PRAGMAS) db.exec(`pragma ${pragma}`);
-    const applied = migrate(db, clock.now());
-    if (applied.length > 0) log.info("database brought up to date", { migrations: applied });
+    if (copy !== null) upgrade(db, { clock, log }, copy);
     return db;
   } catch (error) {
     db?.close();
     if (error instanceof Error && "code" in error && isDamage(String(error.code)))
       throw new GatewayError("store_corrupt", error.message, { cause: error, fields: { file } });
     throw storeFailed(error);
+  }
+}
+
+function upgrade(db: Database, { clock, log }: Pick<StoreDeps, "clock" | "log">, copy: string): void {
+  try {
+    log.info("database brought up to date", { migrations: migrate(db, clock.now()), copy });
+  } catch (error) {
+    const code = sqliteCode(error) ?? "";
+    if (isDamage(code) && code !== "SQLITE_ERROR") throw error; // the statement failed and not the file: no damage
+    throw upgradeFailed(error, copy);
   }
 }

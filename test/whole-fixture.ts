@@ -6,6 +6,7 @@ import type { TranscriptItem } from "../src/contracts/chat.ts";
 import type { GatewayStatus, WireEvent, WireResponse } from "../src/contracts/wire.ts";
 import { deferred, type Deferred } from "../src/kit/deferred.ts";
 import type { FakeProvider, ProviderRequest } from "../src/testing/fake-provider.ts";
+import { onFrames } from "../src/testing/http/frames.ts";
 import { waitFor, waitForEnd, WHOLE_WAIT_MS } from "../src/testing/wait-for.ts";
 import {
   GatewayDidNotStart,
@@ -176,17 +177,19 @@ export async function openSocket(
   let counter = 0;
   socket.onopen = () => opened.resolve();
   socket.onerror = () => opened.reject(new Error("the socket did not open"));
-  socket.onclose = ({ code, reason }) => closed.resolve({ code, reason });
   const closedBefore = async (what: string): Promise<never> => {
     const { code, reason } = await closed.promise;
     throw new Error(`the socket was closed before ${what}: ${code} ${reason}`);
   };
-  socket.onmessage = ({ data }) => {
-    const frame = JSON.parse(String(data)) as WireEvent | WireResponse;
-    if (!("id" in frame)) return void events.push(frame);
-    if (frame.ok) answers.get(frame.id)?.resolve(frame.result);
-    else answers.get(frame.id)?.reject(new Error(`${frame.error.code}: ${frame.error.message}`));
-  };
+  onFrames(socket, {
+    frame(data) {
+      const frame = JSON.parse(String(data)) as WireEvent | WireResponse;
+      if (!("id" in frame)) return void events.push(frame);
+      if (frame.ok) answers.get(frame.id)?.resolve(frame.result);
+      else answers.get(frame.id)?.reject(new Error(`${frame.error.code}: ${frame.error.message}`));
+    },
+    closed: (code, reason) => closed.resolve({ code, reason }),
+  });
   await waitForEnd("the socket to open", opened.promise, { withinMs: ANSWER_MS });
   const request = (method: string, params: unknown): Promise<unknown> => {
     const id = String(++counter);

@@ -3,6 +3,8 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeClock } from "./fake-clock.ts";
 import { recordingLog } from "./recording-log.ts";
+import { deferred } from "../kit/deferred.ts";
+import { onFrames } from "./http/frames.ts";
 import { createSeqIds } from "./seq-ids.ts";
 import { tempHome } from "./temp-home.ts";
 import { advanceUntil, waitFor, waitForEnd } from "./wait-for.ts";
@@ -88,3 +90,35 @@ test("a wait on a fake clock lets time pass until it fits, and says how much whe
   const never = advanceUntil({ clock, stepMs: 60_000 }, "the end of time", () => false);
   await expect(never).rejects.toThrow(/waited \d+ ms of fake time for: the end of time; last seen: false/);
 }, 20_000);
+
+test("frames of a WebSocket that arrive together are taken one by one, although the test waits for a rejection between them", async () => {
+  await using server = Bun.serve<undefined, never>({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request, own) => (own.upgrade(request) ? undefined : new Response("no")),
+    websocket: {
+      message(socket, text) {
+        const frames = text === "first" ? ["one", "two"] : ["three"];
+        socket.cork(() => frames.forEach((frame) => socket.send(frame)));
+      },
+    },
+  });
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}`);
+  const came: string[] = [];
+  const first = deferred<void>();
+  const third = deferred<void>();
+  onFrames(socket, {
+    frame(data) {
+      came.push(String(data));
+      if (data === "one") first.resolve();
+      if (data === "three") third.reject(new Error("three came"));
+    },
+    closed: (code) => third.reject(new Error(`closed with ${code}`)),
+  });
+  socket.addEventListener("open", () => socket.send("first"));
+  await first.promise;
+  socket.send("second");
+  await expect(third.promise).rejects.toThrow("three came");
+  expect(came).toEqual(["one", "two", "three"]);
+  socket.close();
+});

@@ -1,5 +1,6 @@
 /** A client of the event socket for tests: asks, and remembers every event in the order it came. */
 import type { WireMethods } from "../../contracts/wire.ts";
+import { onFrames } from "./frames.ts";
 import { TOKEN, type HttpWorld } from "./http-fixture.ts";
 import { waitForEnd } from "../wait-for.ts";
 
@@ -19,12 +20,14 @@ export async function openWs(world: HttpWorld, headers?: Record<string, string>)
   let anyAnswer: ((answer: Record<string, unknown>) => void) | null = null;
   const events: WsClient["events"] = [];
   const closed = Promise.withResolvers<number>();
-  socket.addEventListener("close", (event) => closed.resolve(event.code));
-  socket.addEventListener("message", (message) => {
-    const frame = JSON.parse(String(message.data));
-    if ("event" in frame) return void events.push(frame);
-    answers.get(frame.id)?.(frame);
-    anyAnswer?.(frame);
+  onFrames(socket, {
+    frame(data) {
+      const frame = JSON.parse(String(data));
+      if ("event" in frame) return void events.push(frame);
+      answers.get(frame.id)?.(frame);
+      anyAnswer?.(frame);
+    },
+    closed: (code) => closed.resolve(code),
   });
   const opened = new Promise((resolve, reject) => {
     socket.addEventListener("open", resolve);

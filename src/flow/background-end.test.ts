@@ -3,7 +3,9 @@ import { expect, test } from "bun:test";
 import type { Caller } from "../contracts/agent.ts";
 import type { SystemEvent, Wake } from "../contracts/automation/system-event.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import { secret } from "../kit/secret.ts";
 import { NO_TURN } from "../contracts/tools/tool.ts";
+import { createRedactor } from "../observe/index.ts";
 import { originOf } from "../tools/index.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { type BackgroundEndDeps, reportBackgroundEnd } from "./background-end.ts";
@@ -22,17 +24,21 @@ const CALLER: Caller = {
 const END = {
   id: "call-1",
   tool: "dig",
-  outcome: { kind: "ok", result: { content: [{ type: "text", text: "a coin" }] } },
 } as const;
 
-type Put = { readonly event: Pick<SystemEvent, "id" | "kind">; readonly wake: Wake | undefined };
+const SECRET = "0p3rator-Qx7vLm2Kd9Tz4Rb8";
+const redactor = createRedactor();
+redactor.add(secret(SECRET));
+
+type Put = { readonly event: Pick<SystemEvent, "id" | "kind" | "text">; readonly wake: Wake | undefined };
 
 /** `role`: what the caller has in this chat by now; null: nothing any more. */
-async function told(role: Role | null, caller: Caller = CALLER, fail = false) {
+async function told(role: Role | null, caller: Caller = CALLER, { fail = false, text = "a coin" } = {}) {
   const put: Put[] = [];
   const log = recordingLog();
   const deps = {
     log,
+    mask: redactor.mask,
     sessionChats: { at: async () => ({ sessionKey: SESSION, agentId: "default", to: CALLER.origin, scope: "dm" }) },
     roleOf: () => role,
     systemEvents: {
@@ -42,7 +48,8 @@ async function told(role: Role | null, caller: Caller = CALLER, fail = false) {
       },
     },
   } as unknown as BackgroundEndDeps;
-  await reportBackgroundEnd(deps, { ...END, caller });
+  const outcome = { kind: "ok", result: { content: [{ type: "text", text }] } } as const;
+  await reportBackgroundEnd(deps, { ...END, caller, outcome });
   return { put, log };
 }
 
@@ -68,6 +75,11 @@ test.each(["api", "mcp"] as const)(
 );
 
 test("an end that cannot be stored is said in the log, and nobody else is disturbed", async () => {
-  const { log } = await told("owner", CALLER, true);
+  const { log } = await told("owner", CALLER, { fail: true });
   expect(log.lines).toMatchObject([{ level: "warn", fields: { tool: "dig", toolCallId: "call-1" } }]);
+});
+
+test("an end that is too long is cut between secrets", async () => {
+  const { put } = await told("owner", CALLER, { text: `${"x".repeat(3_990)}${SECRET}` });
+  expect(put[0]?.event.text).toEndWith(`has finished.\n${"x".repeat(3_990)}`);
 });

@@ -28,6 +28,8 @@ export function isSecret(value: unknown): value is Secret {
 /** Takes known secrets out of what people are to read: exact values, in every form they travel in. What merely looks like one stays. */
 export interface SecretMask {
   text(text: string): string;
+  /** The beginning of a text, unmasked. A secret that the cut would part is left out whole: nothing knows the half of one any more. */
+  cut(text: string, maxChars: number): string;
   /** For text that arrives in pieces: no piece shows a secret, however it was cut. */
   stream(): MaskedStream;
 }
@@ -42,6 +44,7 @@ export interface MaskedStream {
 /** Where no secrets are known. */
 export const NO_MASK: SecretMask = {
   text: (text) => text,
+  cut: (text, maxChars) => text.slice(0, maxChars).toWellFormed(),
   stream: () => ({ push: (piece) => piece, flush: () => "" }),
 };
 

@@ -191,5 +191,5 @@ function quarantinedTool({ registry, policy }: Parts, name: string, { context }:
 
 function unknownTool(parts: Parts, { tool, context }: ToolRequest): ToolRefusal {
   const names = usableTools(parts, context).map((usable) => usable.tool.name);
-  return refuse("unknown_tool", noSuchName("tool", tool, names));
+  return refuse("unknown_tool", noSuchName("tool", parts.mask.text(tool), names));
 }

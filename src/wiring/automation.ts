@@ -83,7 +83,7 @@ interface Shared extends AutomationParts {
 const RECENT_ITEMS = 100;
 
 export function openAutomation(core: Core, parts: AutomationParts): Automation {
-  const { clock, ids, log, store, config } = core;
+  const { clock, ids, log, secrets, store, config } = core;
   const { people, messages } = parts;
   const { sessionChats } = people;
   const stopping = new AbortController();
@@ -98,7 +98,10 @@ export function openAutomation(core: Core, parts: AutomationParts): Automation {
   const shared: Shared = { ...parts, core, times, systemEvents, rights: openRunRights(core, parts, times) };
   registerChannels(shared);
   parts.tools.backgroundEnds.subscribe((end) => {
-    void reportBackgroundEnd({ log, sessionChats, systemEvents, roleOf: shared.rights.roleOf }, end);
+    void reportBackgroundEnd(
+      { log, mask: secrets.mask, sessionChats, systemEvents, roleOf: shared.rights.roleOf },
+      end,
+    );
   });
   const service = openJobService(shared);
   let heartbeat: Heartbeat | null = null;

@@ -7,8 +7,6 @@ import { TOOL_SEARCH, type ToolContext, type ToolGate, type ToolOutcome } from "
 import { noSuchName } from "../../kit/nearest.ts";
 import type { PiToolEnd } from "./pi-tool-calls.ts";
 
-const MAX_REASON_CHARS = 500;
-
 /** As the agent tells of it. */
 export interface AgentCall {
   readonly callId: string;
@@ -52,7 +50,7 @@ export function createUnaskedCalls(
       if (!call || !end.isError) return null;
       const { tool, input: params } = call;
       const what = bridge === "off" ? "The gateway was not asked about this call" : "The agent did not make this call";
-      const because = `${what}: ${end.output.slice(0, MAX_REASON_CHARS)}`;
+      const because = `${what}: ${end.output}`;
       tools.recordRejected({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
       if (bridge === "off" || !caller) return null;
       const isUsable = (name: string): boolean => tools.specs(caller).some((spec) => spec.name === name);

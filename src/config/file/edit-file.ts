@@ -35,7 +35,7 @@ export async function editConfig(
   const old = problemsOf(before);
   if (old.length > 0)
     return { kind: "refused", problems: ["The file has problems of its own; repair them first.", ...old] };
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: before.includes("\r\n") ? "\r\n" : "\n" };
+  const formattingOptions = { insertSpaces: true, tabSize: 2 }; // line ends are those of the text
   const text = applyEdits(before, modify(before, [...keys], value, { formattingOptions }));
   const problems = problemsOf(text);
   if (problems.length > 0) return { kind: "refused", problems };

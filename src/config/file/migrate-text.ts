@@ -50,7 +50,7 @@ function addIfAbsent(text: string, path: string, value: unknown): string {
   const keys = path.split(".");
   const root = parseTree(text, [], { allowTrailingComma: true });
   if (root && findNodeAtLocation(root, keys)) return text;
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes("\r\n") ? "\r\n" : "\n" };
+  const formattingOptions = { insertSpaces: true, tabSize: 2 }; // line ends are those of the text
   return applyEdits(text, modify(text, keys, value, { formattingOptions }));
 }
 

@@ -5,11 +5,9 @@ import { startHttpWorld } from "../../testing/http/http-fixture.ts";
 import { MCP_REVISIONS, mcpClient, testMcpDoor } from "../../testing/http/test-mcp-door.ts";
 import { toolWorld } from "../../testing/tools/tool-world.ts";
 import { createMcpSurface } from "./surface.ts";
+import { NO_MASK } from "../../kit/secret.ts";
 
-const MASK = {
-  text: (text: string) => text.replaceAll("s3cret-value", "[redacted]"),
-  stream: () => ({ push: (text: string) => text, flush: () => "" }),
-};
+const MASK = { ...NO_MASK, text: (text: string) => text.replaceAll("s3cret-value", "[redacted]") };
 
 test.each(MCP_REVISIONS)("a client of %s hears why a plugin failed, without secrets", async (revision) => {
   const { gate, list, events, clock } = toolWorld([]);

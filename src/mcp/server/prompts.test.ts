@@ -8,6 +8,7 @@ import { createFakeClock } from "../../testing/fake-clock.ts";
 import { PROGRAM } from "../../testing/tools/tool-world.ts";
 import { getPrompt, listPrompts, type PromptDeps } from "./prompts.ts";
 import { createMcpSurface } from "./surface.ts";
+import { NO_MASK } from "../../kit/secret.ts";
 
 const never = new AbortController().signal;
 const COMMANDS = {
@@ -41,10 +42,7 @@ function world(role: Role = "owner", prompts: readonly PluginPrompt[] = [SAIL]) 
     }),
     clock: createFakeClock(),
     surface,
-    mask: {
-      text: (text) => text.replaceAll("s3cret", "[redacted]"),
-      stream: () => ({ push: (x) => x, flush: () => "" }),
-    },
+    mask: { ...NO_MASK, text: (text: string) => text.replaceAll("s3cret", "[redacted]") },
   };
   const asking: McpAsking = { caller: { ...PROGRAM, role }, key: null, ending: never, sees: () => true, reach: null };
   const client: ToolClient = {

@@ -9,6 +9,7 @@ import { PROGRAM } from "../../testing/tools/tool-world.ts";
 import { fill, match } from "./addresses.ts";
 import { listResources, readResource, type ResourceDeps, resourceTemplates } from "./resources.ts";
 import { createMcpSurface } from "./surface.ts";
+import { NO_MASK } from "../../kit/secret.ts";
 
 const ADA = "key:user:ada" as Principal;
 const OWN = "agent:default:api:dm:ada" as SessionKey;
@@ -52,10 +53,7 @@ function deps(): ResourceDeps {
       read: async () => new Uint8Array([1, 2, 3]),
     },
     surface: createMcpSurface(),
-    mask: {
-      text: (text) => text.replaceAll(SECRET, "[redacted]"),
-      stream: () => ({ push: (x) => x, flush: () => "" }),
-    },
+    mask: { ...NO_MASK, text: (text: string) => text.replaceAll(SECRET, "[redacted]") },
   };
 }
 

@@ -102,6 +102,19 @@ describe("a value known to be secret", () => {
   });
 });
 
+describe("a cut", () => {
+  const [short, long] = ["inner-value-1234567890", "inner-value-1234567890-and-its-longer-sister"];
+  const redactor = createRedactor();
+  for (const value of [short, long]) redactor.add(secret(value));
+  test.each([
+    ["keeps a text that is short enough as it is", `a ${short}`, 40, `a ${short}`],
+    ["keeps a secret that is whole, for those who read it unmasked", `${short} b and more`, 24, `${short} b`],
+    ["leaves a secret out that it would part", `a ${short} b`, 10, "a "],
+    ["leaves a secret out whose beginning is another one", `a ${long} b`, 30, "a "],
+    ["marks a character that it parts", "ab😀", 3, "ab\ufffd"],
+  ])("%s", (_what, text, maxChars, begins) => expect(redactor.mask.cut(text, maxChars)).toBe(begins));
+});
+
 describe("text that looks like a secret", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["Authorization: Bearer abcdefgh12345678", "Authorization: Bearer [redacted]"],

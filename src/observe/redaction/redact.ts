@@ -47,6 +47,11 @@ export function createRedactor(): Redactor {
   const current = (): SecretMatcher =>
     (matcher ??= createSecretMatcher([...secrets.values()].flatMap(({ forms }) => forms)));
   const maskText = (text: string): string => current().scan(text, false).clean;
+  const cutText = (text: string, maxChars: number): string => {
+    if (text.length <= maxChars) return text;
+    const begins = text.slice(0, maxChars);
+    return begins.slice(0, begins.length - current().scan(begins, true).held.length).toWellFormed();
+  };
 
   return {
     add(secret) {
@@ -78,6 +83,6 @@ export function createRedactor(): Redactor {
       for (const [shape, mask] of SHAPES) clean = clean.replace(shape, mask);
       return clean;
     },
-    mask: { text: maskText, stream: () => createMaskedStream(current) },
+    mask: { text: maskText, cut: cutText, stream: () => createMaskedStream(current) },
   };
 }

@@ -54,10 +54,11 @@ export function turnEntry(
     .concat("\n\n");
 }
 
-/** Scrubbed before it is taken apart: some secrets have several lines. */
+/** Scrubbed before it is cut and taken apart: some secrets have several lines, and nothing knows the half of one. */
 function quoted(text: string, scrub: (text: string) => string): string {
-  const cut = text.length > MAX_TEXT_CHARS;
-  const shown = scrub(cut ? text.slice(0, MAX_TEXT_CHARS).toWellFormed() : text);
+  const clean = scrub(text);
+  const cut = clean.length > MAX_TEXT_CHARS;
+  const shown = cut ? clean.slice(0, MAX_TEXT_CHARS).toWellFormed() : clean;
   const lines = visibleLines(shown).split("\n");
   if (cut) lines.push(`… (${text.length} characters)`);
   return lines.map((line) => `> ${line}`.trimEnd()).join("\n");

@@ -98,6 +98,14 @@ describe("a transcript", () => {
     );
   });
 
+  test("shows no half of a secret that lies where a long text is cut", async () => {
+    await using fx = await world();
+    fx.redactor.add(secret("0p3rator-Qx7vLm2Kd9Tz4Rb8"));
+    await fx.say(turn(`${"x".repeat(49_990)}0p3rator-Qx7vLm2Kd9Tz4Rb8 and more`));
+    expect(fx.read()).toContain("x[redacted]\n");
+    expect(fx.read()).not.toContain("0p3r");
+  });
+
   test("says what a person was asked in the middle of a turn, and how that ended, and nothing of an open question", async () => {
     await using fx = await world();
     const asked = {

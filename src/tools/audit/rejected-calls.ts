@@ -20,6 +20,7 @@ export const WINDOW_MS = 60_000;
 /** Conversations and reasons that are counted apart; whatever comes on top is counted together. */
 export const MAX_WINDOWS = 500;
 const MAX_NAME_CHARS = 128;
+const MAX_BECAUSE_CHARS = 600;
 const MS_PER_SECOND = 1_000;
 
 /** A process that works for nobody has no rights at all. */
@@ -46,7 +47,7 @@ export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
   const stopping = new AbortController();
 
   const write = (call: RejectedCall, message: string): void => {
-    const request = requestOf(call);
+    const request = requestOf(deps, call);
     const { tool, params } = request;
     const record = createRecord(deps, request, paramsHash(tool, params));
     const written = record
@@ -62,7 +63,7 @@ export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
     if (last === null || more === 0) return;
     const times = `${more} more ${more === 1 ? "call was" : "calls were"}`;
     const { tool: _name, callId: _id, params: _asked, ...rest } = last;
-    write(rest, `${times} rejected within ${WINDOW_MS / MS_PER_SECOND} s for this reason: ${last.because}`);
+    write(rest, `${times} rejected within ${WINDOW_MS / MS_PER_SECOND} s for this reason: ${becauseOf(deps, last)}`);
   };
 
   const open = (key: string, call: RejectedCall): Window => {
@@ -86,7 +87,7 @@ export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
       if (window.rows >= (call.reason === "unauthorized" ? STRANGERS_ROWS_PER_WINDOW : ROWS_PER_WINDOW))
         return void window.more++;
       window.rows++;
-      write(call, call.because);
+      write(call, becauseOf(deps, call));
     },
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the gate closes"));
@@ -102,28 +103,34 @@ function codeOf({ reason }: RejectedCall): RefusedCode {
 }
 
 /** For those who count calls. Who shows no credential is not counted: anybody can call. */
-function count({ events, scrub }: RecordDeps, call: RejectedCall): void {
+function count(deps: RecordDeps, call: RejectedCall): void {
   if (!call.context) return;
   const { sessionKey, turnId } = call.context;
-  const { callId, tool } = requestOf(call);
-  events.emit("tool_execution_end", {
+  const { callId, tool } = requestOf(deps, call);
+  deps.events.emit("tool_execution_end", {
     sessionKey,
     turnId,
-    callId: scrub(callId),
-    tool: scrub(tool),
+    callId,
+    tool,
     status: refusedStatus(codeOf(call)),
     ms: 0,
     background: false,
     params: {},
     result: null,
-    error: scrub(call.because),
+    error: becauseOf(deps, call),
   });
 }
 
-function requestOf({ tool, callId, params, path, context }: RejectedCall) {
+/** An agent's own words may be long. Scrubbed before it is cut: nothing knows the half of a secret. */
+function becauseOf({ scrub }: RecordDeps, { because }: RejectedCall): string {
+  return scrub(because).slice(0, MAX_BECAUSE_CHARS).toWellFormed();
+}
+
+/** Names are scrubbed before they are cut, too. */
+function requestOf({ scrub }: RecordDeps, { tool, callId, params, path, context }: RejectedCall) {
   return {
-    tool: (tool ?? "(unreadable)").slice(0, MAX_NAME_CHARS),
-    callId: (callId ?? "").slice(0, MAX_NAME_CHARS),
+    tool: scrub(tool ?? "(unreadable)").slice(0, MAX_NAME_CHARS),
+    callId: scrub(callId ?? "").slice(0, MAX_NAME_CHARS),
     params: params ?? {},
     path,
     context: context ?? NOBODY,

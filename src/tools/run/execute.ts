@@ -5,6 +5,7 @@ import type { Tool, ToolContext, ToolResult } from "../../contracts/tools/tool.t
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
+import type { SecretMask } from "../../kit/secret.ts";
 import type { UsableTool } from "../registry.ts";
 import type { ImageCheck } from "./images.ts";
 import { checkResult, type Finished, textOf } from "./output.ts";
@@ -16,6 +17,7 @@ interface ExecuteDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly images: ImageCheck;
+  readonly mask: SecretMask;
   /** As the settings are now. */
   runLimits(): RunLimits;
 }
@@ -47,7 +49,7 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
   using deadline = deps.clock.deadline(ms, () => new ToolTimeout(`${tool.name} took longer than ${ms} ms`));
   using yielding = background ? yieldAfterWhile(deps, tool, call) : null;
   using progress = createProgress(deps.clock, (partial) => {
-    const shown = shownProgress(partial);
+    const shown = shownProgress(partial, deps.mask);
     call.onUpdate(shown);
     yielding?.said(shown);
   });
@@ -55,10 +57,11 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
   try {
     const value = await withCleanup(deps, started(tool, call, progress.report, limits), limits);
     const failed = saysError(value);
-    const checks = { images: deps.images, checkOutput: failed ? null : call.checkOutput };
+    const checks = { images: deps.images, mask: deps.mask, checkOutput: failed ? null : call.checkOutput };
     const checked = await checkResult(value, checks, deps.runLimits());
     if (checked.ok && !failed) return { kind: "ok", result: checked.result };
-    if (checked.ok) return { kind: "failed", code: "tool_failed", message: errorOf(checked.result) };
+    if (checked.ok)
+      return { kind: "failed", code: "tool_failed", message: shortError(textOf(checked.result), deps.mask) };
     deps.log.warn("tool gave back something unusable", { tool: tool.name, because: checked.because });
     return { kind: "failed", code: "tool_failed", message: `${tool.name} failed: ${checked.because}.` };
   } catch (error) {
@@ -69,7 +72,7 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
     const why = call.checksKept ? {} : { error };
     deps.log.warn("tool failed", { tool: tool.name, ...(at === null ? {} : { at }), ...why });
     const where = at !== null && call.context.role === "owner" ? ` (${shortLocation(at)})` : "";
-    return { kind: "failed", code: "tool_failed", message: `${messageOf(error)}${where}` };
+    return { kind: "failed", code: "tool_failed", message: `${messageOf(error, deps.mask)}${where}` };
   }
 }
 
@@ -82,27 +85,26 @@ const MAX_MESSAGE_CHARS = 4_096;
 const MAX_PROGRESS_CHARS = 4_096;
 
 /** Words only, and not many: a report is a courtesy, the result is what counts. */
-function shownProgress(partial: ToolResult): ToolResult {
+function shownProgress(partial: ToolResult, mask: SecretMask): ToolResult {
   const content: unknown = (partial as Partial<ToolResult> | null)?.content;
   const texts = (Array.isArray(content) ? content : []).flatMap((block: unknown) => {
     const text: unknown = typeof block === "object" && block !== null && "text" in block ? block.text : null;
     return typeof text === "string" ? [text] : [];
   });
-  return { content: [{ type: "text", text: texts.join("\n").slice(0, MAX_PROGRESS_CHARS).toWellFormed() }] };
+  return { content: [{ type: "text", text: mask.cut(texts.join("\n").toWellFormed(), MAX_PROGRESS_CHARS) }] };
 }
 
-function messageOf(error: unknown): string {
-  const text = isGatewayError(error) ? error.say.toWellFormed() : errorText(error);
-  return text.slice(0, MAX_MESSAGE_CHARS).toWellFormed() || "The tool failed without saying why.";
+function messageOf(error: unknown, mask: SecretMask): string {
+  return shortError(isGatewayError(error) ? error.say : errorText(error), mask);
+}
+
+function shortError(text: string, mask: SecretMask): string {
+  return mask.cut(text.toWellFormed(), MAX_MESSAGE_CHARS) || "The tool failed without saying why.";
 }
 
 /** As results of MCP tools say it. */
 function saysError(value: unknown): boolean {
   return typeof value === "object" && value !== null && "isError" in value && value.isError === true;
-}
-
-function errorOf(result: ToolResult): string {
-  return textOf(result).slice(0, MAX_MESSAGE_CHARS).toWellFormed() || "The tool failed without saying why.";
 }
 
 /** A tool that throws before it gives a promise fails like one that rejects. */

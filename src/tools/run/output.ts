@@ -1,5 +1,6 @@
 /** What a tool gave back, checked before anyone sees it: the right form, within limits, cut where it is too long and marked there. */
 import type { ContentBlock, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import type { SecretMask } from "../../kit/secret.ts";
 import type { CheckResult } from "../schema/compile.ts";
 import { type ImageCheck, leftOut } from "./images.ts";
 import { mediaOf, structuredOf } from "./program-output.ts";
@@ -23,11 +24,13 @@ interface ResultChecks {
   readonly images: ImageCheck;
   /** By the tool's output schema; null: it has none. */
   readonly checkOutput: ((structured: unknown) => CheckResult) | null;
+  /** What is too long is cut between secrets. */
+  readonly mask: Pick<SecretMask, "cut">;
 }
 
 export async function checkResult(
   value: unknown,
-  { images, checkOutput }: ResultChecks,
+  { images, checkOutput, mask }: ResultChecks,
   { maxOutputChars, maxImages }: ResultLimits,
 ): Promise<CheckedResult> {
   const blocks = blocksOf(value);
@@ -36,7 +39,7 @@ export async function checkResult(
   if (structured.kind === "wrong") return { ok: false, because: structured.because };
   const media = mediaOf(value);
   if (typeof media === "string") return { ok: false, because: media };
-  const cut = cutTexts(blocks, maxOutputChars);
+  const cut = cutTexts(blocks, maxOutputChars, mask);
   const content: ContentBlock[] = [];
   let pictures = 0;
   for (const block of cut) {
@@ -94,21 +97,26 @@ function isBlock(value: unknown): value is ContentBlock {
   return type === "image" && typeof data === "string" && typeof mimeType === "string";
 }
 
-function cutTexts(blocks: readonly ContentBlock[], maxChars: number): readonly ContentBlock[] {
+function cutTexts(
+  blocks: readonly ContentBlock[],
+  maxChars: number,
+  mask: ResultChecks["mask"],
+): readonly ContentBlock[] {
   let room = maxChars;
   return blocks.map((block) => {
     if (block.type !== "text") return block;
     const text = block.text.toWellFormed();
     const kept = room;
     room = Math.max(0, room - text.length);
-    return { type: "text", text: text.length <= kept ? text : cut(text, kept) };
+    return { type: "text", text: text.length <= kept ? text : cut(text, kept, mask) };
   });
 }
 
-/** Never in the middle of a character. */
-function cut(text: string, room: number): string {
+/** Never in the middle of a character, nor of a secret. */
+function cut(text: string, room: number, mask: ResultChecks["mask"]): string {
   const end = room > 0 && /[\ud800-\udbff]/.test(text.charAt(room - 1)) ? room - 1 : room;
-  return `${text.slice(0, end)}\n[cut: ${text.length - end} more characters]`;
+  const kept = mask.cut(text, end);
+  return `${kept}\n[cut: ${text.length - kept.length} more characters]`;
 }
 
 function boundedDetails(details: unknown): unknown {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { ToolResult } from "../../contracts/tools/tool.ts";
 import { USUAL_LIMITS } from "../../testing/tools/quiet-deps.ts";
 import { PROGRAM, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+import { NO_MASK } from "../../kit/secret.ts";
 
 const outputSchema = { type: "object", properties: { celsius: { type: "number" } }, required: ["celsius"] };
 const sound = { type: "audio", data: "UklGRg==", mimeType: "audio/wav" } as const;
@@ -81,10 +82,7 @@ describe("a result", () => {
   });
 
   test("shows no secret that the gateway knows", async () => {
-    const mask = {
-      text: (text: string) => text.replaceAll("word", "****"),
-      stream: () => ({ push: String, flush: () => "" }),
-    };
+    const mask = { ...NO_MASK, text: (text: string) => text.replaceAll("word", "****") };
     const given = { structured: { said: "a word" }, media: [{ ...paper, uri: "paper://word" }] };
     const world = toolWorld([tool(async () => ({ ...says("x"), ...given }) as ToolResult)], { mask });
     expect(await called(world)).toMatchObject({

@@ -17,6 +17,7 @@ import { canonical, paramsHash } from "./params-hash.ts";
 import { createRateLimits } from "./rate.ts";
 import type { Draft, StageDeps } from "./stage.ts";
 import { askHooks, checksKept, persisted } from "./tool-hooks.ts";
+import { NO_MASK } from "../../kit/secret.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -276,7 +277,8 @@ describe("a result", () => {
   const text = (words: string) => ({ type: "text" as const, text: words });
   const image = { type: "image" as const, data: "AA", mimeType: "image/png" };
   const limits = { maxOutputChars: 10, maxImages: 1 };
-  const check = (value: unknown) => checkResult(value, { images: async (one) => one, checkOutput: null }, limits);
+  const check = (value: unknown) =>
+    checkResult(value, { images: async (one) => one, checkOutput: null, mask: NO_MASK }, limits);
   test.each([
     [null, "it did not answer with content"],
     [{ content: "x" }, "it did not answer with content"],

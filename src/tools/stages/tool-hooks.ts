@@ -22,7 +22,7 @@ export async function askHooks(deps: StageDeps, draft: Draft, signal: AbortSigna
     const answer = await asked(deps, plugin, (until) => handler(event, until), signal);
     const said = answer.kind === "said" ? readAnswer(answer.said) : null;
     if (said === null) return unchecked();
-    if (said.block !== undefined) return refuse("not_allowed", reasonOf(said.block, plugin));
+    if (said.block !== undefined) return refuse("not_allowed", reasonOf(deps, said.block, plugin));
     const own = ownCopy(said.change ? said.change.params : params);
     if (own === null) return unchecked();
     now = { ...now, params: own.params, ...(said.asks ? { askBecause: `${plugin} wants it` } : {}) };
@@ -94,8 +94,8 @@ async function asked<T>(
   }
 }
 
-function reasonOf(block: unknown, plugin: string): string {
-  const text = typeof block === "string" ? block.slice(0, MAX_REASON_CHARS) : "";
+function reasonOf({ mask }: Pick<StageDeps, "mask">, block: unknown, plugin: string): string {
+  const text = typeof block === "string" ? mask.cut(block, MAX_REASON_CHARS) : "";
   return text || `${plugin} does not allow it.`;
 }
 

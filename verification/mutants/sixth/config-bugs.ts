@@ -92,12 +92,4 @@ export const SIXTH_CONFIG_BUGS: readonly SeededBug[] = [
     replace: "",
     tests: room,
   },
-  {
-    what: "An old name that is moved into a group leaves a file of two kinds of line ends.",
-    file: "src/config/file/migrate-text.ts",
-    in: "addIfAbsent",
-    find: 'eol: text.includes("\\r\\n") ? "\\r\\n" : "\\n"',
-    replace: 'eol: "\\n"',
-    tests: room,
-  },
 ];

@@ -28,6 +28,7 @@ import { openMcpServers } from "./wiring/mcp-servers.ts";
 import { openMessages } from "./wiring/messages.ts";
 import { openPeople } from "./wiring/people.ts";
 import { openPlugins } from "./wiring/plugins.ts";
+import { beginRetention } from "./wiring/retention.ts";
 import { openStatus } from "./wiring/status.ts";
 import { openTools } from "./wiring/tools.ts";
 import { beginTurns } from "./wiring/turns.ts";
@@ -98,6 +99,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   beginTurns(life, core, groups);
   life.own("jobs", await automation.start());
   life.own("backups", backups.start());
+  life.own("retention", beginRetention(core));
   life.onStop("intake", messages.refuseMore);
   life.own(
     "configuration",

@@ -26,6 +26,7 @@ const ROOMS = [
   "sandbox",
   "openai",
   "backup",
+  "retention",
   "supervisor",
 ];
 

@@ -6,6 +6,7 @@ import { sourceAssets } from "../src/assets.ts";
 import { type Config, loadConfig, readEnvironment } from "../src/config/index.ts";
 import { NEEDS_RESTART } from "../src/config/diff.ts";
 import { ConfigSchema } from "../src/config/schema.ts";
+import type { StorageReport } from "../src/contracts/storage.ts";
 import type { GatewayStatus } from "../src/contracts/wire.ts";
 import { type Gateway, startGateway } from "../src/gateway.ts";
 import { systemClock } from "../src/kit/clock.ts";
@@ -247,6 +248,12 @@ const LIVE: Readonly<Record<Exclude<keyof Config, AtStart>, () => Proof>> = {
     after: { logging: { level: "debug", file: false, retentionDays: 2 } },
     look: async () => logged.at(-1)?.retentionDays ?? 14,
     seen: [14, 2],
+  }),
+  retention: () => ({
+    after: { retention: { messagesDays: 90 } },
+    look: async () =>
+      (await json<StorageReport>("/api/storage")).kinds.find(({ kind }) => kind === "messages")?.keepDays,
+    seen: [730, 90],
   }),
   backup: () => ({
     after: { backup: { every: "1d" } },

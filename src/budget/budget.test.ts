@@ -106,18 +106,6 @@ describe("a budget", () => {
     expect(next.used()).toEqual((await fx.open()).used(person.principal));
   });
 
-  test("forgets what is more than 800 days old at its next start, and nothing else", async () => {
-    await using fx = await world();
-    const { usage } = fx.real.store;
-    const record = (day: string) => usage.record({ id: day, day, ...person, model: "fake/one", usage: dollars(1) });
-    await record("2023-11-22");
-    await record("2023-11-23");
-    await fx.open();
-    await record("2026-01-30"); // written after what the start asked for
-    const kept = await usage.sums({ by: "day", from: "2020-01-01", to: "2026-12-31" });
-    expect(kept.map(({ key }) => key).sort()).toEqual(["2023-11-23", "2026-01-30"]);
-  });
-
   test("begins anew at midnight where the gateway lives, and not before", async () => {
     await using fx = await world({ dailyUsd: 5, monthlyUsd: 100 });
     const budget = await fx.open();

@@ -16,7 +16,7 @@ import {
   reaches,
   type SpentIn,
 } from "./decide.ts";
-import { createCalendar, daysBefore, firstOfMonth, type Today } from "./periods.ts";
+import { createCalendar, firstOfMonth, type Today } from "./periods.ts";
 import { createSums, LOADED_BY, type Sums } from "./sums.ts";
 import { createUnderWay } from "./under-way.ts";
 import { type Level, ownerText, recordText, refusalText } from "./messages.ts";
@@ -24,7 +24,7 @@ import { type Level, ownerText, recordText, refusalText } from "./messages.ts";
 interface BudgetDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: Pick<UsageStore, "record" | "sums" | "prune">;
+  readonly store: Pick<UsageStore, "record" | "sums">;
   /** Says something to the owner. Said again under the same id, it is said once. */
   tell(id: string, text: string): Promise<void>;
 }
@@ -36,9 +36,6 @@ interface BudgetOptions {
   readonly rules: () => BudgetRules;
 }
 
-/** Two years and a bit: a year can be compared with the one before. */
-const KEEP_DAYS = 800;
-
 export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Promise<Budget> {
   const { clock, log, store } = deps;
   const { rules } = options;
@@ -46,8 +43,6 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
   const { timezone } = calendar;
   const begin = calendar.at(clock.now());
   const sums = await loadSums(store, begin);
-  // of no use to anybody, so nobody waits for it; the next start tries again
-  void store.prune(daysBefore(begin.day, KEEP_DAYS)).catch((error: unknown) => log.warn("old usage stays", { error }));
   const now = (): Today => {
     const today = calendar.at(clock.now());
     sums.roll(today);

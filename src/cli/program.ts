@@ -46,7 +46,7 @@ const GROUPS: readonly Group[] = [
     names: ["stop", "restart", "open", "sign-in-link"],
     add: (program, _, world, finish) => addRunningGateway(program, world, { common, finish }),
   },
-  { names: ["status", "doctor", "usage", "logs"], add: addLooking },
+  { names: ["status", "doctor", "usage", "storage", "logs"], add: addLooking },
   {
     names: ["sessions"],
     add: (program, commander, world, finish) =>
@@ -148,6 +148,13 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
       const { usage } = await import("./usage.ts");
       finish(await usage(world, flags));
     });
+
+  common(
+    program.command("storage").description("show how much is stored of everything, and how long it is kept"),
+  ).action(async (flags: CommonFlags) => {
+    const { storage } = await import("./storage.ts");
+    finish(await storage(world, flags));
+  });
 
   common(program.command("logs").description("show the newest log lines"))
     .option("-f, --follow", "go on showing new lines until Ctrl-C")

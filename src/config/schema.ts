@@ -18,6 +18,7 @@ import { ModelsSection } from "./sections/models.ts";
 import { PluginsSection } from "./sections/plugins.ts";
 import { QueueSection } from "./sections/queue.ts";
 import { StoreSection } from "./sections/store.ts";
+import { RetentionSection } from "./sections/retention.ts";
 import { ToolsSection } from "./sections/tools.ts";
 import { BindingsSection, RolesSection, SessionSection } from "./sections/routing.ts";
 
@@ -40,6 +41,7 @@ export const ConfigSchema = Type.Object(
     tools: ToolsSection,
     media: MediaSection,
     store: StoreSection,
+    retention: RetentionSection,
     mcp: McpSection,
     plugins: PluginsSection,
     logging: LoggingSection,

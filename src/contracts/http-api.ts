@@ -19,6 +19,7 @@ import type { TurnToolCall, TurnTrace } from "./store.ts";
 import type { EndedApproval } from "./store/approvals.ts";
 import type { MessageHit } from "./store/session-care.ts";
 import type { AuditEntry, AuditKind, AuditRow, AuditStatus } from "./store/tool-calls.ts";
+import type { StorageReport } from "./storage.ts";
 import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ListedTool, PiToolListing } from "./tools/tool.ts";
@@ -37,6 +38,7 @@ import type {
 export interface HttpApi {
   "GET /api/status": { result: GatewayStatus };
   "GET /api/metrics": { result: MetricsSnapshot };
+  "GET /api/storage": { result: StorageReport };
   "GET /api/config": { result: unknown };
   "POST /api/config/reload": { result: ReloadReport };
   /** The link is the gateway's address and `/#code=CODE`; it signs a browser in once. */

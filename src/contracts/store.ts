@@ -38,6 +38,7 @@ import type { SessionChatStore } from "./store/session-chats.ts";
 import type { SessionCare, SessionFilter } from "./store/session-care.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
 import type { PostStore } from "./store/posts.ts";
+import type { RetentionStore } from "./store/retention.ts";
 import type { ResponseStore } from "./store/responses.ts";
 import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { TranscriptionStore } from "./store/transcriptions.ts";
@@ -75,6 +76,7 @@ export interface Store extends AsyncDisposable {
   readonly apiKeys: ApiKeyStore;
   readonly sessionTools: SessionToolStore;
   readonly responses: ResponseStore;
+  readonly retention: RetentionStore;
   readonly health: StoreHealth;
   /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;

@@ -50,6 +50,7 @@ describe("the route table", () => {
       "operator GET /api/sessions/:key/export",
       "operator GET /api/sessions/:key/transcript",
       "operator GET /api/status",
+      "operator GET /api/storage",
       "operator GET /api/tool-calls",
       "operator GET /api/turns",
       "operator GET /api/turns/:id",

@@ -27,6 +27,7 @@ import type { PluginHost } from "../contracts/plugin.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
+import type { StorageReport } from "../contracts/storage.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -114,6 +115,8 @@ interface AutomationDeps {
 /** The gateway itself: how it is, and what its operator does with it. */
 interface OperationDeps {
   status(): GatewayStatus;
+  /** How much is stored of everything that grows. */
+  storage(signal: AbortSignal): Promise<StorageReport>;
   readonly metrics: Metrics;
   readonly plugins: PluginHost;
   readonly mcpServers: McpClients;

@@ -2,6 +2,7 @@
 import { GatewayError } from "../contracts/errors.ts";
 import type { InstanceId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
+import type { DatabaseSizes } from "../contracts/store/retention.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -30,6 +31,7 @@ import { createNotes } from "./rows/notes/notes.ts";
 import { createClaimTakeover, createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
+import { createRetention } from "./rows/retention/retention.ts";
 import { createResponses } from "./rows/responses.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSessionTools } from "./rows/session-tools.ts";
@@ -39,6 +41,7 @@ import { createConversationFiles } from "./tool-calls/conversation-files.ts";
 import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { createUsage } from "./rows/usage.ts";
+import { noSizes } from "./sizes.ts";
 import type { Sql } from "./sql.ts";
 import type { SqliteSql } from "./sqlite-sql.ts";
 import { createStarts } from "./starts.ts";
@@ -65,12 +68,14 @@ interface AssembleOptions extends SealOptions {
   closing(): void;
   /** Whether a write that failed found no room, and not a broken disk. */
   noRoom(): boolean;
+  sizes(signal: AbortSignal): Promise<DatabaseSizes>;
 }
 
 /** What runs the work of the doors: SQLite in this process, or Postgres over connections. */
 export interface Engine {
   readonly commits: Pick<GroupCommit, "write" | "fault" | "broken" | "isBroken">;
   read<T>(run: () => Steps<T>): Promise<T>;
+  sizes(signal: AbortSignal): Promise<DatabaseSizes>;
   /** What the owner should know. */
   notices(): readonly string[];
   /** What helps while writes fail. */
@@ -87,6 +92,7 @@ export const UNSEALED: AssembleOptions = {
   notices: () => [],
   closing: () => undefined,
   noRoom: () => false,
+  sizes: noSizes,
 };
 
 /** Everything above SQLite; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
@@ -129,6 +135,7 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
         epoch,
         instanceId,
         ...createRowDoors(rows, { audit, chain, headFile }, home),
+        retention: createRetention(rows, engine.sizes, home),
         health: createHealth({ engine, touch: starts.touch }),
         async [Symbol.asyncDispose]() {
           if (!open) return;
@@ -150,7 +157,7 @@ interface AuditParts {
   readonly headFile: HeadFile | null;
 }
 
-type RowDoors = Omit<Store, "epoch" | "instanceId" | "health" | keyof AsyncDisposable>;
+type RowDoors = Omit<Store, "epoch" | "instanceId" | "retention" | "health" | keyof AsyncDisposable>;
 
 function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, home: string): RowDoors {
   return {
@@ -190,6 +197,7 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
   return {
     commits,
     read: createRead(() => open),
+    sizes: options.sizes,
     notices: options.notices,
     advice: "Make room on the disk.",
     isAway: () => false,

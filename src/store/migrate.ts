@@ -34,6 +34,7 @@ import { apiKeys } from "./migrations/034-api-keys.ts";
 import { sessionTools } from "./migrations/035-session-tools.ts";
 import { responses } from "./migrations/036-responses.ts";
 import { sessionCare } from "./migrations/037-session-care.ts";
+import { retention } from "./migrations/038-retention.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -71,6 +72,7 @@ const MIGRATIONS: readonly Migration[] = [
   sessionTools,
   responses,
   sessionCare,
+  retention,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -18,6 +18,7 @@ import { prepareStateDirectory, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
 import { openAuditKey } from "./secret-files.ts";
+import { sqliteSizes } from "./sizes.ts";
 import { createSql } from "./sqlite-sql.ts";
 import { assemble, type StoreDeps } from "./assemble.ts";
 import { copyBeforeUpgrade, upgradeFailed } from "./upgrade-copy.ts";
@@ -74,6 +75,7 @@ export async function openStore(deps: StoreDeps, { home, url }: OpenOptions): Pr
       headFile,
       notices,
       noRoom: () => noRoomIn(path),
+      sizes: (signal) => sqliteSizes(file, signal),
       closing: () => integrity?.[Symbol.dispose](),
     });
     const { epoch, instanceId } = store;

@@ -61,6 +61,9 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
           await store.toolCalls.list(filter, { limit: 10 });
         }
   await store.turns.finish(end("t1", { attempt: 2 }));
+  const old = { before: 1, from: null, limit: 1 };
+  for (const drop of ["dropTurns", "dropSessions", "dropConversations", "dropMedia"] as const)
+    await store.retention[drop](old);
   await store.turns.resultOf("in1" as InboxId);
   await store.turns.get("t1" as TurnId);
   for (const outcome of [{}, { outcome: "done" }, { outcome: "failed" }, { outcome: "aborted" }] as const)

@@ -12,7 +12,6 @@ export { originOf } from "./origin.ts";
 export { createToolRegistry, type LiveToolRegistry } from "./registry.ts";
 export { createToolFinder, type ToolFinder } from "./search/find.ts";
 export { createSessionTools, type SessionTools } from "./search/session-tools.ts";
-export { startRetention } from "./retention.ts";
 export { createProviderSchemas, SCHEMA_FAMILIES, type SchemaFamily } from "./schema/providers/provider-profiles.ts";
 export { usableTools, whyNotUsable } from "./usable.ts";
 export { createReminder, type ReminderDeps } from "./builtin/automation/create-reminder.ts";

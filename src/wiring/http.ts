@@ -16,6 +16,7 @@ import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { deadFileRemover } from "./files.ts";
+import { storageOf } from "./retention.ts";
 import { openOpenAiDoors } from "./openai.ts";
 
 interface PortParts extends Groups {
@@ -90,6 +91,7 @@ export function openPort(core: Core, parts: PortParts): Port {
       automation,
       operations: {
         status,
+        storage: storageOf(core),
         metrics,
         plugins,
         mcpServers,

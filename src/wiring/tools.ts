@@ -31,7 +31,6 @@ import {
   createToolLister,
   createToolRegistry,
   type LiveToolRegistry,
-  startRetention,
   type ToolFinder,
   type ToolPolicy,
   usableTools,
@@ -91,7 +90,6 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
   life.own("tools", gate);
   const index = createToolIndex();
   life.own("index of tools", { [Symbol.asyncDispose]: async () => index[Symbol.dispose]() });
-  life.own("retention of tool calls", startToolRetention(core));
   const poster = createPoster({ clock, store: store.outbox, outbox: { wake: () => core.outboxWake.publish() } });
   const questions = createQuestions(
     { clock, ids, log, events, poster, channels, mask: secrets.mask },
@@ -112,13 +110,6 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     finder: createToolFinder({ usable: (caller) => usableTools({ registry, policy }, caller), index, sessionTools }),
     backgroundEnds,
   };
-}
-
-function startToolRetention({ clock, log, store, config }: Core): AsyncDisposable {
-  const { toolCalls, approvals, sessionTools } = store;
-  const prune = async (before: number) =>
-    (await toolCalls.prune(before)) + (await approvals.prune(before)) + (await sessionTools.prune(before));
-  return startRetention({ clock, log, store: { prune } }, () => config().tools.keepDays);
 }
 
 /** Made anew when the configuration is another one, so a changed file counts from the next call on. */

@@ -52,6 +52,6 @@ export interface UsageStore {
   ): Promise<Listed<UsageItem> & { readonly total: UsageSum }>;
   /** The same, all of it, in no particular order. */
   sums(asked: UsageSpan & { readonly by: UsageBy }): Promise<readonly UsageItem[]>;
-  /** Drops what is older than this day; returns how many rows. */
+  /** Drops some of what is older than this day; returns how many rows. 0: there are none left. */
   prune(before: string): Promise<number>;
 }

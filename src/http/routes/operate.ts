@@ -30,6 +30,12 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): rea
     },
     {
       ...OPERATOR_GET,
+      path: "/api/storage",
+      scope: READ,
+      handle: async ({ request }) => jsonOf<"GET /api/storage">(await deps.operations.storage(request.signal)),
+    },
+    {
+      ...OPERATOR_GET,
       path: "/api/config",
       scope: ADMIN,
       handle: () => jsonOf<"GET /api/config">(deps.operations.publicConfig()),

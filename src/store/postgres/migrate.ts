@@ -3,6 +3,7 @@
  * of those that were applied. Never steps back.
  */
 import { GatewayError } from "../../contracts/errors.ts";
+import { retention } from "../migrations/038-retention.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
 import { messageTables } from "./tables/messages.ts";
@@ -14,6 +15,7 @@ import { sessionCareTables } from "./tables/session-care.ts";
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "first-tables", sql: [messageTables, peopleTables, recordTables].join("\n") },
   { name: "session-care", sql: sessionCareTables },
+  retention,
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -11,6 +11,7 @@ import { type Connection, connect } from "./connection.ts";
 import { migratePostgres } from "./migrate.ts";
 import { createReads } from "./reads.ts";
 import { keepConnected } from "./reconnecting.ts";
+import { postgresSizes } from "./sizes.ts";
 import { createPostgresSql } from "./sql.ts";
 import { createWriteBatches } from "./write-batches.ts";
 
@@ -52,7 +53,8 @@ interface Beginning {
 async function begin(deps: StoreDeps, { home, first, connectNow }: Beginning): Promise<Store> {
   const key = openAuditKey(deps, home);
   const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, home);
-  const doors = createDoors(deps, createPostgresSql(), { key, headFile });
+  const sql = createPostgresSql();
+  const doors = createDoors(deps, sql, { key, headFile });
   const at = deps.clock.now();
   await first.ask({ text: "delete from batches where at < $1", values: [at - BATCH_ROWS_KEPT_MS], name: null });
   const text =
@@ -64,6 +66,7 @@ async function begin(deps: StoreDeps, { home, first, connectNow }: Beginning): P
   const engine: Engine = {
     commits,
     read: reads.read,
+    sizes: () => reads.read(() => postgresSizes(sql)),
     notices: () => [],
     advice: "The gateway tries again, with growing pauses.",
     isAway: () => writer.fault() !== null,

@@ -7,6 +7,7 @@ import {
   type UsageStore,
   type UsageSum,
 } from "../../contracts/store/usage.ts";
+import { sql as raw } from "kysely";
 import type { Builder, Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { toUsageColumns, wholeNumber } from "./codec.ts";
@@ -75,16 +76,35 @@ export function createBooking(sql: Sql): (spent: Spent) => Steps<boolean> {
   };
 }
 
+/** Rows in one transaction: a few milliseconds. */
+const PRUNED_AT_ONCE = 2_000;
+
+/** The sums go with the last rows, so that an unfinished deletion is never taken for a finished one. */
 function createPruning(sql: Sql): (before: string) => Steps<number> {
-  const rows = sql.prepare((db, p: Params<{ before: string }>) =>
+  const lastOfSome = sql.prepare((db, p: Params<{ before: string; offset: number }>) =>
+    db
+      .selectFrom("usage")
+      .select(["day", "id"])
+      .where("day", "<", p("before"))
+      .orderBy("day")
+      .orderBy("id")
+      .limit(1)
+      .offset(p("offset")),
+  );
+  const some = sql.prepare((db, p: Params<{ day: string; id: string }>) =>
+    db.deleteFrom("usage").where(raw<boolean>`(day, id) <= (${p("day")}, ${p("id")})`),
+  );
+  const rest = sql.prepare((db, p: Params<{ before: string }>) =>
     db.deleteFrom("usage").where("day", "<", p("before")),
   );
   const days = sql.prepare((db, p: Params<{ what: UsageBy; before: string }>) =>
     db.deleteFrom("usage_days").where("what", "=", p("what")).where("day", "<", p("before")),
   );
   return function* (before) {
+    const last = yield* lastOfSome.first({ before, offset: PRUNED_AT_ONCE - 1 });
+    if (last) return yield* some.run(last);
     for (const what of USAGE_BY) yield* days.run({ what, before });
-    return yield* rows.run({ before });
+    return yield* rest.run({ before });
   };
 }
 

@@ -122,6 +122,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     },
     operations: {
       status: () => STATUS,
+      storage: async () => ({ databaseBytes: 0, kinds: [], folders: [] }),
       metrics,
       plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },
       mcpServers: { list: () => [], test: async () => null, accept: () => null },

@@ -41,11 +41,11 @@ export const THIRD_TOOLS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "An operator who keeps tool calls for ever loses all of them.",
-    file: "src/tools/retention.ts",
-    in: "look",
-    find: "let some = days === 0 ? 0 : 1",
-    replace: "let some = 1",
-    tests: gate,
+    file: "src/retention/retention.ts",
+    in: "dropOld",
+    find: "if (keepDays === 0) return;",
+    replace: "",
+    tests: ["src/retention"],
   },
   {
     what: "The id of a call of pi that was refused stays taken for ever.",

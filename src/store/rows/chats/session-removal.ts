@@ -22,12 +22,41 @@ const USED_ELSEWHERE = (file: string, key: SessionKey) => raw<boolean>`
 
 const OF_TURNS = (key: SessionKey) => raw<boolean>`turn_id in (select id from turns where session_key = ${key})`;
 
+interface DroppedSession {
+  readonly media: number;
+  /** Listed as dead. */
+  readonly files: readonly string[];
+}
+
 export function createSessionRemoval({ sql, read, write }: RowDeps): Pick<SessionCare, "remove" | "waiting"> {
+  const queries = looking(sql);
+  const drop = createSessionDrop(sql);
+
+  function* remove(key: SessionKey): Steps<SessionRemoval> {
+    const session = yield* queries.session.first({ key });
+    if (!session) return { kind: "unknown" };
+    if (yield* queries.underWay.first({ key })) return { kind: "busy" };
+    const { media, files } = yield* drop(key);
+    return { kind: "removed", messages: session.messages, media, files };
+  }
+
+  return {
+    remove: (key) => write(() => remove(key)),
+    waiting: (key) =>
+      read(function* () {
+        return yield* queries.waiting.all({ key });
+      }),
+  };
+}
+
+/** Inside of somebody's transaction, who has made sure that nothing is under way in the session. */
+export function createSessionDrop(sql: Sql): (key: SessionKey) => Steps<DroppedSession> {
   const queries = looking(sql);
   const drops = dropping(sql);
 
-  function* filesOf(key: SessionKey, own: string): Steps<readonly string[]> {
-    const files = new Set([own, ...(yield* queries.conversations.all({ key })).map(({ file }) => file)]);
+  function* filesOf(key: SessionKey): Steps<readonly string[]> {
+    const own = yield* queries.session.all({ key });
+    const files = new Set([...own, ...(yield* queries.conversations.all({ key }))].map(({ file }) => file));
     const unused: string[] = [];
     for (const file of files) if (!(yield* queries.usedElsewhere.first({ file, key }))) unused.push(file);
     return unused;
@@ -39,24 +68,13 @@ export function createSessionRemoval({ sql, read, write }: RowDeps): Pick<Sessio
     return [...new Set<string>(attached.map(({ mediaId }) => mediaId))];
   }
 
-  function* remove(key: SessionKey): Steps<SessionRemoval> {
-    const session = yield* queries.session.first({ key });
-    if (!session) return { kind: "unknown" };
-    if (yield* queries.underWay.first({ key })) return { kind: "busy" };
+  return function* (key) {
     const media = yield* mediaOf(key);
-    const files = [...(yield* filesOf(key, session.file)), ...media.map((id) => `media/${id}`)];
+    const files = [...(yield* filesOf(key)), ...media.map((id) => `media/${id}`)];
     for (const drop of drops.rows) yield* drop.run({ key });
     for (const id of media) yield* drops.dropMedia.run({ id });
     for (const file of files) yield* drops.addFile.run({ file });
-    return { kind: "removed", messages: session.messages, media: media.length, files };
-  }
-
-  return {
-    remove: (key) => write(() => remove(key)),
-    waiting: (key) =>
-      read(function* () {
-        return yield* queries.waiting.all({ key });
-      }),
+    return { media: media.length, files };
   };
 }
 

@@ -20,6 +20,7 @@ import { outboxContract } from "./outbox-contract.ts";
 import { pairingPromises } from "./pairing-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
 import { responseContract } from "./response-contract.ts";
+import { retentionPromises } from "./retention-contract.ts";
 import { sessionCarePromises } from "./session-care-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
@@ -62,6 +63,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     approvalContract("approvals", open);
     apiKeyContract("keys of programs", open);
     responseContract("responses", open);
+    retentionPromises(open);
     maskPromises(open);
     textPromises(open);
     numberPromises(open);

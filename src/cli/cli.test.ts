@@ -92,6 +92,8 @@ describe("start", () => {
     ["store_failed", 74],
     ["port_taken", 75],
     ["home_taken", 75],
+    ["store_taken", 75],
+    ["superseded", 75],
     ["config_invalid", 78],
     ["store_corrupt", 1],
   ] as const;

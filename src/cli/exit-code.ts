@@ -10,6 +10,8 @@ export const EXIT_CONFIG = 78;
 const SPECIAL: Partial<Record<ErrorCode, number>> = {
   port_taken: EXIT_TRY_AGAIN,
   home_taken: EXIT_TRY_AGAIN,
+  store_taken: EXIT_TRY_AGAIN,
+  superseded: EXIT_TRY_AGAIN,
   store_failed: EXIT_STORE_FAILED,
   config_invalid: EXIT_CONFIG,
 };

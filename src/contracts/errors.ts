@@ -111,6 +111,11 @@ export const ERRORS = {
     retry: "later",
     say: "The gateway could not save this (its disk may be full), so it was not accepted.",
   },
+  superseded: {
+    status: 503,
+    retry: "later",
+    say: "Another gateway has taken over from this one, which was not heard of for too long. Nothing was saved here; the other gateway goes on.",
+  },
   // what is wrong with a backup
   backup_damaged: { status: 422, retry: "never", say: "The backup is damaged, not complete, or not a backup." },
   passphrase_wrong: {
@@ -238,6 +243,7 @@ export const ERRORS = {
   port_taken: { status: 500, retry: "later", say: "The port is in use." },
   home_taken: { status: 500, retry: "later", say: "Another gateway is running on this state directory." },
   home_unusable: { status: 500, retry: "never", say: "The state directory cannot be used." },
+  store_taken: { status: 500, retry: "later", say: "Another gateway is running on this database." },
   store_newer: { status: 500, retry: "never", say: "The database was written by a newer version of pi-gateway." },
   store_corrupt: { status: 500, retry: "never", say: "The database is damaged. It was left as it is." },
 } as const satisfies Record<string, ErrorSpec>;

@@ -33,6 +33,7 @@ import type { ApiKeyStore } from "./store/api-keys.ts";
 import type { WebhookMarkStore } from "./store/webhook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { MessageStore, ReactionStore } from "./store/messages.ts";
+import type { NodeStore } from "./store/nodes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
 import type { SessionCare, SessionFilter } from "./store/session-care.ts";
@@ -77,6 +78,7 @@ export interface Store extends AsyncDisposable {
   readonly sessionTools: SessionToolStore;
   readonly responses: ResponseStore;
   readonly retention: RetentionStore;
+  readonly nodes: NodeStore;
   readonly health: StoreHealth;
   /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;

@@ -1,4 +1,5 @@
 /** The doors of a store over one open database, and what has to be done when a gateway begins and ends with it. */
+import { hostname } from "node:os";
 import { GatewayError } from "../contracts/errors.ts";
 import type { InstanceId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
@@ -27,6 +28,7 @@ import { createTranscriptions } from "./rows/channels/transcriptions.ts";
 import { createWebhookMarks } from "./rows/automation/webhook-marks.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
+import { createNodeRow, createNodes, type NodeIdentity } from "./rows/nodes.ts";
 import { createNotes } from "./rows/notes/notes.ts";
 import { createClaimTakeover, createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
@@ -69,6 +71,7 @@ interface AssembleOptions extends SealOptions {
   /** Whether a write that failed found no room, and not a broken disk. */
   noRoom(): boolean;
   sizes(signal: AbortSignal): Promise<DatabaseSizes>;
+  readonly version?: string | undefined;
 }
 
 /** What runs the work of the doors: SQLite in this process, or Postgres over connections. */
@@ -82,6 +85,8 @@ export interface Engine {
   readonly advice: string;
   /** The database cannot be asked at all: a write would only wait. */
   isAway(): boolean;
+  /** Whether no other gateway can have taken over from this one. */
+  isHeld(): boolean;
   /** Takes nothing more, commits what waits, then runs `last`, unless nothing can be written any more. Null: it was not run. */
   close<T>(last: () => Steps<T>): Promise<T | null>;
 }
@@ -98,7 +103,9 @@ export const UNSEALED: AssembleOptions = {
 /** Everything above SQLite; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
 export function assemble(deps: StoreDeps, sql: SqliteSql, home: string, options: AssembleOptions = UNSEALED): Store {
   const doors = createDoors(deps, sql, options);
-  const begun = inTransaction(sql, doors.begin);
+  // the lock on the state directory keeps other gateways from the file, so nobody has to be told apart from them
+  const node: NodeIdentity = { ...nodeOf(options.version), stateDirectory: "", alone: true };
+  const begun = inTransaction(sql, () => doors.begin(node));
   return doors.open(createSqliteEngine(deps, sql, options), begun, home);
 }
 
@@ -113,12 +120,15 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
   const audit = createAuditLog(sql, chain, headFile);
   const instanceId = deps.ids.next("gateway") as InstanceId;
   const starts = createStarts(sql);
+  const node = createNodeRow(sql, instanceId);
   const endForgotten = createForgotten(sql, chain);
   const endOpenApprovals = createOpenApprovalsEnd(sql, audit);
   const takeOverClaims = createClaimTakeover(sql, instanceId);
   return {
     instanceId,
-    *begin(): Steps<Begun> {
+    /** Throws `store_taken`. */
+    *begin(identity: NodeIdentity): Steps<Begun> {
+      yield* node.begin(identity);
       const epoch = yield* starts.begin();
       yield* endForgotten();
       yield* endOpenApprovals(deps.clock.now());
@@ -136,12 +146,14 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
         instanceId,
         ...createRowDoors(rows, { audit, chain, headFile }, home),
         retention: createRetention(rows, engine.sizes, home),
+        nodes: createNodes(rows, engine.isHeld),
         health: createHealth({ engine, touch: starts.touch }),
         async [Symbol.asyncDispose]() {
           if (!open) return;
           open = false;
           const last = await engine.close(function* () {
             yield* starts.end();
+            yield* node.end();
             return yield* chain.head();
           });
           if (last) headFile?.close(last);
@@ -157,7 +169,7 @@ interface AuditParts {
   readonly headFile: HeadFile | null;
 }
 
-type RowDoors = Omit<Store, "epoch" | "instanceId" | "retention" | "health" | keyof AsyncDisposable>;
+type RowDoors = Omit<Store, "epoch" | "instanceId" | "retention" | "nodes" | "health" | keyof AsyncDisposable>;
 
 function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, home: string): RowDoors {
   return {
@@ -201,6 +213,7 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
     notices: options.notices,
     advice: "Make room on the disk.",
     isAway: () => false,
+    isHeld: () => true,
     async close(last) {
       open = false;
       options.closing();
@@ -208,6 +221,11 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
       return close(sql, commits, last);
     },
   };
+}
+
+/** What a gateway is called among others: the machine and its process. */
+export function nodeOf(version = "unknown"): Pick<NodeIdentity, "name" | "version"> {
+  return { name: `${hostname()}:${process.pid}`, version };
 }
 
 function inTransaction<T>(sql: SqliteSql, run: () => Steps<T>): T {

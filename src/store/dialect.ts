@@ -15,6 +15,8 @@ export interface Dialect {
   readonly locksRows: boolean;
   /** Other gateways may write to the same database: what this one remembers of it may be old. */
   readonly severalGateways: boolean;
+  /** Now, in milliseconds, by the clock of the database. */
+  readonly now: RawBuilder<number>;
   /** How texts are found by their words. */
   readonly wordSearch: "fts5" | "tsvector";
 }
@@ -26,6 +28,7 @@ export const sqliteDialect: Dialect = {
   inOneText: (column) => raw<string | null>`group_concat(${raw.ref(column)}, ' ')`,
   locksRows: false,
   severalGateways: false,
+  now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   wordSearch: "fts5",
 };
 
@@ -36,5 +39,6 @@ export const postgresDialect: Dialect = {
   inOneText: (column, order) => raw<string | null>`string_agg(${raw.ref(column)}, ' ' order by ${raw.ref(order)})`,
   locksRows: true,
   severalGateways: true,
+  now: raw<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   wordSearch: "tsvector",
 };

@@ -35,6 +35,7 @@ import { sessionTools } from "./migrations/035-session-tools.ts";
 import { responses } from "./migrations/036-responses.ts";
 import { sessionCare } from "./migrations/037-session-care.ts";
 import { retention } from "./migrations/038-retention.ts";
+import { nodes } from "./migrations/039-nodes.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -73,6 +74,7 @@ const MIGRATIONS: readonly Migration[] = [
   responses,
   sessionCare,
   retention,
+  nodes,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

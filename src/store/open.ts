@@ -48,15 +48,22 @@ interface OpenOptions {
   readonly home: string;
   /** Of a Postgres database; without it, it is an SQLite file in the state directory. */
   readonly url?: Secret | undefined;
+  /** Of this gateway: other gateways are told. */
+  readonly version?: string;
+  /**
+   * For tests of the store alone: opens a database while other gateways live on it, and tells those of one state directory apart. Gateways
+   * keep much in memory that the others would have to know.
+   */
+  readonly beside?: { readonly stateDirectory: string };
 }
 
 /** The caller holds the directory (`openStateDirectory`). Throws `store_newer`, `store_corrupt`, `home_unusable` and leaves the file as it was. */
-export async function openStore(deps: StoreDeps, { home, url }: OpenOptions): Promise<Store> {
+export async function openStore(deps: StoreDeps, { home, url, version, beside }: OpenOptions): Promise<Store> {
   const startedAt = deps.clock.elapsed();
   const path = await prepareStateDirectory(deps, home);
   if (url) {
     const { openPostgresStore } = await import("./postgres/open.ts"); // nothing of Postgres is loaded for SQLite
-    return openPostgresStore(deps, { home: path, url });
+    return openPostgresStore(deps, { home: path, url, version, beside });
   }
   const file = join(path, DATABASE_FILE);
   await keepDamagedLog(deps, file);
@@ -74,6 +81,7 @@ export async function openStore(deps: StoreDeps, { home, url }: OpenOptions): Pr
       key,
       headFile,
       notices,
+      version,
       noRoom: () => noRoomIn(path),
       sizes: (signal) => sqliteSizes(file, signal),
       closing: () => integrity?.[Symbol.dispose](),

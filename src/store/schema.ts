@@ -10,6 +10,7 @@ import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
+import type { NodeTable } from "./rows/nodes.ts";
 import type { ResponseTable } from "./rows/responses.ts";
 import type { UsageTables } from "./rows/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
@@ -22,6 +23,7 @@ export type Flag = 0 | 1;
 
 export interface Tables extends UsageTables, MessageTables {
   meta: MetaTable;
+  nodes: NodeTable;
   sessions: SessionTable;
   inbox: InboxTable;
   turns: TurnTable;

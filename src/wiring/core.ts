@@ -78,7 +78,8 @@ export async function openCore(
   const { clock, ids, log, hide, scrub, mask } = deps;
   const events = createEvents(deps);
   recordEvents(life, deps, { events, config, home: options.home });
-  const store = life.own("store", await openStore(deps, { home: options.home, url: config().store.url }));
+  const { home, version } = options;
+  const store = life.own("store", await openStore(deps, { home, version, url: config().store.url }));
   const hooks = createHooks(deps);
   return {
     clock,

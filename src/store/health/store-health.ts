@@ -33,6 +33,7 @@ export function createHealth({ engine, touch }: HealthDeps): StoreHealth {
 }
 
 function unwritable(fault: GatewayError, isBroken: boolean, advice: string): string {
+  if (fault.code === "superseded") return fault.say;
   const what = `The database cannot be written to (${fault.message.replace(/^[a-z_]+: /, "")})`;
   return isBroken
     ? `${what}. The gateway ends, so that a new process finds out what is on the disk.`

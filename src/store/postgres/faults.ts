@@ -3,8 +3,9 @@
 /**
  * `statement`: this work alone is wrong. `again`: two transactions met, nothing was written, and the same work may succeed at once. `wait`:
  * the server refuses for a reason that holds for the next write too, such as a full disk. `lost`: the connection is of no use any more.
+ * `superseded`: another gateway has taken over, and this one writes nothing any more.
  */
-type PostgresFault = "statement" | "again" | "wait" | "lost";
+type PostgresFault = "statement" | "again" | "wait" | "lost" | "superseded";
 
 /** By SQLSTATE, or by its class: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const FAULTS: Readonly<Record<string, PostgresFault>> = {
@@ -18,6 +19,7 @@ const FAULTS: Readonly<Record<string, PostgresFault>> = {
   "57P02": "lost", // crash_shutdown
   "57P03": "lost", // cannot_connect_now
   "57P05": "lost", // idle_session_timeout
+  GW001: "superseded", // raised by our own trigger, see tables/nodes.ts
   "08": "lost",
   "28": "wait", // wrong password
   "3D": "wait", // no such database

@@ -7,6 +7,7 @@ import { retention } from "../migrations/038-retention.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
 import { messageTables } from "./tables/messages.ts";
+import { nodeTables } from "./tables/nodes.ts";
 import { peopleTables } from "./tables/people.ts";
 import { recordTables } from "./tables/records.ts";
 import { sessionCareTables } from "./tables/session-care.ts";
@@ -16,6 +17,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "first-tables", sql: [messageTables, peopleTables, recordTables].join("\n") },
   { name: "session-care", sql: sessionCareTables },
   retention,
+  { name: "nodes", sql: nodeTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -1,17 +1,21 @@
 /** Opens the store on Postgres: connects, brings the tables up to date, and begins. Token, keys, session files and media stay in the state directory. */
+import { statSync } from "node:fs";
+import { hostname } from "node:os";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Secret } from "../../kit/secret.ts";
-import { createDoors, type Engine, type StoreDeps } from "../assemble.ts";
+import { createDoors, type Engine, nodeOf, type StoreDeps } from "../assemble.ts";
 import { createHeadFile } from "../audit/head-file.ts";
 import { createChainKey } from "../audit/links.ts";
 import { storeFailed } from "../group-commit.ts";
+import type { NodeIdentity } from "../rows/nodes.ts";
 import { openAuditKey } from "../secret-files.ts";
 import { type Connection, connect } from "./connection.ts";
 import { migratePostgres } from "./migrate.ts";
 import { createReads } from "./reads.ts";
 import { keepConnected } from "./reconnecting.ts";
 import { postgresSizes } from "./sizes.ts";
+import { startRenewal } from "./renewal.ts";
 import { createPostgresSql } from "./sql.ts";
 import { createWriteBatches } from "./write-batches.ts";
 
@@ -19,13 +23,16 @@ interface PostgresOptions {
   /** The state directory, which the caller has prepared. */
   readonly home: string;
   readonly url: Secret;
+  readonly version?: string | undefined;
+  readonly beside?: { readonly stateDirectory: string } | undefined;
 }
 
 /** Rows of gateways that are long gone are taken away. One that still runs has written something in the meantime. */
 const BATCH_ROWS_KEPT_MS = 400 * 86_400_000;
 
 /** Throws `store_newer`, `store_failed`. Nothing that it throws or logs contains the url. */
-export async function openPostgresStore(deps: StoreDeps, { home, url }: PostgresOptions): Promise<Store> {
+export async function openPostgresStore(deps: StoreDeps, options: PostgresOptions): Promise<Store> {
+  const { home, url } = options;
   const startedAt = deps.clock.elapsed();
   const connectNow = () => connect({ clock: deps.clock, url: url.reveal() });
   const first = await connectNow().catch((error: unknown) => {
@@ -34,7 +41,7 @@ export async function openPostgresStore(deps: StoreDeps, { home, url }: Postgres
   try {
     const applied = await migratePostgres(first, deps.clock.now());
     if (applied.length > 0) deps.log.info("database brought up to date", { migrations: applied });
-    const store = await begin(deps, { home, first, connectNow });
+    const store = await begin(deps, { home, first, connectNow, nodeIn: (key) => identify(options, key) });
     const { epoch, instanceId } = store;
     deps.log.info("store opened", { epoch, instanceId, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
@@ -48,9 +55,11 @@ interface Beginning {
   readonly home: string;
   readonly first: Connection;
   connectNow(): Promise<Connection>;
+  /** Takes the key of the state directory. */
+  nodeIn(key: Uint8Array): NodeIdentity;
 }
 
-async function begin(deps: StoreDeps, { home, first, connectNow }: Beginning): Promise<Store> {
+async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Beginning): Promise<Store> {
   const key = openAuditKey(deps, home);
   const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, home);
   const sql = createPostgresSql();
@@ -63,6 +72,16 @@ async function begin(deps: StoreDeps, { home, first, connectNow }: Beginning): P
   const writer = keepConnected({ ...deps, connect: connectNow }, first);
   const commits = createWriteBatches({ ...deps, writer, instanceId: doors.instanceId });
   const reads = createReads({ clock: deps.clock, connect: connectNow });
+  const begunAt = deps.clock.elapsed();
+  const begun = await commits
+    .write(() => doors.begin(nodeIn(key)))
+    .catch(async (error: unknown) => {
+      await commits.close();
+      await writer.close();
+      throw error;
+    });
+  const renewing = { ...deps, connect: connectNow, instanceId: doors.instanceId, supersede: commits.supersede };
+  const renewal = startRenewal(renewing, begunAt);
   const engine: Engine = {
     commits,
     read: reads.read,
@@ -70,20 +89,27 @@ async function begin(deps: StoreDeps, { home, first, connectNow }: Beginning): P
     notices: () => [],
     advice: "The gateway tries again, with growing pauses.",
     isAway: () => writer.fault() !== null,
+    isHeld: renewal.isHeld,
     async close(last) {
+      const renewed = renewal.close(); // first: the last write says that this gateway is gone, and that is no takeover
       const end = commits.write(last).catch(() => null); // the next start finds that this one did not end in order
       await commits.close();
-      await Promise.all([reads.close(), writer.close()]);
+      await Promise.all([renewed, reads.close(), writer.close()]);
       return end;
     },
   };
-  try {
-    return doors.open(engine, await commits.write(doors.begin), home);
-  } catch (error) {
-    await commits.close();
-    await writer.close();
-    throw error;
-  }
+  return doors.open(engine, begun, home);
+}
+
+/**
+ * A state directory is known by its key, its machine and its place on the disk there: a copy of it is another one. Where one of them changes, as
+ * with a new container, a gateway that died without a word is waited for as any other is.
+ */
+function identify({ home, version, beside }: PostgresOptions, key: Uint8Array): NodeIdentity {
+  if (beside) return { ...nodeOf(version), stateDirectory: beside.stateDirectory, alone: false };
+  const { dev, ino } = statSync(home);
+  const stateDirectory = new Bun.CryptoHasher("sha256", key).update([hostname(), dev, ino].join("\n")).digest("hex");
+  return { ...nodeOf(version), stateDirectory, alone: true };
 }
 
 function unreachable(cause: unknown): GatewayError {

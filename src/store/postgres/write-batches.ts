@@ -14,6 +14,7 @@ import { type BatchedWrite, endOf, lastBatch, type Outcome, runGuarded, runPlain
 import type { Connection } from "./connection.ts";
 import { ConnectionLost, postgresFault, sqlState } from "./faults.ts";
 import type { Reconnecting } from "./reconnecting.ts";
+import { supersededError } from "./renewal.ts";
 
 interface WriteDeps {
   readonly clock: Clock;
@@ -33,6 +34,8 @@ interface Waiting extends BatchedWrite {
 interface WriteBatches extends Pick<GroupCommit, "write" | "fault" | "broken" | "isBroken"> {
   /** Commits what waits, and takes nothing more. */
   close(): Promise<void>;
+  /** Another gateway has taken over: nothing is written any more, and the process has to end. */
+  supersede(error: GatewayError): void;
 }
 
 /** How long a write waits for a connection before it is refused. */
@@ -52,17 +55,11 @@ export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps
   const waiting: Waiting[] = [];
   let closed = false;
   let running: Promise<void> | null = null;
-  let fault: GatewayError | null = null;
-
-  const report = (error: unknown): void => {
-    if (error !== null && fault === null) log.error("store cannot write", { error });
-    if (error === null && fault !== null) log.info("store writes again");
-    fault = error === null ? null : storeFailed(error);
-  };
+  const health = createWriteHealth({ log, instanceId });
 
   /** While nobody knows what became of a batch, those behind it do not wait for ever. */
   const refuseLate = (error: unknown): void => {
-    report(error);
+    health.report(error);
     const late = waiting.findLastIndex(({ askedAt }) => clock.elapsed() - askedAt >= MAX_WAIT_MS);
     for (const one of waiting.splice(0, late + 1)) one.reject(storeFailed(error));
   };
@@ -79,11 +76,11 @@ export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps
       const batch = waiting.splice(0, MAX_BATCH);
       try {
         const outcomes = await commit(batch, waitLeft(batch));
-        report(null);
+        health.report(null);
         for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
       } catch (error) {
-        report(error);
-        for (const one of batch) one.reject(storeFailed(error));
+        health.report(error);
+        for (const one of batch) one.reject(health.superseded() ?? storeFailed(error));
       }
     }
     running = null;
@@ -96,6 +93,8 @@ export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps
   return {
     write<T>(run: () => Steps<T>): Promise<T> {
       if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
+      const superseded = health.superseded();
+      if (superseded !== null) return Promise.reject(superseded);
       if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
       return new Promise<T>((resolve, reject) => {
         waiting.push({ run, askedAt: clock.elapsed(), resolve: resolve as Waiting["resolve"], reject });
@@ -109,10 +108,38 @@ export function createWriteBatches({ clock, log, writer, instanceId }: WriteDeps
     },
     fault() {
       const away = writer.fault();
-      return away === null ? fault : storeFailed(away);
+      return health.superseded() ?? (away === null ? health.fault() : storeFailed(away));
     },
-    broken: deferred<GatewayError>().promise, // nothing on a server far away makes this process unfit
-    isBroken: () => false,
+    broken: health.broken,
+    isBroken: () => health.superseded() !== null,
+    supersede: health.supersede,
+  };
+}
+
+/** Whether the last writes worked, and whether any will ever work again. */
+function createWriteHealth({ log, instanceId }: Pick<WriteDeps, "log" | "instanceId">) {
+  const broken = deferred<GatewayError>();
+  let fault: GatewayError | null = null;
+  let superseded: GatewayError | null = null;
+  const supersede = (error: GatewayError): void => {
+    if (superseded !== null) return;
+    superseded = error;
+    log.error("another gateway has taken over: this one writes nothing any more, and ends", { instanceId });
+    broken.resolve(error);
+  };
+  return {
+    supersede,
+    broken: broken.promise,
+    superseded: () => superseded,
+    fault: () => fault,
+    /** Null: they worked. */
+    report(error: unknown): void {
+      if (postgresFault(error) === "superseded") supersede(supersededError(error));
+      if (superseded !== null) return;
+      if (error !== null && fault === null) log.error("store cannot write", { error });
+      if (error === null && fault !== null) log.info("store writes again");
+      fault = error === null ? null : storeFailed(error);
+    },
   };
 }
 
@@ -162,10 +189,15 @@ function createCommitting({ clock, writer, instanceId, refuseLate, isClosed }: C
         guarded = next === "guarded";
         continue;
       }
-      if (done.kind === "failed" && (postgresFault(done.error) === "wait" || attempt >= MAX_ATTEMPTS)) throw done.error;
+      if (done.kind === "failed" && (isForAll(done.error) || attempt >= MAX_ATTEMPTS)) throw done.error;
       await clock.sleep(pauseBefore(attempt), closing);
     }
   };
+}
+
+/** Whether the reason holds for the next attempt, and for the next write, too. */
+function isForAll(error: unknown): boolean {
+  return ["wait", "superseded"].includes(postgresFault(error));
 }
 
 function tell(one: Waiting | undefined, outcome: Outcome | undefined): void {

@@ -5,7 +5,7 @@ import { migratePostgres, POSTGRES_MIGRATIONS } from "../../store/postgres/migra
 import type { DatabaseTemplate } from "./database.ts";
 
 /** Openings, writers and the ends of the audit chain: a gateway that stays open goes on with them. */
-const KEPT = ["migrations", "meta", "batches", "audit_marks"];
+const KEPT = ["migrations", "meta", "batches", "nodes", "audit_marks"];
 
 /**
  * The statements stand in the function, and not in a loop, because their plans are kept then: the tables are empty after a millisecond.

@@ -42,7 +42,11 @@ async function createPlace(more: NonNullable<Parameters<OpenStoreWorld>[0]>): Pr
   const home = building.use(await tempHome());
   const database = building.use(await createTestDatabase(STORE_TABLES));
   const deps = { clock: systemClock, ids: createSeqIds(), log: recordingLog(), ...more }; // each gateway has an id of its own
-  const open = (): Promise<Store> => openStore(deps, { home: home.path, url: secret(database.url) });
+  let opened = 0;
+  const open = (): Promise<Store> => {
+    const beside = { stateDirectory: `directory ${opened++}` }; // each gateway as if it were on a machine of its own
+    return openStore(deps, { home: home.path, url: secret(database.url), beside });
+  };
   const cleaner = building.use(new Bun.SQL(database.url, { max: 1 }));
   const current = await open();
   const rest = building.move();

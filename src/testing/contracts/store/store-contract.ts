@@ -13,6 +13,7 @@ import { conversationPromises, sessionChangePromises } from "./conversation-cont
 import { inboxPromises } from "./inbox-contract.ts";
 import { lifePromises } from "./life-contract.ts";
 import { maskPromises } from "./mask-contract.ts";
+import { nodePromises } from "./node-contract.ts";
 import { notesContract } from "./notes-contract.ts";
 import { numberPromises } from "./number-contract.ts";
 import { orderPromises } from "./order-contract.ts";
@@ -35,6 +36,7 @@ import { usageContract } from "./usage-contract.ts";
 export function storeContract(name: string, open: OpenStoreWorld): void {
   describe(name, () => {
     lifePromises(open);
+    nodePromises(open);
     inboxPromises(open);
     turnPromises(open);
     turnTraceContract("turns as they are shown", open);

@@ -1,0 +1,90 @@
+/** The renewal of a gateway's row over a scripted connection, on a clock that the test moves. */
+import { expect, test } from "bun:test";
+import type { InstanceId } from "../../contracts/ids.ts";
+import { deferred } from "../../kit/deferred.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { advanceUntil } from "../../testing/wait-for.ts";
+import { NODE_LEASE_MS, RENEW_MS } from "../node-lease.ts";
+import type { Connection } from "./connection.ts";
+import { ConnectionLost } from "./faults.ts";
+import { startRenewal } from "./renewal.ts";
+
+function fixture() {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const codes: string[] = [];
+  const server = { answers: "renewed" as "renewed" | "gone" | "nothing" | "error", asked: 0, connections: 0 };
+  const late = deferred<{ readonly rows: readonly unknown[]; readonly count: number }>();
+  const connection: Connection = {
+    pid: 1,
+    async ask() {
+      server.asked++;
+      if (server.answers === "nothing") return late.promise;
+      if (server.answers === "error") throw new ConnectionLost("cut");
+      return { rows: [], count: server.answers === "renewed" ? 1 : 0 };
+    },
+    control: async () => undefined,
+    isLost: () => false,
+    lost: deferred<void>().promise,
+    close: async () => undefined,
+  };
+  const connect = async () => {
+    server.connections++;
+    return connection;
+  };
+  const supersede = ({ code }: { readonly code: string }) => void codes.push(code);
+  const deps = { clock, log, connect, instanceId: "gateway_1" as InstanceId, supersede };
+  const renewal = startRenewal(deps, clock.elapsed());
+  const pass = async (ms: number): Promise<void> => {
+    const end = clock.elapsed() + ms;
+    await advanceUntil({ clock, stepMs: RENEW_MS / 4 }, `${ms} ms`, () => clock.elapsed() >= end);
+  };
+  return { clock, log, server, renewal, codes, pass, late };
+}
+
+test("a gateway whose row is renewed is held for as long as it likes, over one connection", async () => {
+  const { server, renewal, pass, codes } = fixture();
+  await pass(5 * NODE_LEASE_MS);
+  expect([renewal.isHeld(), server.connections, codes]).toEqual([true, 1, []]);
+  expect(server.asked).toBeGreaterThanOrEqual(15);
+  await renewal.close();
+  await pass(NODE_LEASE_MS);
+  expect(renewal.isHeld()).toBe(false);
+});
+
+test.each(["nothing", "error"] as const)(
+  "a gateway that the server answers with %s is not held after its time, says so once, and is held again when it is heard of",
+  async (answers) => {
+    const { server, renewal, pass, log } = fixture();
+    server.answers = answers;
+    await pass(NODE_LEASE_MS + RENEW_MS);
+    expect(renewal.isHeld()).toBe(false);
+    server.answers = "renewed";
+    await pass(3 * RENEW_MS);
+    expect(renewal.isHeld()).toBe(true);
+    expect(log.lines.map(({ words }) => words)).toEqual([
+      "gateway could not renew its row in the database",
+      "gateway renews its row in the database again",
+    ]);
+    await renewal.close();
+  },
+);
+
+test("a gateway whose row says that it is gone is told once, asks no more, and is not held", async () => {
+  const { server, renewal, pass, codes } = fixture();
+  server.answers = "gone";
+  await pass(2 * NODE_LEASE_MS);
+  expect([codes, server.asked, renewal.isHeld()]).toEqual([["superseded"], 1, false]);
+  await renewal.close();
+});
+
+test("a gateway that closes while it is told that it is gone was not taken over", async () => {
+  const { clock, renewal, codes, server, late } = fixture();
+  server.answers = "nothing";
+  await advanceUntil({ clock, stepMs: RENEW_MS }, "a renewal", () => server.asked === 1);
+  const closed = renewal.close();
+  late.resolve({ rows: [], count: 0 });
+  await closed;
+  expect(codes).toEqual([]);
+});

@@ -1,0 +1,149 @@
+/** The gateways that use the database: each is a row from its start on. One that starts takes over from those that have ended without saying so. */
+import { type Selectable, sql as raw } from "kysely";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { InstanceId } from "../../contracts/ids.ts";
+import type { GatewayNode, NodeState, NodeStore } from "../../contracts/store/nodes.ts";
+import { judgeNode, NODE_LEASE_MS } from "../node-lease.ts";
+import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
+import type { RowDeps } from "./row-deps.ts";
+import { newValues } from "./terms.ts";
+
+export interface NodeTable {
+  id: InstanceId;
+  state_directory: string;
+  name: string;
+  version: string;
+  state: NodeState;
+  started_at: number;
+  renewed_at: number;
+  expires_at: number | null;
+  taken_over_by: InstanceId | null;
+}
+
+type Row = Selectable<NodeTable>;
+
+/** What a gateway says about itself. */
+export interface NodeIdentity {
+  readonly name: string;
+  readonly version: string;
+  /** Equal for all processes that held the same state directory, and for no other. */
+  readonly stateDirectory: string;
+  /** It does not start while another gateway lives. */
+  readonly alone: boolean;
+}
+
+const KEPT_MS = 7 * 86_400_000;
+
+/** The row of this gateway. Runs inside the transactions of its start and its end. */
+export function createNodeRow(sql: Sql, me: InstanceId) {
+  const { now, others, add, takeOver, end, forget } = statements(sql);
+  return {
+    /** Throws `store_taken` while another gateway lives and this one wants to be alone. */
+    *begin({ name, version, stateDirectory, alone }: NodeIdentity): Steps<void> {
+      const at = (yield* now.first({}))?.at ?? 0;
+      const known = yield* others.all({ me });
+      const judged = known.map((node) => ({ node, is: judgeNode(node, { stateDirectory, now: at }) }));
+      const live = judged.find(({ is }) => is === "live")?.node;
+      if (live && alone) throw taken(live, at);
+      for (const { node, is } of judged) if (is !== "live") yield* takeOver.run({ id: node.id, me });
+      yield* forget.run({ before: at - KEPT_MS });
+      const expiresAt = sql.dialect.severalGateways ? at + NODE_LEASE_MS : null;
+      yield* add.run({ id: me, state_directory: stateDirectory, name, version, at, expires_at: expiresAt });
+    },
+    *end(): Steps<void> {
+      yield* end.run({ me });
+    },
+  };
+}
+
+export function createNodes(
+  { sql, instanceId: me, read, write }: Pick<RowDeps, "sql" | "instanceId" | "read" | "write">,
+  isHeld: () => boolean,
+): NodeStore {
+  const list = sql.prepare((db, p: Params<{ limit: number }>) =>
+    db.selectFrom("nodes").selectAll().orderBy("started_at", "desc").orderBy("id", "desc").limit(p("limit")),
+  );
+  const drain = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+    db.updateTable("nodes").set({ state: "draining" }).where("id", "=", p("me")).where("state", "=", "live"),
+  );
+  return {
+    list: (limit) =>
+      read(function* () {
+        return (yield* list.all({ limit })).map(toNode);
+      }),
+    drain: () =>
+      write(function* () {
+        yield* drain.run({ me });
+      }),
+    isHeld,
+  };
+}
+
+function statements(sql: Sql) {
+  type New = { id: InstanceId; state_directory: string; name: string; version: string; at: number };
+  return {
+    now: sql.prepare((db) => db.selectNoFrom(sql.dialect.now.as("at"))),
+    others: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+      db
+        .selectFrom("nodes")
+        .selectAll()
+        .where("state", "<>", raw.lit("gone"))
+        .where("id", "<>", p("me"))
+        .orderBy("started_at"),
+    ),
+    // ids of gateways are drawn at random; those of tests come again, and mean a gateway that begins anew
+    add: sql.prepare((db, p: Params<New & { expires_at: number | null }>) =>
+      db
+        .insertInto("nodes")
+        .values({
+          ...p.row("id", "state_directory", "name", "version", "expires_at"),
+          state: raw.lit("live"),
+          started_at: p("at"),
+          renewed_at: p("at"),
+          taken_over_by: null,
+        })
+        .onConflict((conflict) =>
+          conflict
+            .column("id")
+            .doUpdateSet(
+              newValues("state_directory", "name", "version", "expires_at", "state", "started_at", "renewed_at"),
+            ),
+        ),
+    ),
+    takeOver: sql.prepare((db, p: Params<{ id: InstanceId; me: InstanceId }>) =>
+      db
+        .updateTable("nodes")
+        .set({ state: "gone", taken_over_by: p("me") })
+        .where("id", "=", p("id")),
+    ),
+    end: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+      db.updateTable("nodes").set({ state: "gone" }).where("id", "=", p("me")),
+    ),
+    forget: sql.prepare((db, p: Params<{ before: number }>) =>
+      db.deleteFrom("nodes").where("state", "=", "gone").where("started_at", "<", p("before")),
+    ),
+  };
+}
+
+function toNode(row: Row): GatewayNode {
+  return {
+    id: row.id,
+    name: row.name,
+    version: row.version,
+    state: row.state,
+    startedAt: row.started_at,
+    renewedAt: row.renewed_at,
+    expiresAt: row.expires_at,
+    takenOverBy: row.taken_over_by,
+  };
+}
+
+function taken({ id, name, version, started_at, expires_at }: Row, now: number): GatewayError {
+  const since = new Date(started_at).toISOString();
+  const seconds = Math.ceil(((expires_at ?? now) - now) / 1_000);
+  return new GatewayError("store_taken", "another gateway lives on this database", {
+    fields: { node: id, name, version, since, freeInMs: (expires_at ?? now) - now },
+    say: `Another gateway uses this database: ${name} (version ${version}), since ${since}. Stop it first, or set store.url to another database. If it has died without a word, the database is free in ${seconds} s.`,
+  });
+}

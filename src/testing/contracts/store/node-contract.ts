@@ -1,0 +1,40 @@
+/** What every store promises about the gateways that use it: each is a node from its start to its end, and others can see which live. */
+import { expect, test } from "bun:test";
+import type { Store } from "../../../contracts/store.ts";
+import type { StoreWorld } from "./store-world.ts";
+
+const MANY = 100;
+
+async function nodeOf(store: Store, { instanceId }: Pick<Store, "instanceId">) {
+  return (await store.nodes.list(MANY)).find(({ id }) => id === instanceId);
+}
+
+export function nodePromises(open: () => Promise<StoreWorld>): void {
+  test("a gateway is a live node from its start on, drains when it says so, and is gone after its end", async () => {
+    await using world = await open();
+    const { store } = world;
+    expect(await nodeOf(store, store)).toMatchObject({ state: "live", version: "unknown", takenOverBy: null });
+    expect((await nodeOf(store, store))?.name).toMatch(/:\d+$/);
+    expect(store.nodes.isHeld()).toBe(true);
+    await store.nodes.drain();
+    expect(await nodeOf(store, store)).toMatchObject({ state: "draining" });
+    const next = await world.reopen();
+    expect(await nodeOf(next, store)).toMatchObject({ state: "gone", takenOverBy: null });
+    await next.nodes.drain();
+    expect(await nodeOf(next, store)).toMatchObject({ state: "gone" });
+  });
+
+  test("nodes are listed by their start, the newest first, up to a limit, with times by the clock of the database", async () => {
+    await using world = await open();
+    const before = world.store;
+    const store = await world.reopen();
+    const listed = await store.nodes.list(MANY);
+    expect(listed.slice(0, 2).map(({ id }) => id)).toEqual([store.instanceId, before.instanceId]);
+    expect(await store.nodes.list(1)).toEqual(listed.slice(0, 1));
+    const [me] = listed;
+    expect(me?.renewedAt).toBeGreaterThanOrEqual(me?.startedAt ?? Infinity);
+    expect(Math.abs((me?.startedAt ?? 0) - Date.now())).toBeLessThan(60_000);
+    if (world.isShared) expect(me?.expiresAt).toBeGreaterThan(me?.renewedAt ?? Infinity);
+    else expect(me?.expiresAt).toBeNull();
+  });
+}

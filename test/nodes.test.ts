@@ -1,0 +1,64 @@
+/** Two whole gateways on one Postgres database: the second is refused while the first lives, and takes over when it froze; the first, woken, finishes nothing. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { deferred } from "../src/kit/deferred.ts";
+import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { createTestDatabase, testPostgres } from "../src/testing/postgres/database.ts";
+import { STORE_TABLES } from "../src/testing/postgres/store-tables.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { endpoint, eventually, post, sentenceOf, startFails, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+/** From the last renewal of a gateway that froze until another one has its work. */
+const TAKEOVER_MS = 12_000;
+
+describe.skipIf((await testPostgres()) === null)("two gateways on one Postgres database", () => {
+  test("a gateway that froze in a turn is taken over from within 12 s, and answers nothing when it wakes", async () => {
+    const late = deferred<void>();
+    await using provider = await startFakeProvider((_request, index) =>
+      index === 0 ? says("an answer", late.promise, " that comes too late") : says(`answer ${index}`),
+    );
+    await using database = await createTestDatabase(STORE_TABLES);
+    await using sql = new Bun.SQL(database.url, { max: 1 });
+    const config = { ...endpoint(provider), store: { url: database.url } };
+
+    await using first = await startGatewayProcess({ config });
+    const cut = post(first, { text: "one", session: "a" }).catch(() => null); // the gateway may end before it answers
+    await provider.arrived(1);
+    const refused = await startFails({ config });
+    expect(sentenceOf(refused)).toMatch(/^Another gateway uses this database: \S+:\d+ \(version \S+\), since \S+Z\. /);
+    expect(refused.exitCode).toBe(75);
+
+    process.kill(first.pid, "SIGSTOP");
+    await eventually(
+      "the end of its time",
+      async () =>
+        (await sql`select expires_at <= extract(epoch from clock_timestamp()) * 1000 as over from nodes`)[0].over,
+      Boolean,
+    );
+    await using second = await startGatewayProcess({ config });
+    const answered = await eventually(
+      "an answer of the second gateway",
+      () => saidIn(second),
+      ({ length }) => length === 1,
+    );
+
+    process.kill(first.pid, "SIGCONT");
+    late.resolve();
+    expect(await first.exited).toBe(75);
+    await cut;
+    expect(first.stderr()).toContain("another gateway has taken over");
+    expect((await second.chat("two", { session: "a" })).body.content).toBe("answer 2");
+    expect(await saidIn(second)).toEqual([...answered, "answer 2"]);
+    const [former, current] =
+      await sql`select state, taken_over_by, renewed_at, started_at from nodes order by started_at`;
+    expect([former.state, current.state]).toEqual(["gone", "live"]);
+    expect(Number(current.started_at) - Number(former.renewed_at)).toBeLessThan(TAKEOVER_MS);
+    await second.stop();
+    expect(await sql`select id from nodes where state <> ${"gone"}`).toHaveLength(0);
+  });
+});
+
+async function saidIn(gateway: GatewayProcess): Promise<readonly string[]> {
+  return (await transcript(gateway, "a")).filter(({ role }) => role === "assistant").map(({ text }) => text);
+}

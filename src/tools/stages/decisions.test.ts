@@ -121,7 +121,8 @@ describe("an answer of a plugin", () => {
       plugin: `p${at}`,
       handler: ({ params }: { readonly params: unknown }) => (seen.push(params), said),
     }));
-    const deps = { clock: createFakeClock(), log, hooks: { deciding: () => handlers } } as unknown as StageDeps;
+    const hooks = { deciding: () => handlers };
+    const deps = { clock: createFakeClock(), log, mask: NO_MASK, hooks } as unknown as StageDeps;
     const verdict = (await askHooks(deps, draft, NEVER)) as unknown as Record<string, unknown>;
     return { verdict, seen };
   };

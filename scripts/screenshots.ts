@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Visit, openBrowser, visit } from "../test/console-stage.ts";
+import { tempHome } from "../src/testing/temp-home.ts";
+import { seedViews } from "../test/views-seed.ts";
 import { ensureDist } from "./bundle.ts";
 
 const MAX_PICTURE_BYTES = 200_000;
@@ -23,8 +25,10 @@ async function takePictures(root: string): Promise<void> {
   await ensureDist(root);
   const folder = join(root, "docs/images");
   mkdirSync(folder, { recursive: true });
-  await using gateway = await startGatewayProcess();
   await using browser = await openBrowser();
+  await takeViews(browser, folder);
+  if (process.argv.includes("--views")) return;
+  await using gateway = await startGatewayProcess();
   const path = await talk(browser, gateway);
   for (const { file, from, ...look } of PICTURES) {
     await using shown = await visit(browser, gateway, { path, ...look });
@@ -34,6 +38,24 @@ async function takePictures(root: string): Promise<void> {
     console.log(`${file}: ${Math.round(bytes.length / 1_024)} KB`);
   }
   await takeJobs(browser, gateway, join(folder, "console-jobs.png"));
+}
+
+/** Views of a gateway in which things have happened, each with what has to be there first. */
+const VIEWS = [
+  { file: "console-activity.png", path: "/#/activity", shows: "[data-testid=activity]" },
+  { file: "console-turn.png", path: "/#/activity/turn/seed-1", shows: "[data-testid=waterfall]" },
+] as const;
+
+async function takeViews(browser: Browser, folder: string): Promise<void> {
+  await using home = await tempHome();
+  await seedViews(home.path);
+  await using gateway = await startGatewayProcess({ home: home.path, config: { agent: { pool: { min: 0, max: 1 } } } });
+  for (const { file, path, shows } of VIEWS) {
+    await using shown = await visit(browser, gateway, { path });
+    await shown.page.locator("[data-testid=connection][data-state=open]").waitFor();
+    await shown.page.locator(shows).first().waitFor();
+    await shown.page.screenshot({ path: join(folder, file) });
+  }
 }
 
 const JOBS = [

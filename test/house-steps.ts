@@ -7,7 +7,7 @@ import { lineAt, type Source } from "./house-source.ts";
 import { isTest } from "./house.ts";
 
 /** Parts that row code is made of; the engines below them answer the queries. */
-const ROW_CODE = /^src\/store\/(?:rows|tool-calls|audit)\/|^src\/store\/starts\.ts$/;
+const ROW_CODE = /^src\/store\/(?:rows|tool-calls|audit|activity)\/|^src\/store\/starts\.ts$/;
 const QUERIES = ["first", "all", "run"];
 /** Runs the steps, or hands them on: `read(() => part.first({ id }))`. What is awaited is a promise, and none of the steps. */
 const HANDED_ON = /(?:\byield\*|\bawait|=>)\s*\(?$/;

@@ -13,6 +13,7 @@ import { Empty } from "./empty.tsx";
 import { Icon } from "./icons.tsx";
 import { LiveRow, Message, SendRow } from "./message.tsx";
 import { anchorOf } from "./reply.tsx";
+import { TurnFooter } from "./turn-footer.tsx";
 
 /** This close to the end counts as being there; a finger or a wheel rarely stops exactly at it. */
 const AT_END_PX = 80;
@@ -78,7 +79,11 @@ function Conversation() {
 function arrangedRows(items: readonly TranscriptItem[]) {
   const { settled, queued } = arrange(items);
   const row = (item: TranscriptItem) => <Message key={item.id} item={item} />;
-  return { settled: settled.map(row), queued: queued.map(row) };
+  const footed = settled.flatMap((item, index) => {
+    const ends = item.role === "assistant" && item.turnId !== null && settled[index + 1]?.turnId !== item.turnId;
+    return ends ? [row(item), <TurnFooter key={`foot ${item.turnId}`} turnId={item.turnId} />] : [row(item)];
+  });
+  return { settled: footed, queued: queued.map(row) };
 }
 
 function Skeleton() {

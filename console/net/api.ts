@@ -120,6 +120,17 @@ function sessionPath(key: string): string {
   return `/api/sessions/${encodeURIComponent(key)}`;
 }
 
+/** What a route answers with, as the contract of the HTTP interface says. */
+export async function readJson<T>(path: string): Promise<Answer<T>> {
+  const answer = await ask(path, {});
+  return answer.ok ? { ok: true, value: parseObject(answer.value) as unknown as T } : answer;
+}
+
+export async function sendJson<T>(method: "POST" | "PATCH", path: string, body: object): Promise<Answer<T>> {
+  const answer = await send(method, path, body);
+  return answer.ok ? { ok: true, value: parseObject(answer.value) as unknown as T } : answer;
+}
+
 /** `query` as GET /api/tool-calls takes it. */
 export async function readToolCalls(query: URLSearchParams): Promise<Answer<Listed<AuditRow>>> {
   const answer = await ask(`/api/tool-calls?${query.toString()}`, {});

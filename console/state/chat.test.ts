@@ -23,7 +23,7 @@ function item(id: string, more: Loose = {}): TranscriptItem {
 }
 
 function view(items: readonly TranscriptItem[], more: Partial<SessionView> = {}): SessionView {
-  return { session: null, items, live: null, seq: 10, mediaUrls: {}, ...more };
+  return { session: null, items, live: null, seq: 10, mediaUrls: {}, turns: {}, ...more };
 }
 
 function ready(items: readonly TranscriptItem[] = [], more: Partial<SessionView> = {}): Chat {
@@ -217,7 +217,11 @@ describe("opening a conversation", () => {
   });
 
   test("again keeps earlier pages that still touch the newest one", () => {
-    const two = addEarlier(ready([item("m3")], { next: "x" }), { items: [item("m1"), item("m2")], mediaUrls: {} });
+    const two = addEarlier(ready([item("m3")], { next: "x" }), {
+      items: [item("m1"), item("m2")],
+      mediaUrls: {},
+      turns: {},
+    });
     expect(ids(openChat(beginRead(two), view([item("m3"), item("m4")], { next: "x" })))).toEqual([
       "m1",
       "m2",
@@ -227,7 +231,7 @@ describe("opening a conversation", () => {
   });
 
   test("again drops earlier pages when there is a hole between", () => {
-    const old = addEarlier(ready([item("m3")]), { items: [item("m1")], mediaUrls: {} });
+    const old = addEarlier(ready([item("m3")]), { items: [item("m1")], mediaUrls: {}, turns: {} });
     expect(ids(openChat(beginRead(old), view([item("m8")])))).toEqual(["m8"]);
   });
 });
@@ -236,6 +240,7 @@ test("earlier messages are put in front, each once", () => {
   const chat = addEarlier(ready([item("m2"), item("m3")], { next: "x" }), {
     items: [item("m1"), item("m2")],
     mediaUrls: {},
+    turns: {},
   });
   expect({ ids: ids(chat), next: chat.next }).toEqual({ ids: ["m1", "m2", "m3"], next: null });
 });

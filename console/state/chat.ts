@@ -2,6 +2,7 @@
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
 import type { GatewayEvents } from "../../src/contracts/events.ts";
 import type { LiveTool } from "../../src/contracts/flow.ts";
+import type { TurnCost } from "../../src/contracts/store/activity.ts";
 import type { SessionView, WireEvent } from "../../src/contracts/wire.ts";
 
 export interface Live {
@@ -26,6 +27,8 @@ export interface Chat {
   readonly next: string | null;
   readonly seq: number;
   readonly mediaUrls: Readonly<Record<string, string>>;
+  /** What turns took and cost that have ended, by their ids. */
+  readonly turns: ReadonlyMap<string, TurnCost>;
   /** While the gateway is being asked for the conversation: events that may be newer than its answer. */
   readonly waiting: readonly WireEvent[] | null;
 }
@@ -35,7 +38,17 @@ const MAX_WAITING_EVENTS = 5_000;
 const PARTIAL = "partial:";
 
 export function emptyChat(key: string): Chat {
-  return { key, phase: "loading", items: [], live: null, next: null, seq: 0, mediaUrls: {}, waiting: null };
+  return {
+    key,
+    phase: "loading",
+    items: [],
+    live: null,
+    next: null,
+    seq: 0,
+    mediaUrls: {},
+    turns: new Map(),
+    waiting: null,
+  };
 }
 
 /** To be called before asking the gateway, so that nothing falls between its answer and the events. */
@@ -54,6 +67,7 @@ export function openChat(chat: Chat, view: SessionView): Chat {
     next: older.length > 0 ? chat.next : (view.next ?? null),
     seq: view.seq,
     mediaUrls: { ...chat.mediaUrls, ...view.mediaUrls },
+    turns: new Map([...chat.turns, ...Object.entries(view.turns)]),
     waiting: null,
   };
   return (chat.waiting ?? []).reduce(applyEvent, opened);
@@ -100,10 +114,17 @@ export function arrange(items: readonly TranscriptItem[]): {
   return { settled: [...turns.values()].flat(), queued };
 }
 
-export function addEarlier(chat: Chat, view: Pick<SessionView, "items" | "next" | "mediaUrls">): Chat {
+export function addEarlier(chat: Chat, view: Pick<SessionView, "items" | "next" | "mediaUrls" | "turns">): Chat {
   const known = new Set(chat.items.map((item) => item.id));
   const items = [...view.items.filter((item) => !known.has(item.id)), ...chat.items];
-  return { ...chat, items, next: view.next ?? null, mediaUrls: { ...view.mediaUrls, ...chat.mediaUrls } };
+  const mediaUrls = { ...view.mediaUrls, ...chat.mediaUrls };
+  return {
+    ...chat,
+    items,
+    next: view.next ?? null,
+    mediaUrls,
+    turns: new Map([...Object.entries(view.turns), ...chat.turns]),
+  };
 }
 
 /** The conversation after `event`. Events of other sessions and those already applied change nothing. */
@@ -186,8 +207,10 @@ function changed({ progress, ...known }: LiveTool, news: LiveTool): LiveTool {
 }
 
 function onEnded(chat: Chat, data: GatewayEvents["turn.ended"]): Chat {
-  if (!chat.live || chat.live.turnId !== data.turnId) return chat;
-  return { ...chat, live: { ...chat.live, ended: true } };
+  const { turnId, ms, usage } = data;
+  const now = { ...chat, turns: new Map([...chat.turns, [turnId, { ms, usage }]]) };
+  if (!chat.live || chat.live.turnId !== turnId) return now;
+  return { ...now, live: { ...chat.live, ended: true } };
 }
 
 function liveFor(chat: Chat, turnId: string): Live {

@@ -8,7 +8,7 @@ import { hear, readOpen } from "./news.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { refreshPeople } from "./people.ts";
-import { codeOf, hashOf, newSessionKey, randomId, sessionOf, type View, VIEW_TITLES, viewOf } from "./route.ts";
+import { codeOf, hashOf, newSessionKey, randomId, sessionOf, titleOfView, type View, viewOf } from "./route.ts";
 import {
   addSend,
   changeSend,
@@ -47,12 +47,14 @@ const sends = signal<readonly Send[]>([]);
 export const loadingEarlier = signal(false);
 /** The newest finished reply, for screen readers. */
 export const spoken = signal("");
+/** What follows the `#`, with it. */
+export const address = signal("");
 export const view = signal<View>("chat");
 export const shownSends = computed(() => visibleSends(sends.value, chat.value.key, chat.value.items));
 export const openKey = computed(() => chat.value.key);
 export const turnRuns = computed(() => chat.value.live !== null && !chat.value.live.ended);
 export const title = computed(() => {
-  if (view.value !== "chat") return VIEW_TITLES[view.value];
+  if (view.value !== "chat") return titleOfView(view.value);
   const known = list.value.items.find((one) => one.key === chat.value.key)?.title;
   return known || chat.value.items.find((item) => item.role === "user")?.text.slice(0, 80) || "New chat";
 });
@@ -270,6 +272,7 @@ export function refreshMedia(): void {
 // ── the open conversation ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function showAddress(): void {
+  address.value = location.hash;
   view.value = viewOf(location.hash);
   if (view.value !== "chat" && chat.value.key !== "") return; // the conversation stays as it is behind it
   const session = sessionOf(location.hash) ?? newSessionKey();

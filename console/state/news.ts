@@ -17,6 +17,8 @@ export const questions = signal<Questions>([]);
 export const jobNews = signal<{ readonly run: JobRun | null } | null>(null);
 /** Grows whenever a reply did not arrive, or may have arrived twice. */
 export const outboxNews = signal(0);
+/** Grows whenever something began or ended that the timeline shows. */
+export const activityNews = signal(0);
 /** Grows whenever keys of programs have changed. */
 export const keyNews = signal(0);
 /** What became of an approval, a question or a job a moment ago. */
@@ -43,10 +45,17 @@ export function hear(event: WireEvent): void {
     if (questions.value !== before)
       announced.value = end === null ? `The assistant asks: ${question.title}` : `${question.title} ${end.because}`;
   }
+  if (isActivity(event)) activityNews.value++;
   if (event.event === "cron.run") jobNews.value = { run: event.data.run };
   if (event.event === "status" && event.data.what === "jobs") jobNews.value = { run: null };
   if (event.event === "status" && event.data.what === "outbox") outboxNews.value++;
   if (event.event === "status" && event.data.what === "keys") keyNews.value++;
+}
+
+function isActivity(event: WireEvent): boolean {
+  if (event.event === "turn.tool") return event.data.status !== "running";
+  if (event.event === "status") return event.data.what === "outbox";
+  return event.event === "turn.started" || event.event === "turn.ended" || event.event === "cron.run";
 }
 
 /** Approvals and questions that are open. When the line is down they are read again once that is back. */

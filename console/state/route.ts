@@ -42,13 +42,16 @@ export function readOnlyBecause(session: string): string | null {
   return `This conversation is on ${channel}. It can be read here, and is answered there.`;
 }
 
-export type View = "chat" | "inbox" | "calls" | "tools" | "jobs" | "channels" | "health" | "keys" | "more";
+export type View =
+  "chat" | "inbox" | "activity" | "turn" | "calls" | "tools" | "jobs" | "channels" | "health" | "keys" | "more";
 
-type OtherView = Exclude<View, "chat">;
+/** One turn has an address of its own for each. */
+type OtherView = Exclude<View, "chat" | "turn">;
 
 export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   inbox: "#/inbox",
-  calls: "#/activity",
+  activity: "#/activity",
+  calls: "#/activity/calls",
   tools: "#/activity/tools",
   jobs: "#/automations",
   channels: "#/channels",
@@ -67,7 +70,8 @@ const OLD_ADDRESSES: Readonly<Record<string, View>> = {
 
 export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   inbox: "Inbox",
-  calls: "Activity",
+  activity: "Activity",
+  calls: "Tool calls",
   tools: "Tools",
   jobs: "Automations",
   channels: "Channels",
@@ -83,7 +87,25 @@ const VIEW_BY_ADDRESS: ReadonlyMap<string, View> = new Map([
 
 /** Every address that names no other view is one of a conversation. */
 export function viewOf(hash: string): View {
-  return VIEW_BY_ADDRESS.get(hash) ?? "chat";
+  return VIEW_BY_ADDRESS.get(hash) ?? (turnIdOf(hash) === null ? "chat" : "turn");
+}
+
+const TURN_PREFIX = "#/activity/turn/";
+const TURN_ID = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** The turn an address names, or null when it names none. */
+export function turnIdOf(hash: string): string | null {
+  const id = hash.startsWith(TURN_PREFIX) ? hash.slice(TURN_PREFIX.length) : "";
+  return TURN_ID.test(id) ? id : null;
+}
+
+export function turnAddress(turnId: string): string {
+  return TURN_PREFIX + turnId;
+}
+
+/** Above the view. */
+export function titleOfView(view: Exclude<View, "chat">): string {
+  return view === "turn" ? "Turn" : VIEW_TITLES[view];
 }
 
 /** The one-time code of a sign-in link. */

@@ -13,6 +13,7 @@ import { addPlugins } from "./add-plugins.ts";
 import { addMcp } from "./add-mcp.ts";
 import { addRunningGateway } from "./add-running-gateway.ts";
 import { addSessions } from "./add-sessions.ts";
+import { addTurns } from "./add-turns.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
@@ -51,6 +52,11 @@ const GROUPS: readonly Group[] = [
     names: ["sessions"],
     add: (program, commander, world, finish) =>
       addSessions(program, commander, world, { common, finish, limit: wholeNumber(commander, MAX_SESSIONS) }),
+  },
+  {
+    names: ["turns", "activity"],
+    add: (program, commander, world, finish) =>
+      addTurns(program, commander, world, { common, finish, limit: wholeNumber(commander, MAX_CALLS) }),
   },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
   { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, finish) },
@@ -255,7 +261,7 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
       const { auditList } = await import("./tools/audit.ts");
       finish(await auditList(world, flags));
     });
-  common(audit.command("verify").description("check that nobody has changed the record")).action(
+  common(audit.command("verify").description("check that nobody has changed the audit log")).action(
     async (flags: CommonFlags) => {
       const { auditVerify } = await import("./tools/audit.ts");
       finish(await auditVerify(world, flags));

@@ -118,6 +118,23 @@ const EXAMPLES: readonly Example[] = [
   ["GET /api/tools", (c) => c.request("GET /api/tools", { query: { callable: "true" } })],
   ["POST /api/tools/call", (c) => c.request("POST /api/tools/call", { body: { tool: "x", params: {}, callId: "c" } })],
   [
+    "GET /api/activity",
+    (c) =>
+      c.request("GET /api/activity", {
+        query: {
+          ...page,
+          kind: "tool",
+          outcome: "failed",
+          agent: "default",
+          person: "operator",
+          channel: "api",
+          q: "x",
+        },
+      }),
+  ],
+  ["GET /api/audit/verification", (c) => c.request("GET /api/audit/verification")],
+  ["POST /api/audit/verification", (c) => c.request("POST /api/audit/verification")],
+  [
     "GET /api/tool-calls",
     (c) =>
       c.request("GET /api/tool-calls", {

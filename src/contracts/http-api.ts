@@ -16,10 +16,11 @@ import type { Listed } from "./paging.ts";
 import type { PluginStatus } from "./plugin.ts";
 import type { ThinkingLevel } from "./session-settings.ts";
 import type { TurnToolCall, TurnTrace } from "./store.ts";
+import type { ActivityKind, ActivityOutcome, ActivityPage } from "./store/activity.ts";
 import type { EndedApproval } from "./store/approvals.ts";
 import type { MessageHit } from "./store/session-care.ts";
-import type { AuditEntry, AuditKind, AuditRow, AuditStatus } from "./store/tool-calls.ts";
 import type { StorageReport } from "./storage.ts";
+import type { AuditEntry, AuditKind, AuditRow, AuditStatus, AuditVerification } from "./store/tool-calls.ts";
 import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ListedTool, PiToolListing } from "./tools/tool.ts";
@@ -96,6 +97,22 @@ export interface HttpApi {
     result: Listed<TurnTrace>;
   };
   "GET /api/turns/:id": { path: { id: string }; result: TurnTrace & { toolCalls: readonly TurnToolCall[] } };
+
+  /** Newest first. A page may be short or empty while there is a next one: `searchedTo` says how far back it looked. */
+  "GET /api/activity": {
+    query?: PageQuery & {
+      kind?: ActivityKind;
+      outcome?: ActivityOutcome;
+      agent?: string;
+      person?: string;
+      channel?: string;
+      q?: string;
+    };
+    result: ActivityPage;
+  };
+  /** Null: it was not verified since the gateway started. */
+  "GET /api/audit/verification": { result: { verification: AuditVerification | null } };
+  "POST /api/audit/verification": { result: { verification: AuditVerification } };
 
   /** A key, and an agent's script, see what they may call, and no pi tools. */
   "GET /api/tools": {

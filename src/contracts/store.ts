@@ -29,6 +29,7 @@ import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { StoreHealth } from "./store/health.ts";
+import type { ActivityStore, TurnCost } from "./store/activity.ts";
 import type { ApiKeyStore } from "./store/api-keys.ts";
 import type { WebhookMarkStore } from "./store/webhook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
@@ -57,6 +58,7 @@ export interface Store extends AsyncDisposable {
   readonly sessions: SessionStore;
   readonly toolCalls: ToolCallStore;
   readonly audit: AuditTrail;
+  readonly activity: ActivityStore;
   readonly media: MediaStore;
   readonly conversationFiles: ConversationFileStore;
   readonly signIns: SignInStore;
@@ -193,6 +195,8 @@ export interface TurnStore {
     page: Page,
   ): Promise<Listed<TurnTrace>>;
   get(turnId: TurnId): Promise<(TurnTrace & { readonly toolCalls: readonly TurnToolCall[] }) | null>;
+  /** Of those that have ended; a turn that is not there is left out. */
+  costsOf(turnIds: readonly TurnId[]): Promise<Readonly<Record<string, TurnCost>>>;
 }
 
 export interface BegunTurn {

@@ -10,6 +10,7 @@ import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
 import type { McpServerState } from "./mcp.ts";
 import type { SandboxReport, SandboxSetting } from "./sandbox.ts";
+import type { TurnCost } from "./store/activity.ts";
 import type { SessionFilter } from "./store/session-care.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ToolEnvelope, ToolLists, ToolResult } from "./tools/tool.ts";
@@ -115,6 +116,8 @@ export interface SessionView {
   readonly live: LiveTurn | null;
   readonly seq: number;
   readonly mediaUrls: Readonly<Record<string, string>>;
+  /** What the turns of `items` took and cost, by their ids. */
+  readonly turns: Readonly<Record<string, TurnCost>>;
 }
 
 /** A key to be made. Without a list of agents or tools it is for all of them. */

@@ -10,6 +10,7 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionCareRoutes } from "./routes/session-care.ts";
 import { turnRoutes } from "./routes/turns.ts";
+import { activityRoutes } from "./routes/activity.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
@@ -44,6 +45,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...sessionSettingRoutes(deps),
     ...sessionCareRoutes(deps),
     ...turnRoutes(deps),
+    ...activityRoutes(deps),
     ...toolRoutes(deps),
     ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),

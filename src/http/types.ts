@@ -28,6 +28,7 @@ import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
 import type { StorageReport } from "../contracts/storage.ts";
+import type { AuditVerifier } from "../contracts/store/tool-calls.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -59,6 +60,7 @@ type HttpStore = Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
   readonly toolCalls: Pick<Store["toolCalls"], "list">;
   readonly approvals: Pick<Store["approvals"], "ended">;
   readonly audit: Pick<Store["audit"], "list">;
+  readonly activity: Store["activity"];
   readonly usage: Pick<Store["usage"], "report">;
 };
 
@@ -120,6 +122,7 @@ interface OperationDeps {
   readonly metrics: Metrics;
   readonly plugins: PluginHost;
   readonly mcpServers: McpClients;
+  readonly auditVerifier: AuditVerifier;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;

@@ -14,6 +14,7 @@ import type { HeadFile } from "./audit/head-file.ts";
 import { createChainKey, type Link } from "./audit/links.ts";
 import { createGroupCommit, type GroupCommit, storeFailed } from "./group-commit.ts";
 import { createHealth } from "./health/store-health.ts";
+import { createActivity } from "./activity/activity.ts";
 import { createApiKeyRows } from "./rows/api-keys.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
@@ -180,6 +181,7 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, h
     messages: createMessages(rows),
     toolCalls: createToolCalls(rows, { chain, headFile }),
     audit: createAuditTrail(rows, audit),
+    activity: createActivity(rows),
     media: createMedia(rows, { home }),
     conversationFiles: createConversationFiles(rows),
     signIns: createSignIns(rows, audit),

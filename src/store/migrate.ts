@@ -36,6 +36,7 @@ import { responses } from "./migrations/036-responses.ts";
 import { sessionCare } from "./migrations/037-session-care.ts";
 import { retention } from "./migrations/038-retention.ts";
 import { nodes } from "./migrations/039-nodes.ts";
+import { activity } from "./migrations/040-activity.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -75,6 +76,7 @@ const MIGRATIONS: readonly Migration[] = [
   sessionCare,
   retention,
   nodes,
+  activity,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -69,6 +69,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   for (const outcome of [{}, { outcome: "done" }, { outcome: "failed" }, { outcome: "aborted" }] as const)
     for (const session of [{}, { sessionKey: sessionKey("a") }])
       await store.turns.list({ ...outcome, ...session }, { limit: 10 });
+  for (const filter of [{}, { agent: "a", person: OPERATOR, channel: "api", outcome: "failed", text: "x" }] as const)
+    await store.activity.list(filter, { limit: 10 });
   await store.inbox.unfinished();
   await store.inbox.senderOf("in1" as InboxId);
   const by = { principal: OPERATOR, name: "n" };

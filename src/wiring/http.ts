@@ -11,7 +11,7 @@ import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, explainRoute } from "../routing/index.ts";
 import { gaugesOf } from "../status.ts";
-import { openSecretFiles } from "../store/index.ts";
+import { createAuditVerifier, openSecretFiles } from "../store/index.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
@@ -95,6 +95,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         metrics,
         plugins,
         mcpServers,
+        auditVerifier: createAuditVerifier({ clock }, options.home),
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,
         restart: operations.restart,

@@ -15,7 +15,13 @@ export interface Area {
 export const AREAS: readonly Area[] = [
   { name: "Chat", icon: "chat", address: null, views: ["chat"], onPhone: true },
   { name: "Inbox", icon: "inbox", address: ADDRESSES.inbox, views: ["inbox"], onPhone: true },
-  { name: "Activity", icon: "activity", address: ADDRESSES.calls, views: ["calls", "tools"], onPhone: true },
+  {
+    name: "Activity",
+    icon: "activity",
+    address: ADDRESSES.activity,
+    views: ["activity", "turn", "calls", "tools"],
+    onPhone: true,
+  },
   { name: "Automations", icon: "clock", address: ADDRESSES.jobs, views: ["jobs"], onPhone: false },
   { name: "Channels", icon: "people", address: ADDRESSES.channels, views: ["channels"], onPhone: false },
   { name: "System", icon: "tools", address: ADDRESSES.health, views: ["health", "keys"], onPhone: false },

@@ -5,6 +5,8 @@ import type { View } from "../../state/route.ts";
 /** Each is a file of its own in the build. The conversation is not among them: it is what people come for. */
 export const LOADERS: Readonly<Record<Exclude<View, "chat">, () => Promise<ComponentType>>> = {
   inbox: async () => (await import("../inbox/inbox-view.tsx")).InboxView,
+  activity: async () => (await import("../activity/activity-view.tsx")).ActivityView,
+  turn: async () => (await import("../activity/turn-view.tsx")).TurnView,
   calls: async () => (await import("../tools/tools-view.tsx")).ToolsView,
   tools: async () => (await import("../tools/tools-view.tsx")).ToolsView,
   jobs: async () => (await import("../jobs/jobs-view.tsx")).JobsView,

@@ -13,7 +13,7 @@ interface Props {
 }
 
 export interface Tab {
-  readonly view: Exclude<View, "chat">;
+  readonly view: Exclude<View, "chat" | "turn">;
   readonly name: string;
 }
 

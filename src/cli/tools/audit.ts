@@ -38,9 +38,11 @@ export async function auditVerify(world: CliWorld, flags: CommonFlags): Promise<
     const more = findings.length - SHOWN_FINDINGS;
     if (more > 0) world.stdout(`… and ${more} more.\n`);
     if (kind === "intact")
-      world.stdout(`The record is whole: ${calls} tool calls, ${entries} other entries, ${links} links.\n`);
+      world.stdout(`The audit log is intact: ${calls} tool calls, ${entries} other entries, ${links} links.\n`);
     if (kind === "tampered")
-      world.stdout("The record is not what the gateway wrote. Keep a copy of the state directory before you go on.\n");
+      world.stdout(
+        "The audit log is not what the gateway wrote. Keep a copy of the state directory before you go on.\n",
+      );
   }
   return kind === "intact" ? EXIT_OK : EXIT_FAILED;
 }

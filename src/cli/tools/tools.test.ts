@@ -144,7 +144,7 @@ describe("audit list", () => {
 });
 
 describe("audit verify", () => {
-  test("says that the record is whole, and where it is not", async () => {
+  test("says that the audit log is intact, and where it is not", async () => {
     await using fx = await cliFixture();
     {
       await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home: fx.home });
@@ -152,7 +152,7 @@ describe("audit verify", () => {
         await store.toolCalls.refuse(intent(id, "t", true), { status: "blocked", output: "no" });
     }
     expect(await fx.run("audit", "verify")).toBe(0);
-    expect(fx.out()).toBe("The record is whole: 3 tool calls, 0 other entries, 6 links.\n");
+    expect(fx.out()).toBe("The audit log is intact: 3 tool calls, 0 other entries, 6 links.\n");
     {
       using db = new Database(join(fx.home, "gateway.db"));
       db.exec("update tool_calls set output = 'yes' where id = 'b'");

@@ -141,3 +141,26 @@ export interface AuditEntry extends NewAuditEntry {
   /** The number of its link in the chain. */
   readonly no: number;
 }
+
+export interface AuditCounts {
+  readonly kind: "intact" | "tampered" | "unverifiable";
+  readonly calls: number;
+  /** Those that are no calls: approvals, roles, pairings, configuration, sign-ins. */
+  readonly entries: number;
+  readonly links: number;
+}
+
+/** How the audit log was found at a moment. */
+export interface AuditVerification extends AuditCounts {
+  readonly at: number;
+  /** Plain sentences, the first few of them; empty: it is intact. */
+  readonly findings: readonly string[];
+}
+
+/** Verifies the audit log inside the gateway, one at a time. */
+export interface AuditVerifier {
+  /** Null: not since the gateway started. */
+  last(): AuditVerification | null;
+  /** Whoever asks while it runs gets the same answer. */
+  verify(): Promise<AuditVerification>;
+}

@@ -33,12 +33,13 @@ export async function readSessionView(
   for (let read = 1; ; read++) {
     changed = false;
     const [session, { items, next }] = await stored();
+    const turns = await deps.store.turns.costsOf(items.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])));
     if (changed && read < MAX_READS) {
       before = moment();
       continue;
     }
     const { seq, live } = changed ? before : moment();
-    return { session, items, live, seq, mediaUrls: mediaUrls(links, items), ...(next ? { next } : {}) };
+    return { session, items, live, seq, turns, mediaUrls: mediaUrls(links, items), ...(next ? { next } : {}) };
   }
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { damagedLog, DATABASE_FILE, openReadOnly } from "../inspect.ts";
 import { readAuditKey } from "../secret-files.ts";
+import type { AuditCounts } from "../../contracts/store/tool-calls.ts";
 import type { AuditEntryTable } from "../schema.ts";
 import { EVERY_LINKS, readHeadFile } from "./head-file.ts";
 import {
@@ -18,12 +19,7 @@ import {
   type LinkKind,
 } from "./links.ts";
 
-interface AuditVerdict {
-  readonly kind: "intact" | "tampered" | "unverifiable";
-  readonly calls: number;
-  /** Those that are no calls: approvals, roles, pairings, configuration, sign-ins. */
-  readonly entries: number;
-  readonly links: number;
+interface AuditVerdict extends AuditCounts {
   /** Plain sentences; empty when all is well. At most MAX_FINDINGS. */
   readonly findings: readonly AuditFinding[];
 }
@@ -46,6 +42,8 @@ interface Mark extends Link {
 }
 
 const MAX_FINDINGS = 1_000;
+/** Links between two pauses: a few milliseconds. */
+const LINKS_AT_ONCE = 200;
 
 export async function verifyAudit(home: string): Promise<AuditVerdict> {
   const folder = resolve(home);
@@ -53,14 +51,16 @@ export async function verifyAudit(home: string): Promise<AuditVerdict> {
   if (!existsSync(file)) return unverifiable(`There is no database in ${folder}, so there is nothing to verify.`);
   const key = readAuditKey(folder);
   if (!key)
-    return unverifiable(`There is no audit.key in ${folder}. Without it nobody can tell whether the record is whole.`);
+    return unverifiable(
+      `There is no audit.key in ${folder}. Without it nobody can tell whether the audit log is intact.`,
+    );
   const damage = await damagedLog(file);
   if (damage) return unverifiable(damage.say);
   const head = await readHeadFile(folder); // before the rows: a gateway that runs may only have added to them since
   const db = openReadOnly(file, !existsSync(`${file}-wal`));
   try {
     db.exec("begin"); // one moment for all questions
-    return verifyRows(db, createChainKey(key), head);
+    return await verifyRows(db, createChainKey(key), head);
   } catch (error) {
     return unverifiable(`The database cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
   } finally {
@@ -72,7 +72,11 @@ function unverifiable(say: string): AuditVerdict {
   return { kind: "unverifiable", calls: 0, entries: 0, links: 0, findings: [{ no: null, callId: null, say }] };
 }
 
-function verifyRows(db: Database, key: ChainKey, file: Awaited<ReturnType<typeof readHeadFile>>): AuditVerdict {
+async function verifyRows(
+  db: Database,
+  key: ChainKey,
+  file: Awaited<ReturnType<typeof readHeadFile>>,
+): Promise<AuditVerdict> {
   const findings: AuditFinding[] = [];
   const found = (say: string, no: number | null = null, callId: string | null = null): void => {
     if (findings.length < MAX_FINDINGS) findings.push({ no, callId, say });
@@ -80,7 +84,7 @@ function verifyRows(db: Database, key: ChainKey, file: Awaited<ReturnType<typeof
   const places = placesOf(db, found);
   const start = markOf(db, key, "start", found);
   const head = markOf(db, key, "head", found);
-  const byNumber = walk(db, key, { places, start }, found);
+  const byNumber = await walk(db, key, { places, start }, found);
   checkEnd(byNumber, { start, head }, found);
   checkFile(byNumber, key, { file, start }, found);
   const calls = db.query<{ n: number }, []>("select count(*) as n from tool_calls").get()?.n ?? 0;
@@ -147,18 +151,19 @@ function createLinkReader(db: Database): (place: Place) => Linked | null {
   };
 }
 
-/** Every number once, in order, and every hash what its content and the hash before it make. */
-function walk(
+/** Every number once, in order, and every hash what its content and the hash before it make. Pauses now and then: a gateway that runs goes on answering. */
+async function walk(
   db: Database,
   key: ChainKey,
   { places, start }: { readonly places: readonly Place[]; readonly start: Mark },
   found: Found,
-): ReadonlyMap<number, string> {
+): Promise<ReadonlyMap<number, string>> {
   const read = createLinkReader(db);
   const hashes = new Map<number, string>([[start.no, start.hash]]);
   let before: Link | null = start;
   const lastSeq = { intent: Number.NEGATIVE_INFINITY, entry: Number.NEGATIVE_INFINITY };
-  for (const place of places) {
+  for (const [index, place] of places.entries()) {
+    if (index % LINKS_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     const { no, kind, seq } = place;
     const row = read(place);
     if (!row) continue; // in one moment of one database this cannot be
@@ -226,16 +231,19 @@ function checkFile(
   { file, start }: { readonly file: Awaited<ReturnType<typeof readHeadFile>>; readonly start: Mark },
   found: Found,
 ): void {
-  // it is written a moment after the first link; a young record may be without it
+  // it is written a moment after the first link; a young log may be without it
   if (file === null)
     return hashes.size > EVERY_LINKS
-      ? found("audit-head.json is gone: it is not known how long the record was.")
+      ? found("audit-head.json is gone: it is not known how long the audit log was.")
       : undefined;
   if (file === "unreadable" || file.mac !== key.markMac("file", file)) return found("audit-head.json was changed.");
   if (file.no <= start.no || file.no === 0) return; // what it names was taken away for its age
   const hash = hashes.get(file.no);
   if (hash === undefined)
-    found(`audit-head.json knows of link ${file.no}, which is not there: the record was cut off or replaced.`, file.no);
+    found(
+      `audit-head.json knows of link ${file.no}, which is not there: the audit log was cut off or replaced.`,
+      file.no,
+    );
   else if (hash !== file.hash)
-    found(`Link ${file.no} is not the one noted in audit-head.json: the record was replaced.`, file.no);
+    found(`Link ${file.no} is not the one noted in audit-head.json: the audit log was replaced.`, file.no);
 }

@@ -4,6 +4,7 @@
  */
 import { GatewayError } from "../../contracts/errors.ts";
 import { retention } from "../migrations/038-retention.ts";
+import { activity } from "../migrations/040-activity.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
 import { messageTables } from "./tables/messages.ts";
@@ -18,6 +19,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "session-care", sql: sessionCareTables },
   retention,
   { name: "nodes", sql: nodeTables },
+  activity,
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

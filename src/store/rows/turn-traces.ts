@@ -2,6 +2,7 @@
 import { type Selectable, sql as raw } from "kysely";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Span } from "../../contracts/queue.ts";
+import type { TurnCost } from "../../contracts/store/activity.ts";
 import type { TurnStore, TurnToolCall, TurnTrace } from "../../contracts/store.ts";
 import type { Dialect } from "../dialect.ts";
 import type { TurnTable } from "../schema.ts";
@@ -23,9 +24,15 @@ type Filter = Parameters<TurnStore["list"]>[0];
 export function createTurnTraces(
   { sql, read }: Pick<RowDeps, "sql" | "read">,
   toolCallsOf: (turnId: TurnId) => Steps<readonly TurnToolCall[]>,
-): Pick<TurnStore, "list" | "get"> {
+): Pick<TurnStore, "list" | "get" | "costsOf"> {
   const byId = sql.prepare((db, p: Params<{ id: TurnId }>) =>
     db.selectFrom("turns").select(COLUMNS).where("id", "=", p("id")),
+  );
+  const cost = sql.prepare((db, p: Params<{ id: TurnId }>) =>
+    db
+      .selectFrom("turns")
+      .select(["begun_at", "ended_at", "input_tokens", "output_tokens", "cost_usd"])
+      .where("id", "=", p("id")),
   );
   const firstMessage = sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
     db.selectFrom("inbox").select("received_at").where("turn_id", "=", p("turnId")).orderBy("seq").limit(1),
@@ -60,6 +67,16 @@ export function createTurnTraces(
       read(function* () {
         const row = yield* byId.first({ id: turnId });
         return row && { ...(yield* trace(row)), toolCalls: yield* toolCallsOf(turnId) };
+      }),
+    costsOf: (turnIds) =>
+      read(function* () {
+        const costs: Record<string, TurnCost> = {};
+        for (const id of new Set(turnIds)) {
+          const row = yield* cost.first({ id });
+          if (row && row.ended_at !== null)
+            costs[id] = { ms: Math.max(0, row.ended_at - row.begun_at), usage: fromUsageColumns(row) };
+        }
+        return costs;
       }),
   };
 }

@@ -125,6 +125,10 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       storage: async () => ({ databaseBytes: 0, kinds: [], folders: [] }),
       metrics,
       plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },
+      auditVerifier: {
+        last: () => null,
+        verify: async () => ({ at: clock.now(), kind: "intact", calls: 0, entries: 0, links: 0, findings: [] }),
+      },
       mcpServers: { list: () => [], test: async () => null, accept: () => null },
       publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
       reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
@@ -271,6 +275,7 @@ function createMemory() {
       resultOf: async (id) => results.get(id) ?? null,
       list: async () => ({ items: [] }),
       get: async () => null,
+      costsOf: async () => ({}),
     },
     sessions: {
       get: async (key) => (key.includes("missing") ? null : summary(key)),
@@ -323,6 +328,7 @@ function createMemory() {
     },
     toolCalls: { list: async () => ({ items: [] }) },
     audit: { list: async () => ({ items: [] }) },
+    activity: { list: async () => ({ items: [] }) },
     approvals: { ended: async () => ({ items: [] }) },
     usage: { report: never },
     outbox: {

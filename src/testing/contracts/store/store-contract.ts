@@ -6,6 +6,7 @@ import { jobContract } from "../automation/job-contract.ts";
 import { jobRunsContract } from "../automation/job-runs-contract.ts";
 import { runSessionsContract } from "../automation/run-sessions-contract.ts";
 import { messagePromises, reactionPromises } from "../messages-contract.ts";
+import { activityContract } from "./activity-contract.ts";
 import { apiKeyContract } from "./api-key-contract.ts";
 import { approvalContract } from "./approval-contract.ts";
 import { auditContract } from "./audit-contract.ts";
@@ -40,6 +41,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     inboxPromises(open);
     turnPromises(open);
     turnTraceContract("turns as they are shown", open);
+    activityContract("the timeline", open);
     queuePromises(open);
     toolCallPromises(open);
     toolRecordPromises(open);

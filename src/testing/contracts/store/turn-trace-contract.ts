@@ -52,6 +52,15 @@ export function turnTraceContract(name: string, open: () => Promise<StoreWorld>)
       expect(await world.store.turns.get("t2" as TurnId)).toBeNull();
     });
 
+    test("tells what turns have cost that have ended, and nothing of others", async () => {
+      await using world = await open();
+      for (const id of ["t1", "t2"]) await begin(world.store, id, id);
+      await world.store.turns.finish(end("t1"));
+      expect(await world.store.turns.costsOf(["t1", "t2", "t3", "t1"] as TurnId[])).toEqual({
+        t1: { ms: 1_000, usage: { inputTokens: 10, outputTokens: 5, costUsd: 0.25 } },
+      });
+    });
+
     test("writes no waterfall for an attempt that is no longer current", async () => {
       await using world = await open();
       await begin(world.store, "t1", "a");

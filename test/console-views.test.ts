@@ -1,0 +1,106 @@
+/** The views behind the rail in a real browser, of a gateway in which things have happened already. One gateway and one browser for all of them. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { openBrowser, type Visit, visit } from "./console-stage.ts";
+import { seedViews } from "./views-seed.ts";
+import { eventually } from "./whole-fixture.ts";
+
+setDefaultTimeout(120_000);
+
+const CONFIG = { agent: { pool: { min: 0, max: 1 } } };
+
+let browser: Browser;
+let home: TempHome;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  home = await tempHome();
+  await seedViews(home.path);
+  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ home: home.path, config: CONFIG })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const open = (address: string) => visit(browser, gateway, { path: `/#/${address}` });
+const settled = async (on: Visit) => {
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  expect([on.problems, on.foreign, (await on.seen()).violations]).toEqual([[], [], []]);
+};
+
+describe("activity", () => {
+  const rows = ({ page }: Visit, kind?: string) =>
+    page.locator(`[data-testid=activity]${kind === undefined ? "" : `[data-kind=${kind}]`}`);
+
+  test("shows everything that happened in one list, narrows it, and goes on while somebody looks", async () => {
+    await using on = await open("activity");
+    await rows(on, "turn").first().waitFor();
+    const counts = await Promise.all(
+      ["turn", "tool", "model", "job", "delivery"].map((kind) => rows(on, kind).count()),
+    );
+    expect(counts).toEqual([7, 2, 9, 1, 7]);
+    // what a stranger wrote is text
+    expect(await rows(on, "turn").first().innerText()).toContain("Which <b>plants</b> need water today?");
+    await settled(on);
+
+    await on.page.getByLabel("How it ended").selectOption("failed");
+    const seen = () => rows(on).evaluateAll((all) => all.map((one) => one.getAttribute("data-kind")));
+    await eventually("only what failed", seen, (kinds) => kinds.join() === "job,model,turn,tool");
+    await on.page.getByLabel("Find in the timeline").fill("summarise");
+    await eventually("one turn is left", seen, (kinds) => kinds.join() === "turn");
+    await on.page.getByLabel("Find in the timeline").fill("no such words");
+    await on.page.getByText("Nothing matches.").waitFor();
+    await on.page.getByRole("button", { name: "Show all" }).click();
+    await rows(on, "delivery").first().waitFor();
+    await on.page.getByLabel("Person").selectOption("telegram:user:11");
+    await eventually("what Ada asked for", seen, (kinds) => kinds.filter((kind) => kind === "turn").length === 3);
+    await on.page.getByRole("button", { name: "Show all" }).click();
+
+    await gateway.chat("echo: news for the timeline");
+    await rows(on, "turn").filter({ hasText: "news for the timeline" }).waitFor();
+    await rows(on, "delivery").filter({ hasText: "news for the timeline" }).waitFor();
+  });
+
+  test("verifies the audit log on request and says when", async () => {
+    await using on = await open("activity");
+    const line = on.page.getByTestId("audit-line");
+    await line.getByText("was not verified since the gateway started").waitFor();
+    await line.getByRole("button", { name: "Verify now" }).press("Enter");
+    await line.getByText(/^Audit log verified at .*: 2 tool calls and \d+ other entries/).waitFor();
+    expect(await line.getAttribute("data-state")).toBe("intact");
+  });
+
+  test("draws one turn from its message to the delivery of its reply, reached from the list and from the chat", async () => {
+    await using on = await open("activity");
+    await rows(on, "turn").filter({ hasText: "plants" }).press("Enter");
+    const bars = on.page.getByTestId("waterfall").locator(".waterfall-name");
+    await bars.first().waitFor();
+    const names = (await bars.allInnerTexts()).map((text) => text.split("\n")[0]);
+    expect(names).toEqual([
+      "Waiting in the queue",
+      "Waiting for an agent process",
+      "Waiting for the first word",
+      "Model anthropic/claude-opus-4-8",
+      "Waiting for the first word",
+      "Answering",
+      "Tool web_search",
+      "Model anthropic/claude-opus-4-8",
+      "Delivering the reply",
+    ]);
+    await on.page.getByText("Most of the time: Model anthropic/claude-opus-4-8, 2 times.").waitFor();
+    await on.page.getByTestId("tool-card").getByText("web_search").waitFor();
+    await settled(on);
+    await on.page.getByRole("link", { name: /plants/ }).click();
+    const footer = on.page.getByTestId("turn-footer");
+    expect(await footer.innerText()).toBe("3.8 s · 3,696 tokens · $0.0840 · Why slow?");
+    await footer.getByRole("link", { name: "Why slow?" }).click();
+    await bars.first().waitFor();
+    await on.page.goto(`${gateway.url}/#/activity/turn/none`);
+    await on.page.getByText("There is no such turn.").waitFor();
+  });
+});

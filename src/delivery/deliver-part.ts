@@ -33,6 +33,8 @@ export interface OutboxDeps {
   readonly events: Pick<Events, "emit">;
   readonly store: OutboxStore;
   readonly channels: { get(id: string): Channel | undefined };
+  /** Whether no other gateway can have taken over from this one; it would send what waits here. */
+  isHeld(): boolean;
   /** Whether the chat may still get this part; asked right before each try. */
   mayReceive(row: OutboxRow): Promise<boolean>;
   /** What the platform calls a message that is named by our own id; empty: it has no id there. */
@@ -164,6 +166,7 @@ async function tryOnce(
     if (notOurs) return notOurs;
   }
   if (signal.aborted) return STOPPED; // nothing is sent any more, on any kind of channel
+  if (!deps.isHeld()) return giveBack(deps, channel, part, signal);
   let receipt: SendReceipt;
   try {
     receipt = await send(deps, channel, row, signal);
@@ -175,6 +178,15 @@ async function tryOnce(
   if (channel.repeat !== "safe") return end(deps, part, result, signal);
   const notOurs = await recorded(deps, id, () => store.markSent(id, clock.now()), signal);
   return notOurs ?? { kind: "ended", state: "sent" };
+}
+
+/** The process froze after the part was announced, and another gateway may send it by now. This try was none. */
+async function giveBack(deps: DeliverDeps, channel: Channel, part: PendingPart, signal: AbortSignal): Promise<Step> {
+  const waiting = { ...part, attempts: part.attempts - 1 };
+  const back: Step = { kind: "wait", part: waiting, ms: STORE_RETRY_MS };
+  if (channel.repeat === "safe") return back; // it was not announced
+  const note = { ...waiting, because: "the gateway was not heard of for too long" };
+  return (await recorded(deps, part.id, () => deps.store.markWaiting(part.id, note), signal)) ?? back;
 }
 
 /** A channel that does not answer is given up on, or it would count against the limit of its account for ever. */

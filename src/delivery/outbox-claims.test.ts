@@ -70,3 +70,41 @@ test("a claim holds for as long as a send may take, so that no second gateway se
   await world.drained();
   expect([world.texts(), leftToAnother(world)]).toEqual([["one"], []]);
 });
+
+test.each(["risky", "safe"] as const)(
+  "a gateway that froze sends nothing on a %s channel until it is sure that no other one has taken over",
+  async (repeat) => {
+    await using world = await outboxWorld({ repeat }, () => ({}));
+    world.held = false;
+    await world.reply("a", ["one"]);
+    await world.clock.advance(5_000);
+    expect([world.texts(), world.rows()["turn_1:0"]]).toEqual([[], expect.objectContaining({ attempts: 0 })]);
+    world.held = true;
+    await world.drained();
+    expect([world.texts(), world.rows()["turn_1:0"]]).toEqual([
+      ["one"],
+      expect.objectContaining({ state: "sent", attempts: 1 }),
+    ]);
+  },
+);
+
+test("a gateway that froze after it had announced a send takes the announcement back, and the try does not count", async () => {
+  await using world = await outboxWorld(RISKY, () => ({}));
+  world.tamper((store) => ({
+    ...store,
+    async markSending(id, note) {
+      world.held = false;
+      return store.markSending(id, note);
+    },
+  }));
+  await world.reply("a", ["one"]);
+  await world.clock.advance(5_000);
+  expect([world.texts(), world.rows()["turn_1:0"]]).toEqual([
+    [],
+    expect.objectContaining({ state: "pending", attempts: 0 }),
+  ]);
+  world.tamper((store) => store);
+  world.held = true;
+  await world.drained();
+  expect(world.texts()).toEqual(["one"]);
+});

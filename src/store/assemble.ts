@@ -138,16 +138,16 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
     },
     open(engine: Engine, { epoch, head }: Begun, home: string): Store {
       headFile?.noteCommitted(head);
-      const { commits, read } = engine;
+      const { commits, read, isHeld } = engine;
       const mask = (deps.mask ?? NO_MASK).text;
-      const rows: RowDeps = { ...deps, sql, instanceId, mask, write: commits.write, read };
+      const rows: RowDeps = { ...deps, sql, instanceId, mask, write: commits.write, read, isHeld };
       let open = true;
       return {
         epoch,
         instanceId,
         ...createRowDoors(rows, { audit, chain, headFile }, home),
         retention: createRetention(rows, engine.sizes, home),
-        nodes: createNodes(rows, engine.isHeld),
+        nodes: createNodes(rows),
         health: createHealth({ engine, touch: starts.touch }),
         async [Symbol.asyncDispose]() {
           if (!open) return;

@@ -101,6 +101,7 @@ function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {
     events,
     channels,
     store: store.outbox,
+    isHeld: store.nodes.isHeld,
     tellOwner: tellOwnerOfUndelivered({ clock, ownerNotices }),
     mayReceive: createReceiverCheck({ rights, sessionChatStore: store.sessionChats, isOwnChannel: channels.isOwn }),
     platformIds: (id) => store.messages.platformIds(id),

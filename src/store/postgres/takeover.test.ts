@@ -1,8 +1,8 @@
 /** Gateways that meet on one Postgres database: one that lives is left alone, one that froze is taken over from, and writes nothing when it wakes. */
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../../kit/clock.ts";
+import { type Clock, systemClock } from "../../kit/clock.ts";
 import { secret } from "../../kit/secret.ts";
-import { row, turn } from "../../testing/contracts/store/store-world.ts";
+import { intent, row, turn } from "../../testing/contracts/store/store-world.ts";
 import { startCuttingProxy } from "../../testing/postgres/cutting-proxy.ts";
 import { createTestDatabase, testPostgres } from "../../testing/postgres/database.ts";
 import { STORE_TABLES } from "../../testing/postgres/store-tables.ts";
@@ -10,13 +10,7 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { openStore } from "../index.ts";
-
-/** A node whose time is over stays so: a renewal in the meantime would make the test depend on the moment. */
-const EXPIRE_FOR_GOOD = `
-  create function stay_expired() returns trigger language plpgsql as $$ begin new.expires_at := 0; return new; end $$;
-  create trigger stay_expired before update on nodes for each row when (old.expires_at = 0) execute function stay_expired();
-  update nodes set expires_at = 0;
-`;
+import { NODE_LEASE_MS, RENEW_MS } from "../node-lease.ts";
 
 /** Two state directories and one database; the first gateway reaches it through a wire that can be cut. */
 async function world() {
@@ -25,7 +19,14 @@ async function world() {
   const database = building.use(await createTestDatabase(STORE_TABLES));
   const proxy = building.use(startCuttingProxy(database.url));
   const sql = building.use(new Bun.SQL(database.url, { max: 1 }));
-  const deps = { clock: systemClock, ids: createSeqIds(), log: recordingLog() };
+  /** The process of a gateway was frozen for so long, and its renewals come too late. */
+  const frozen = { ms: 0 };
+  const clock: Clock = {
+    ...systemClock,
+    elapsed: () => systemClock.elapsed() + frozen.ms,
+    sleep: (ms, signal) => systemClock.sleep(ms === RENEW_MS ? 60 * ms : ms, signal),
+  };
+  const deps = { clock, ids: createSeqIds(), log: recordingLog() };
   const openAt = async (home: string, url: string) =>
     rest.use(await openStore(deps, { home, url: secret(url), version: "1.2.3" }));
   const rest = building.move();
@@ -33,7 +34,8 @@ async function world() {
     openFirst: () => openAt(homes[0].path, proxy.url),
     openSecond: () => openAt(homes[1].path, database.url),
     /** As if the time of all nodes had passed. */
-    expire: () => sql.unsafe(EXPIRE_FOR_GOOD).simple(),
+    expire: () => sql`update nodes set expires_at = 0`,
+    frozen,
     proxy,
     sql,
     [Symbol.asyncDispose]: () => rest.disposeAsync(),
@@ -97,6 +99,17 @@ describe.skipIf((await testPostgres()) === null)("on one Postgres database", () 
       [expect.stringContaining("Another gateway has taken over")],
     ]);
     await expect(first.turns.begin(turn("t1", "a", ["in1"]))).rejects.toMatchObject({ code: "superseded" });
+  });
+
+  test("a gateway that froze while it recorded a tool call does not run the tool", async () => {
+    await using fx = await world();
+    const { toolCalls, nodes } = await fx.openFirst();
+    await toolCalls.intend(intent("c1", "t1", false));
+    await toolCalls.intend({ ...intent("c2", "t1", false), waiting: true });
+    fx.frozen.ms = NODE_LEASE_MS;
+    expect(nodes.isHeld()).toBe(false);
+    await expect(toolCalls.intend(intent("c3", "t1", false))).rejects.toMatchObject({ code: "store_failed" });
+    await expect(toolCalls.begin("c2")).rejects.toMatchObject({ code: "store_failed" });
   });
 
   test("a write that is under way is committed before a takeover, or refused after it", async () => {

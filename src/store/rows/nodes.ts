@@ -57,10 +57,7 @@ export function createNodeRow(sql: Sql, me: InstanceId) {
   };
 }
 
-export function createNodes(
-  { sql, instanceId: me, read, write }: Pick<RowDeps, "sql" | "instanceId" | "read" | "write">,
-  isHeld: () => boolean,
-): NodeStore {
+export function createNodes({ sql, instanceId: me, read, write, isHeld }: RowDeps): NodeStore {
   const list = sql.prepare((db, p: Params<{ limit: number }>) =>
     db.selectFrom("nodes").selectAll().orderBy("started_at", "desc").orderBy("id", "desc").limit(p("limit")),
   );

@@ -15,6 +15,8 @@ export interface RowDeps {
   readonly instanceId: InstanceId;
   /** Takes known secrets out of what goes to people. */
   mask(text: string): string;
+  /** Whether no other gateway can have taken over from this one. */
+  isHeld(): boolean;
   read<T>(run: () => Steps<T>): Promise<T>;
   /** `run` may be run again from its beginning: it touches nothing but the database, or what does not mind. */
   write<T>(run: () => Steps<T>, when?: Synced): Promise<T>;

@@ -1,4 +1,5 @@
 /** The record of every tool call: written before the tool runs, completed after it, both linked into the chain. A call without an end stays visible as such. */
+import { GatewayError } from "../../contracts/errors.ts";
 import type { RefusedStatus, ToolCallStore, ToolEnd, ToolIntent } from "../../contracts/store/tool-calls.ts";
 import type { Chain } from "../audit/chain.ts";
 import type { HeadFile } from "../audit/head-file.ts";
@@ -17,13 +18,17 @@ interface AuditParts {
   readonly headFile: HeadFile | null;
 }
 
-export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, headFile }: AuditParts): ToolCallStore {
+export function createToolCalls(
+  { sql, read, write, log, isHeld }: RowDeps,
+  { chain, headFile }: AuditParts,
+): ToolCallStore {
   const queries = createToolCallQueries(sql);
   const { add, addEnded, end } = recording(queries, chain);
   const prune = createPruning(sql, chain);
   const noteCommitted = (link: Link | null): void => {
     if (link) headFile?.noteCommitted(link);
   };
+  const checkHeld = createHeldCheck(isHeld);
   const { severalGateways } = sql.dialect;
   const fresh = createFreshScopes();
   function* hasAny(scope: string): Steps<boolean> {
@@ -42,7 +47,10 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
           return yield* add(call);
         },
         call.idempotent || call.waiting ? "with the next" : "now",
-      ).then(noteCommitted);
+      ).then((link) => {
+        noteCommitted(link);
+        checkHeld();
+      });
     },
     begin: (id) =>
       write(function* () {
@@ -50,7 +58,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
         if (call?.status !== "pending") return;
         yield* queries.begin.run({ id });
         if (call.idempotent === 0) yield* queries.markUnsafe.run({ id: call.turn_id });
-      }),
+      }).then(checkHeld),
     refuse: (call, end) => write(() => addEnded(call, end), "with the next").then(noteCommitted),
     async settle(id, made) {
       const link = await write(() => end(id, made), "with the next");
@@ -77,6 +85,13 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
       }),
     list: createToolCallLists(sql, read),
     prune: (before) => write(() => prune(before)),
+  };
+}
+
+/** Asked last before a tool runs: a process that froze after the write may have been taken over from, and the call answered as unknown. */
+function createHeldCheck(isHeld: () => boolean): () => void {
+  return () => {
+    if (!isHeld()) throw new GatewayError("store_failed", "this gateway was not heard of for too long");
   };
 }
 

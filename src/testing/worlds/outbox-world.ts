@@ -27,6 +27,8 @@ export interface OutboxWorld extends AsyncDisposable {
   /** The same of notices. */
   readonly notices: Sent[];
   ready: boolean;
+  /** Whether no other gateway can have taken over. */
+  held: boolean;
   /** What the owner was told of: part, state, reason. */
   readonly told: [string, string, string][];
   ownerIsDeaf: boolean;
@@ -124,6 +126,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       ...deps,
       tellOwner,
       mayReceive,
+      isHeld: () => world.held,
       platformIds: async (id) => world.platformIds(id),
       store: freezable(life, () => tampered(store.outbox)),
     });
@@ -146,6 +149,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     sends,
     notices,
     ready: true,
+    held: true,
     told,
     ownerIsDeaf: false,
     mayReceive: () => true,

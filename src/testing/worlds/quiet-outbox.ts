@@ -1,7 +1,8 @@
-/** What an outbox asks others for, where a test is about something else: everybody may receive, ids are those of the platform, no owner listens. */
+/** What an outbox asks others for, where a test is about something else: no other gateway is there, everybody may receive, ids are those of the platform, no owner listens. */
 import type { OutboxDeps } from "../../delivery/index.ts";
 
-export const QUIET_OUTBOX: Pick<OutboxDeps, "mayReceive" | "platformIds" | "tellOwner"> = {
+export const QUIET_OUTBOX: Pick<OutboxDeps, "isHeld" | "mayReceive" | "platformIds" | "tellOwner"> = {
+  isHeld: () => true,
   mayReceive: async () => true,
   platformIds: async (id) => [id],
   tellOwner: async () => undefined,

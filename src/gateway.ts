@@ -63,7 +63,12 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // The groups, each made of those above it.
   const people = await openPeople(life, core);
   const tools = openTools(life, core, people);
-  const agents = await openAgents(life, core, { tools, people, url: url.promise });
+  const agents = await openAgents(life, core, {
+    tools,
+    people,
+    url: url.promise,
+    startTakesLonger: deps.startTakesLonger,
+  });
   const mcpServers = openMcpServers(life, core, { tools, agents, hostPath: deps.mcpHostPath });
   const files = await openAgentFiles(core);
   const messages = openMessages(core, people, tools);

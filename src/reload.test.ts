@@ -172,6 +172,11 @@ test.each([
   ["is gone", loaded({}, { path: null, source: "defaults" }), "is gone"],
   ["is broken", loaded(runs(9), { source: "last-good" }), "broken"],
   ["would let anybody in", loaded({ ...runs(9), gateway: { insecure: true } }), "weaken"],
+  [
+    "gives a workspace that is in use to each person",
+    loaded({ ...runs(9), agent: { workspace: { scope: "person" } } }),
+    "Restart the gateway to put it into effect: files are moved then.",
+  ],
 ])("a file that %s changes nothing, and the owner is told", async (_what, next, words) => {
   const { reloader, reads } = world();
   const report = reloader.reload();

@@ -1,7 +1,8 @@
 /**
- * Hot reload: read → check → compare → build new → swap → stop old. A broken file, or one that would weaken sign-in, changes nothing and
- * is reported; what needs a restart says so.
+ * Hot reload: read → check → compare → build new → swap → stop old. A broken file, or one that would weaken sign-in or change whose a
+ * workspace is, changes nothing and is reported; what needs a restart says so.
  */
+import { scopeChanges } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AuditTrail } from "./contracts/store/tool-calls.ts";
@@ -207,7 +208,12 @@ type Verdict =
   | { readonly kind: "keep"; readonly notices: readonly string[]; readonly needsRestart: readonly string[] }
   | { readonly kind: "apply"; readonly changed: readonly string[]; readonly needsRestart: readonly string[] };
 
-/** A file that is gone, broken or weaker than what runs changes nothing. */
+/** Files are moved while no agent works in the folder, which is before the first one starts. */
+function scopeNotice(folder: string): string {
+  return `The new configuration changes the scope of a workspace (${folder}). Restart the gateway to put it into effect: files are moved then.`;
+}
+
+/** A file that is gone, broken or weaker than what runs changes nothing, and neither does one that gives a workspace to other people. */
 function judge(current: LoadedConfig, next: LoadedConfig): Verdict {
   if (current.path !== null && next.path === null) {
     const gone = `${current.path} is gone. The configuration it had stays in effect until the gateway is restarted.`;
@@ -216,6 +222,8 @@ function judge(current: LoadedConfig, next: LoadedConfig): Verdict {
   if (next.source === "last-good") return { kind: "keep", notices: noticesOf(next), needsRestart: [] };
   const { changed, needsRestart, weakensAuth } = diffConfig(current.config, next.config);
   if (weakensAuth) return { kind: "keep", notices: [WEAKER], needsRestart: changed };
+  const folders = scopeChanges(current.config, next.config);
+  if (folders.length > 0) return { kind: "keep", notices: folders.map(scopeNotice), needsRestart: changed };
   return { kind: "apply", changed, needsRestart };
 }
 

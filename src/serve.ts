@@ -111,6 +111,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
         clock,
         ids,
         log,
+        startTakesLonger: (status) => supervisor?.starting(status),
         mcpHostPath: () => assets.mcpHostPath(home.path),
         setLogging: (settings) => sink.configure(logSettings(settings)),
         hide: redactor.add,

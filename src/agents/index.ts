@@ -19,3 +19,5 @@ export { startPool } from "./pool.ts";
 export { probePi } from "./probe.ts";
 export { type ReplaceablePool, createReplaceablePool } from "./replaceable-pool.ts";
 export { heldLogins } from "./setup/held-logins.ts";
+export { scopeChanges, workspaceFolders } from "./workspaces/folders.ts";
+export { settleWorkspaces } from "./workspaces/settle.ts";

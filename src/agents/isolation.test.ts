@@ -1,7 +1,7 @@
 /** What one person's session leaves for another: nothing but the working folder. Real pi; the provider's requests are the proof. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LeaseRequest } from "../contracts/agent.ts";
 import { type AgentFixture, agentFixture, caller, collect, providers, replyOf } from "../testing/agent-fixture.ts";
@@ -130,6 +130,15 @@ test(
   },
   LIMIT_MS,
 );
+
+test("a link in the place of a person's working folder starts no process, so that nobody works where it leads", async () => {
+  await using fx = await agentFixture({ workspace: { scope: "person" }, pool: { min: 0 } });
+  const people = join(fx.home, "workspace", "people");
+  await mkdir(join(fx.home, "elsewhere"));
+  await symlink(join(fx.home, "elsewhere"), people);
+  expect(await fx.lease(ann).catch((error: unknown) => error)).toMatchObject({ code: "home_unusable" });
+  expect(readdirSync(join(fx.home, "elsewhere"))).toEqual([]);
+});
 
 test("scripts of an agent find the key of the conversation they work for, also when the process goes on with another one", async () => {
   await using fake = await startFakeProvider(({ messages }) =>

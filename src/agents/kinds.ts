@@ -25,6 +25,7 @@ import type { StartSettings } from "./setup/start.ts";
 import { hasPersonalWorkspaces, workspaceFor } from "./setup/workspace.ts";
 import type { GatewayFeatures } from "./setup/system-prompt.ts";
 import { type StartRecord, createStartRecord } from "./start-record.ts";
+import { refuseLinkedFolder } from "./workspaces/person-folder.ts";
 
 const HANDSHAKE_MS = 20_000;
 /** People choose among the providers they have keys for, and each may have a folder of their own. */
@@ -79,6 +80,8 @@ type Wanted = Pick<LeaseRequest, "caller" | "model">;
 
 interface MoreWanted {
   readonly profile: AgentProfile;
+  /** The workspace of one person; null: it is everybody's. */
+  readonly personal: string | null;
   readonly folder: readonly string[];
   /** Undefined: the agent's own. */
   readonly choice: ModelChoice | undefined;
@@ -129,16 +132,17 @@ export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<
     const profile = profiles.get(key);
     // it may have left the configuration after a message for it was accepted
     if (!kind || !profile) throw new GatewayError("agent_unknown", `there is no agent ${agentId}`);
-    const personal = hasPersonalWorkspaces(profile.config);
-    const served = personal ? withWorkspace(profile, workspaceFor(profile.config, options, principal)) : profile;
+    const personal = hasPersonalWorkspaces(profile.config) ? workspaceFor(profile.config, options, principal) : null;
+    const served = personal === null ? profile : withWorkspace(profile, personal);
     const session = profileForModel(served, kind.settings.choice, model);
-    if (session.kind === "own" && !personal) return { own: kind };
-    const folder = personal
-      ? personFolder(join(...profileFolder(agentId, role)), principal).split(sep)
-      : profileFolder(agentId, role);
-    if (session.kind === "own") return { profile: served, folder, choice: undefined };
+    if (session.kind === "own" && personal === null) return { own: kind };
+    const folder =
+      personal === null
+        ? profileFolder(agentId, role)
+        : personFolder(join(...profileFolder(agentId, role)), principal).split(sep);
+    if (session.kind === "own") return { profile: served, personal, folder, choice: undefined };
     const choice = choiceForSession(session, options.models, options.environment);
-    return { profile: session.profile, folder: [...folder, "providers", session.provider], choice };
+    return { profile: session.profile, personal, folder: [...folder, "providers", session.provider], choice };
   };
 
   return {
@@ -148,7 +152,9 @@ export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<
       const wanted = wantedBy(request);
       if ("own" in wanted || ready.has(nameOf(signatureOf(wanted.profile)))) return null;
       if (ready.size >= own.size + MAX_MORE_KINDS) throw tooMany();
-      return open(wanted.profile, wanted.folder, wanted.choice);
+      const { profile, personal, folder, choice } = wanted;
+      if (personal === null || deps.played) return open(profile, folder, choice);
+      return refuseLinkedFolder(personal).then(() => open(profile, folder, choice));
     },
     of(request) {
       const wanted = wantedBy(request);

@@ -42,6 +42,7 @@ describe.if(process.platform === "linux")("the supervisor", () => {
     {
       const deps = { clock, log: recordingLog() };
       await using supervisor = openSupervisor(deps, { notifySocket: address, watchdogMs: 3_000 });
+      supervisor.starting("Making a backup");
       supervisor.ready("Serving\non http://localhost");
       await clock.advance(2_500);
       supervisor.stopping("SIGTERM");
@@ -51,6 +52,7 @@ describe.if(process.platform === "linux")("the supervisor", () => {
   };
   const expected = [
     "WATCHDOG=1",
+    "EXTEND_TIMEOUT_USEC=120000000\nSTATUS=Making a backup",
     "READY=1\nSTATUS=Serving on http://localhost",
     "WATCHDOG=1",
     "WATCHDOG=1",

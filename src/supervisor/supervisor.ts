@@ -8,6 +8,8 @@ import type { Log } from "../kit/log.ts";
 import { openDatagram, type SendDatagram } from "./datagram.ts";
 
 export interface Supervisor extends AsyncDisposable {
+  /** The start goes on, and takes longer than one usually does. */
+  starting(status: string): void;
   ready(status: string): void;
   stopping(reason: string): void;
 }
@@ -19,6 +21,8 @@ interface SupervisorDeps {
   readonly open?: (address: string) => SendDatagram | null;
 }
 
+/** How much longer a supervisor waits for a start that goes on. It is told again before that is over. */
+const LONGER_US = 120_000_000;
 /** A sign of life may be late by one pause before anybody worries. */
 const SIGNS_PER_LIMIT = 3;
 
@@ -41,6 +45,7 @@ export function openSupervisor(deps: SupervisorDeps, { notifySocket, watchdogMs 
   const watching =
     watchdogMs === null ? Promise.resolve() : watch(Math.max(1, Math.floor(watchdogMs / SIGNS_PER_LIMIT)));
   return {
+    starting: (status) => tell(`EXTEND_TIMEOUT_USEC=${LONGER_US}`, `STATUS=${oneLine(status)}`),
     ready: (status) => tell("READY=1", `STATUS=${oneLine(status)}`),
     stopping: (reason) => tell("STOPPING=1", `STATUS=${oneLine(`Stopping: ${reason}`)}`),
     async [Symbol.asyncDispose]() {

@@ -25,9 +25,10 @@ import { createDelegations, originOf } from "../flow/index.ts";
 import { type CallBudget, createModelDoor } from "../model-door/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
-import type { Core } from "./core.ts";
+import type { Core, GatewayDeps } from "./core.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
+import { openWorkspaces } from "./workspaces.ts";
 
 export interface Agents {
   readonly pool: ReplaceablePool;
@@ -39,20 +40,29 @@ export interface Agents {
   readonly programs: Programs;
   /** Starts parts of the gateway in processes of their own. */
   readonly ownPrograms: OwnPrograms;
+  /** Sentences about files that were moved because a workspace is for other people now. */
+  workspaceNotices(): readonly string[];
   /** Sentences about models that are not asked at the moment, and about logins that agents hold. */
   modelNotices(): readonly string[];
   /** The API key that this agent's model lacks, as a sentence; null: none that is known. */
   missingKey(agentId: AgentId): string | null;
 }
 
+interface AgentsParts {
+  readonly tools: Tools;
+  readonly people: People;
+  /** Of the gateway, for scripts inside agents; the first processes wait for it. */
+  readonly url: Promise<string>;
+  readonly startTakesLonger: GatewayDeps["startTakesLonger"];
+}
+
 /** Longer than pi's own stop takes step by step. */
 const AGENTS_STOP_MS = 15_000;
 
-/** `url`: of the gateway, for scripts inside agents; the first processes wait for it. */
 export async function openAgents(
   life: Lifetime,
   core: Core,
-  { tools, people, url }: { readonly tools: Tools; readonly people: People; readonly url: Promise<string> },
+  { tools, people, url, startTakesLonger }: AgentsParts,
 ): Promise<Agents> {
   const { clock, ids, log, events, store, config, options } = core;
   const reach = { url, tokens: tools.agentTokens };
@@ -89,6 +99,7 @@ export async function openAgents(
   const { report } = await sandbox.wall(); // tried since the start began
   const openPool = (from: Config) =>
     startPool(poolDeps, poolOptions(core, from, { pluginSkills: tools.skills.take(), tier: report.tier }));
+  const workspaceNotices = await openWorkspaces(core, startTakesLonger);
   const pool = life.own("agents", createReplaceablePool({ log }, await openPool(config())), AGENTS_STOP_MS);
   return {
     pool,
@@ -97,6 +108,7 @@ export async function openAgents(
     ownPrograms: createOwnPrograms({ log }, options),
     delegations: createDelegations({ clock, ids, log, events, pool, budget: people.budget }, config),
     models: createSessionModels({ clock, pool, providers: () => providerFacts(config(), options.environment) }),
+    workspaceNotices,
     modelNotices: () => [...modelDoor.notices(), ...heldLogins(config(), options.environment)],
     missingKey: (agentId) => missingKey(config(), options.environment, agentId),
   };

@@ -25,6 +25,8 @@ export interface GatewayDeps {
   setLogging(settings: Config["logging"]): void;
   /** The built MCP host; absent: the gateway does its work itself. */
   mcpHostPath?(): Promise<string>;
+  /** Says that the start goes on, while something in it takes minutes. Absent: nobody waits for it. */
+  startTakesLonger?(status: string): void;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */

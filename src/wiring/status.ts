@@ -29,7 +29,7 @@ export function openStatus(
       channels,
       reloader,
       mcpServers,
-      others: [automation, { notices: agents.modelNotices }, mcpServers, backups],
+      others: [automation, { notices: agents.workspaceNotices }, { notices: agents.modelNotices }, mcpServers, backups],
       sandbox: { report: () => sandboxStatus(core) },
       mask: secrets.mask,
       pool: agents.pool,

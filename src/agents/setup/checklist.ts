@@ -3,14 +3,14 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 
-const NAME = "HEARTBEAT.md";
+export const CHECKLIST = "HEARTBEAT.md";
 const MAX_BYTES = 64 * 1024;
 
 /** Null: there is none. */
 export async function readChecklist(workspace: string): Promise<string | null> {
   try {
     await using file = await open(
-      join(workspace, NAME),
+      join(workspace, CHECKLIST),
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     );
     if (!(await file.stat()).isFile()) return null;

@@ -7,7 +7,7 @@ import { expandPath } from "./paths.ts";
 
 type Setting = Workspace | undefined;
 
-interface Machine {
+export interface Machine {
   /** The state directory. */
   readonly home: string;
   readonly environment: Pick<Environment, "userHome">;

@@ -271,6 +271,7 @@ function noting(here: ReturnType<typeof world>, told: string[]): ReloadTargets {
       return here.targets.openPool(config);
     },
     pool: { replace: () => void told.push("agents replaced") },
+    mcpServers: { apply: ({ servers }) => void told.push(`MCP servers: ${Object.keys(servers).join(" ")}`) },
     plugins: { refresh: async () => void told.push("plugins") },
     automation: {
       reload: async () => void told.push("automation"),
@@ -309,6 +310,7 @@ describe("a reload tells the parts that a setting belongs to, and no others:", (
     ["plugins.disabled", { plugins: { disabled: ["weather"] } }, ["platforms", "settings changed", "plugins"]],
     ["plugins", { plugins: { config: { weather: { city: "Graz" } } } }, ["settings changed", "plugins"]],
     ["media", { media: { maxMb: 3 } }, ["files", "settings changed"]],
+    ["mcp", { mcp: { servers: { shop: { command: "x" } } } }, ["MCP servers: shop", "settings changed"]],
     ["logging", { logging: { level: "debug" } }, ["logging", "settings changed"]],
     ["tools.webFetch.enabled", { tools: { webFetch: { enabled: false } } }, ["settings changed", "plugins"]],
     [
@@ -444,6 +446,19 @@ test("a file that cannot be read is in the log, and the owner gets a sentence", 
   reads[0]?.reject(new Error("the disk is away"));
   expect((await report).problems).toEqual(["The configuration could not be read."]);
   expect(log.lines.map(({ words }) => words)).toEqual(["configuration could not be reloaded"]);
+  const again = reloader.reload();
+  await waitFor("the second read", () => reads.length === 2);
+  reads[1]?.reject("no error at all");
+  expect((await again).problems).toEqual(["The configuration could not be read."]);
+});
+
+test("what is wrong with a file is told with its path, line and column", async () => {
+  const here = world();
+  const problem = { path: "roles", line: 3, column: 5, message: "roles is wrong." };
+  await reloadTo(here, loaded(runs(8), { source: "last-good", problems: [problem] }));
+  expect(here.reloader.notices()).toContain(`${PATH}:3:5 roles is wrong.`);
+  const fresh = world(loaded({}, { path: null, source: "defaults", warnings: [problem] }));
+  expect(fresh.reloader.notices()).toEqual(["the configuration:3:5 roles is wrong."]);
 });
 
 test("the file that is in force is the one that is watched, wherever another is expected", async () => {

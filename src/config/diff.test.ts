@@ -95,6 +95,9 @@ describe("a change of webhooks is judged by whether it weakens the sign-in:", ()
     ["one of them need not be signed any more", hooks(mapping(true)), hooks(mapping(false)), true],
     ["they are signed by another secret", hooks(KEY), hooks({ secret: OTHER_TOKEN }), false],
     ["one of them has to be signed from now on", hooks(mapping(false)), hooks(mapping(true)), false],
+    ["one of them need not be signed, as before", hooks(mapping(false)), hooks(mapping(false)), false],
+    ["a new one need not be signed", hooks(KEY), hooks(mapping(false)), false],
+    ["one of them goes", hooks(mapping(true)), hooks(KEY), false],
     ["they are switched off, and the secret goes", hooks(KEY), hooks({ enabled: false }), false],
     ["they were off, and are on without a secret", hooks({ ...KEY, enabled: false }), hooks({}), false],
   ])("%s", (_name, before, after, weakens) => {

@@ -31,6 +31,7 @@ describe("the public view", () => {
     ["http://me:p@ss@host/v1", "http://(hidden)@host/v1"],
     ["postgres://me@host:5432/db?x=a@b", "postgres://(hidden)@host:5432/db?x=a@b"],
     ["https://host/path@here", "https://host/path@here"],
+    ["http://a:1@one.example http://b:2@two.example", "http://(hidden)@one.example http://(hidden)@two.example"],
   ])("hides the user and the whole password of the address %p", (address, shown) => {
     const schema = asSchemaNode(Type.Object({ url: Type.String() }));
     expect(publicView(schema, { url: address })).toEqual({ url: shown });

@@ -159,6 +159,11 @@ describe("a wrong value is reported with its place and what it must be", () => {
     ]);
   });
 
+  test("at the group that is written, where the setting itself is not", () => {
+    const text = '{"agent": {"skills": ["/skills/one"]},\n "agents": [\n   {"id": "a", "tools": "chat"}]}';
+    expect(warnings(text)).toEqual([expect.stringMatching(/^pi-gateway\.jsonc:3:4 agents\[0\]\.skills /)]);
+  });
+
   test("a file over the size or depth limit is refused before it is parsed", () => {
     expect(lines(`{"agent": {"systemPrompt": "${"x".repeat(1024 * 1024)}"}}`)).toEqual([
       "pi-gateway.jsonc:1:1 The file is larger than 1024 KiB. Move long texts elsewhere.",
@@ -245,6 +250,13 @@ describe("a secret never appears in a problem", () => {
     expect(JSON.stringify([problems, warned])).not.toContain("hunter2");
   });
 
+  test("an empty one is called empty, and so is any other text that must not be", () => {
+    expect(lines('{"gateway": {"auth": {"token": ""}, "allowedHosts": [""]}}')).toEqual([
+      "pi-gateway.jsonc:1:32 gateway.auth.token is empty; it must be text of at least 1 character.",
+      "pi-gateway.jsonc:1:54 gateway.allowedHosts[0] is empty; it must be text of 1 to 255 characters.",
+    ]);
+  });
+
   test("a number in its place is hidden as well", () => {
     expect(lines('{"gateway": {"auth": {"token": 123456}}}')).toEqual([
       "pi-gateway.jsonc:1:32 gateway.auth.token is (hidden); it must be text of at least 1 character.",
@@ -287,7 +299,9 @@ describe("${NAME} in a text", () => {
   });
 
   test("is a problem when it is not complete, and $${ is a literal ${", () => {
-    expect(lines('{"agent": {"workspace": "a ${ b"}}')).toHaveLength(1);
+    expect(lines('{"agent": {"workspace": "a ${ b"}}')).toEqual([
+      'pi-gateway.jsonc:1:25 agent.workspace has "${" without a variable name and "}" after it. Write "$${" for a literal "${".',
+    ]);
     expect(configOf('{"agent": {"workspace": "a $${b} ${PORT}"}}', variables).agent.workspace).toBe("a ${b} 8080");
   });
 

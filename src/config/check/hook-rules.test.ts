@@ -22,6 +22,11 @@ test("named keys alone are enough: for the mappings, and for wake and agent", ()
   expect([ownOnly.problems, ownOnly.warnings.map(({ path }) => path)]).toEqual([[], ["hooks.secret"]]);
 });
 
+test("a mapping that need not be signed needs no secret", () => {
+  const mappings = { build: { message: "x", signed: false } };
+  expect(messages({ enabled: true, token: TOKEN, mappings })).toEqual([]);
+});
+
 test("a place that nothing would be posted to is pointed out", () => {
   const targets = { ops: { url: "https://ops.example/in" } };
   const mappings = { b: { message: "x", session: "main", webhook: "ops" } };

@@ -68,12 +68,18 @@ describe("a bind that other machines can reach", () => {
 });
 
 describe("other rules", () => {
-  test.each(["10.0.0.0/33", "10.0.0/8", "proxy.local", "::1/129", "10.0.0.1/", "fe80::1%eth0", "1.2.3.4/8/8"])(
-    "%s is not a proxy address",
-    (proxy) => {
-      expect(problems({ trustedProxies: ["10.0.0.1", proxy] })).toEqual(["gateway.trustedProxies[1]"]);
-    },
-  );
+  test.each([
+    "10.0.0.0/33",
+    "10.0.0/8",
+    "proxy.local",
+    "::1/129",
+    "10.0.0.1/",
+    "fe80::1%eth0",
+    "1.2.3.4/8/8",
+    "10.0.0.0/8x",
+  ])("%s is not a proxy address", (proxy) => {
+    expect(problems({ trustedProxies: ["10.0.0.1", proxy] })).toEqual(["gateway.trustedProxies[1]"]);
+  });
 
   test("a proxy range that holds everybody is a warning", () => {
     const text = '{"gateway": {"trustedProxies": ["0.0.0.0/0"]}}';
@@ -119,6 +125,12 @@ describe("other rules", () => {
         suggestion: "local/qwen3:4b",
       },
     ]);
+  });
+
+  test("a model's id may have slashes: the provider is what stands before the first", () => {
+    const providers = { local: { baseUrl: "http://127.0.0.1:1/v1", models: [{ id: "qwen/small" }] } };
+    expect(problems({}, { agent: { model: "local/qwen/small" }, models: { providers } })).toEqual([]);
+    expect(problems({}, { agent: { model: "local/qwen/large" }, models: { providers } })).toEqual(["agent.model"]);
   });
 
   test("a model of a provider that only pi knows is left to pi", () => {
@@ -279,6 +291,11 @@ test.each([
   ],
 ])("a time zone that the machine does not know is refused in %s", (_where, config, path) => {
   expect(problems({}, config)).toEqual([`${path}.activeHours.timezone`]);
+});
+
+test("time zones that the machine knows are taken, for all agents and for one", () => {
+  const heartbeat = { activeHours: { timezone: "Europe/Berlin" } };
+  expect(problems({}, { heartbeat, agents: [{ id: "ops", heartbeat }] })).toEqual([]);
 });
 
 describe("an MCP server", () => {

@@ -2,7 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { firstProviderWithKey, keysForProvider, PROVIDER_KEYS, readEnvironment, resolveHome } from "../index.ts";
+import {
+  firstProviderWithKey,
+  keysForProvider,
+  PROVIDER_KEYS,
+  readEnvironment,
+  readSupervisor,
+  resolveHome,
+} from "../index.ts";
 
 const PI_KEY_TABLE = join(import.meta.dir, "../../../node_modules/@earendil-works/pi-ai/dist/env-api-keys.js");
 
@@ -104,4 +111,28 @@ describe("a provider", () => {
 test.each(["constructor", "toString", "__proto__"])("a variable called %s is not set unless it is set", (name) => {
   expect(readEnvironment({}).variables(name)).toBeUndefined();
   expect(readEnvironment(Object.fromEntries([[name, "x"]])).variables(name)).toBe("x");
+});
+
+describe("a supervisor", () => {
+  const supervised = (env: Readonly<Record<string, string>>) => readSupervisor((name) => env[name], 42);
+  test.each([
+    ["wants to be told at a path", { NOTIFY_SOCKET: "/run/notify" }, { notifySocket: "/run/notify", watchdogMs: null }],
+    ["wants to be told at a name", { NOTIFY_SOCKET: "@notify" }, { notifySocket: "@notify", watchdogMs: null }],
+    ["names no socket", { WATCHDOG_USEC: "3000000" }, null],
+    ["names a socket of another kind", { NOTIFY_SOCKET: "vsock:2:1234" }, null],
+    ["names half a socket", { NOTIFY_SOCKET: "/" }, null],
+  ])("that %s", (_what, env, settings) => expect(supervised(env)).toEqual(settings));
+
+  test.each([
+    ["watches for three seconds", { WATCHDOG_USEC: "3000000" }, 3_000],
+    ["watches this process", { WATCHDOG_USEC: "3000000", WATCHDOG_PID: "42" }, 3_000],
+    ["watches another process", { WATCHDOG_USEC: "3000000", WATCHDOG_PID: "43" }, null],
+    ["counts in less than a millisecond", { WATCHDOG_USEC: "1" }, 1],
+    ["counts in parts of a millisecond", { WATCHDOG_USEC: "2999" }, 2],
+    ["watches for no time", { WATCHDOG_USEC: "0" }, null],
+    ["watches for less than no time", { WATCHDOG_USEC: "-5000" }, null],
+    ["says something else", { WATCHDOG_USEC: "soon" }, null],
+  ])("that %s", (_what, env, watchdogMs) =>
+    expect(supervised({ NOTIFY_SOCKET: "/run/notify", ...env })?.watchdogMs).toBe(watchdogMs),
+  );
 });

@@ -49,6 +49,24 @@ test.each([
   expect(providerEndpoint({ providerKeys }, "azure-openai-responses")?.baseUrl).toBe(expected as string);
 });
 
+test("without any address there is no endpoint, whatever the key", () => {
+  expect(
+    providerEndpoint({ providerKeys: { AZURE_OPENAI_API_KEY: secret("k") } }, "azure-openai-responses"),
+  ).toBeNull();
+});
+
+test("a provider whose keys are elsewhere has its address and the variable that pi reads, and no key", () => {
+  const none = { providerKeys: {} };
+  expect(providerEndpoint(none, "anthropic")).toBeNull();
+  expect(providerEndpoint(none, "anthropic", true)).toEqual({
+    baseUrl: "https://api.anthropic.com",
+    variable: "ANTHROPIC_API_KEY",
+    key: null,
+    plain: {},
+  });
+  expect(providerEndpoint(none, "constructor", true)).toBeNull();
+});
+
 test("an address that is there without a key is not taken for the key", () => {
   const providerKeys = { AZURE_OPENAI_BASE_URL: secret("https://mine.example") };
   expect(providerEndpoint({ providerKeys }, "azure-openai-responses")).toBeNull();

@@ -396,6 +396,13 @@ test("warnings about a file that is taken over are told, beside what needs a res
   expect(here.reloader.status().applied).toBe(true);
 });
 
+test("a gateway that never had a file goes on without one, and nobody is told that one is gone", async () => {
+  const none = loaded({}, { path: null, source: "defaults" });
+  const here = world(none);
+  expect((await reloadTo(here, none)).problems).toEqual([]);
+  expect([here.reloader.notices(), here.reloader.status()]).toEqual([[], { file: null, applied: true, problems: [] }]);
+});
+
 test("a reload that changes nothing is neither on the audit log nor in the log, and no part is told", async () => {
   const here = world(loaded({}));
   const told: string[] = [];

@@ -50,6 +50,32 @@ test("changes are named by path, lists as a whole, and secrets are compared with
   expect(JSON.stringify(result)).not.toContain(TOKEN);
 });
 
+test.each([
+  ["a group of Telegram", { channels: { telegram: { groups: { "-100": {} } } } }, "channels.telegram.groups.-100"],
+  [
+    "an account of Telegram",
+    { channels: { telegram: { accounts: { second: {} } } } },
+    "channels.telegram.accounts.second",
+  ],
+  ["a plugin", { plugins: { config: { weather: {} } } }, "plugins.config.weather"],
+])("%s that is named without any setting is a change when it comes and when it goes", (_what, named, path) => {
+  expect([diff({}, named).changed, diff(named, {}).changed, diff(named, named).changed]).toEqual([[path], [path], []]);
+});
+
+test.each([
+  [["read"], "chat"],
+  [["read"], undefined],
+  [["read"], ["read", "bash"]],
+  [
+    ["read", "bash"],
+    ["bash", "read"],
+  ],
+])("the tools %j in the place of %j are a change", (one, other) => {
+  const tools = (value: unknown) => ({ agent: value === undefined ? {} : { tools: value } });
+  expect(diff(tools(one), tools(other)).changed).toEqual(["agent.tools"]);
+  expect(diff(tools(other), tools(one)).changed).toEqual(["agent.tools"]);
+});
+
 test("port and bind need a restart", () => {
   const { needsRestart } = diff({}, { gateway: { port: 1, bind: "127.0.0.1" }, queue: { maxTotal: 1 } });
   expect(needsRestart).toEqual(["gateway.port", "gateway.bind"]);

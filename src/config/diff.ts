@@ -48,6 +48,7 @@ function collectChanges({ before, after, path }: Pair, changed: string[]): void 
     return;
   }
   const keys = new Set([...Object.keys(left ?? {}), ...Object.keys(right ?? {})]);
+  if (keys.size === 0 && !(left && right)) changed.push(path); // to name a group without a setting may allow something
   for (const key of keys) {
     collectChanges({ before: left?.[key], after: right?.[key], path: joinPath(path, key) }, changed);
   }

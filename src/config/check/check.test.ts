@@ -1,6 +1,6 @@
 /** Table tests of the check: exact places, exact words, nearest names, variables and the rules between settings. */
 import { describe, expect, test } from "bun:test";
-import { checkConfigText, type Config, formatProblem } from "../index.ts";
+import { checkConfigText, type Config, findPosition, formatProblem } from "../index.ts";
 
 const none = () => undefined;
 const TOKEN = "q7Vb2mXc9Lr4Tz8Wk1Hs6N";
@@ -282,6 +282,10 @@ describe("${NAME} in a text", () => {
     expect([config.gateway.port, config.agent.pool.waitMs]).toEqual([8080, 5000]);
   });
 
+  test("stays text where text is wanted, though it looks like a number", () => {
+    expect(configOf('{"agent": {"systemPrompt": "${PORT}"}}', variables).agent.systemPrompt).toBe("8080");
+  });
+
   test("a number written as text is not a number", () => {
     expect(lines('{"gateway": {"port": "8080"}}')).toHaveLength(1);
   });
@@ -311,7 +315,28 @@ describe("${NAME} in a text", () => {
     ]);
   });
 
+  test("gets no suggestion, which would show what the variable holds", () => {
+    const near = (name: string) => (name === "LEVEL" ? "wran" : undefined);
+    expect(lines('{"logging": {"level": "${LEVEL}"}}', near).join()).not.toContain("Did you mean");
+  });
+
   test("is not looked for in keys", () => {
     expect(warnings('{"${PORT}": 1}')[0]).toContain('"${PORT}" is not a setting');
   });
+});
+
+test.each([
+  [["queue", "maxTotal"], "4:15"],
+  [["queue", "maxTotal", "deeper"], "4:15"],
+  [["queue", "mode"], "4:1"],
+  [["gateway", "allowedHosts", "1"], "2:44"],
+  [["gateway", "allowedHosts", "9"], "2:30"],
+  [["media", "maxMb"], "1:1"],
+])("the place of %j in a text, or of what is written around it, is %s", (path, place) => {
+  const text = '{\n"gateway": { "allowedHosts": ["a.example", "b.example"] },\n"queue":\n{ "maxTotal": 7 } }';
+  for (const written of [text, `\ufeff${text}`]) {
+    const found = findPosition(written, path);
+    expect(`${found?.line}:${found?.column}`).toBe(place);
+  }
+  expect(findPosition("[", path)).toBeNull();
 });

@@ -293,6 +293,18 @@ test.each([
   expect(problems({}, config)).toEqual([`${path}.activeHours.timezone`]);
 });
 
+test.each([
+  ["postgres://me:hunter2@db.example/gateway", []],
+  ["postgresql://db.example", []],
+  ["postgresqlx://db.example", ["store.url"]],
+  ["mysql://me:hunter2@db.example/gateway", ["store.url"]],
+  ["db.example", ["store.url"]],
+])("the address of a database %s is that of Postgres or refused, without being repeated", (url, expected) => {
+  const found = checkConfigText(JSON.stringify({ store: { url } }), () => undefined).problems;
+  expect(found.map(({ path }) => path)).toEqual([...expected]);
+  expect(JSON.stringify(found)).not.toContain("hunter2");
+});
+
 test("time zones that the machine knows are taken, for all agents and for one", () => {
   const heartbeat = { activeHours: { timezone: "Europe/Berlin" } };
   expect(problems({}, { heartbeat, agents: [{ id: "ops", heartbeat }] })).toEqual([]);

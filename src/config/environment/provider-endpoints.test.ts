@@ -79,7 +79,11 @@ test("variables that are no secrets are told to the process, the key is not", ()
 });
 
 test("of several kinds of keys the one is used that pi would take", () => {
-  expect(providerEndpoint(everyKey, "anthropic")?.variable).toBe("ANTHROPIC_AUTH_TOKEN");
+  const endpoint = providerEndpoint(everyKey, "anthropic");
+  expect([endpoint?.variable, endpoint?.key?.reveal()]).toEqual([
+    "ANTHROPIC_AUTH_TOKEN",
+    "value-of-ANTHROPIC_AUTH_TOKEN",
+  ]);
 });
 
 test.each([

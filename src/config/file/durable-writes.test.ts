@@ -79,6 +79,17 @@ describe("after a power cut", () => {
   });
 });
 
+test("a file with old names is rewritten when its backup is on the disk, and told when it is itself", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  await real.writeFile(path, '{"queue": {"maxPending": 9}}');
+  await migrateConfig({ log: silentLog }, path, () => undefined);
+  expect(steps.filter((step) => !step.endsWith(" a.jsonc") || step.startsWith("rename"))).toEqual([
+    ...["writeFile a.jsonc.bak-1", "sync a.jsonc.bak-1", "close a.jsonc.bak-1", "sync folder", "close folder"],
+    ...["writeFile temp", "sync temp", "close temp", "rename temp to a.jsonc", "sync folder", "close folder"],
+  ]);
+});
+
 test("a file that could not be written whole is removed, because it holds secrets: a temporary one and a backup", async () => {
   await using home = await tempHome();
   const path = join(home.path, "a.jsonc");

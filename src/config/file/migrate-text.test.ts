@@ -113,3 +113,17 @@ test("a wrong value under an old key is reported where it stands, under its new 
   const { problems } = checkConfigText('{\n"logging": {\n  "retention": "2w"}}', none);
   expect(problems.map(({ path, line, column }) => [path, line, column])).toEqual([["logging.retentionDays", 3, 16]]);
 });
+
+test("an old key that cannot be moved holds up none of those after it", () => {
+  const auth = `{"gateway": {"token": "${TOKEN}", "auth": 5}, "queue": {"maxPending": 9}}`;
+  const blocked = checkConfigText(auth, none);
+  expect([blocked.problems.map(({ path }) => path), blocked.migrated.map(({ to }) => to)]).toEqual([
+    ["gateway.auth"],
+    ["queue.maxTotal"],
+  ]);
+  const twice = checkConfigText('{"queue": {"maxPending": 9, "maxTotal": 8}, "logging": {"retention": 3}}', none);
+  expect([twice.problems.map(({ path }) => path), twice.migrated.map(({ to }) => to)]).toEqual([
+    ["queue.maxPending"],
+    ["logging.retentionDays"],
+  ]);
+});

@@ -7,6 +7,7 @@ const file = { path: "/etc/a.jsonc", source: "file", problems: [], warnings: [] 
 test("a configuration file that is in force as it is written is not reported", () => {
   expect(configReport(file)).toBeNull();
   expect(configReport({ ...file, path: null, source: "defaults" })).toBeNull();
+  expect(configReport({ ...file, path: null, source: "defaults", warnings: [problem] })).toBeNull();
 });
 
 test("a broken configuration file is reported in one block with line and column of every problem, and what is in force", () => {

@@ -11,6 +11,7 @@ import { createEvents } from "./observe/index.ts";
 import { createReloader, type ReloadTargets } from "./reload.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
 import { recordingLog } from "./testing/recording-log.ts";
+import { tempHome } from "./testing/temp-home.ts";
 import { waitFor } from "./testing/wait-for.ts";
 
 const PATH = "/etc/pi-gateway.jsonc";
@@ -459,7 +460,7 @@ test("a file that cannot be read is in the log, and the owner gets a sentence", 
   expect((await again).problems).toEqual(["The configuration could not be read."]);
 });
 
-test("what is wrong with a file is told with its path, line and column", async () => {
+test("problems of a file are told with its path, line and column", async () => {
   const here = world();
   const problem = { path: "roles", line: 3, column: 5, message: "roles is wrong." };
   await reloadTo(here, loaded(runs(8), { source: "last-good", problems: [problem] }));
@@ -483,6 +484,20 @@ test("the file that is in force is the one that is watched, wherever another is 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test("a gateway without a file sees the one that is written where one is expected", async () => {
+  await using home = await tempHome();
+  const expectedPath = join(home.path, "pi-gateway.jsonc");
+  const none = loaded({}, { path: null, source: "defaults" });
+  const { clock, log, targets } = world();
+  let reads = 0;
+  const reloader = createReloader({ clock, log }, none, { expectedPath, load: async () => (reads++, none) });
+  await using _watching = reloader.start(targets);
+  await Bun.write(expectedPath, "{}");
+  await clock.advance(500);
+  await clock.advance(200);
+  expect(reads).toBe(1);
 });
 
 describe("new skills", () => {

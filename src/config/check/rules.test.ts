@@ -279,6 +279,10 @@ describe("keys and fallbacks of models", () => {
   test("a fallback must be a model that its provider lists", () => {
     const found = problemsOf({ providers: { local } }, { model: "local/small", fallbacks: ["local/smal"] });
     expect(found).toEqual([expect.stringContaining('agent.fallbacks[0] is "local/smal"')]);
+    const own = { agents: [{ id: "a", fallbacks: ["local/small", "local/smal"] }], models: { providers: { local } } };
+    expect(problems({}, own)).toEqual(["agents[0].fallbacks[1]"]);
+    const profile = { roles: { profiles: { member: { model: "local/smal" } } }, models: { providers: { local } } };
+    expect(problems({}, profile)).toEqual(["roles.profiles.member.model"]);
   });
 });
 

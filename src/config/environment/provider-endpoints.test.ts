@@ -42,7 +42,9 @@ test("credentials that are more than a key stay with the process", () => {
 test.each([
   [{ AZURE_OPENAI_BASE_URL: "https://mine.example/openai/v1" }, "https://mine.example"],
   [{ AZURE_OPENAI_RESOURCE_NAME: "my-resource" }, "https://my-resource.openai.azure.com"],
+  [{ AZURE_OPENAI_RESOURCE_NAME: "My-Resource" }, "https://My-Resource.openai.azure.com"],
   [{ AZURE_OPENAI_RESOURCE_NAME: "evil.example/x" }, undefined],
+  [{ AZURE_OPENAI_BASE_URL: "no address", AZURE_OPENAI_RESOURCE_NAME: "my-resource" }, undefined],
 ])("Azure's address follows from its variables: %j", (variables, expected) => {
   const values = { AZURE_OPENAI_API_KEY: "k", ...variables };
   const providerKeys = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, secret(value)]));

@@ -43,13 +43,16 @@ async function takePictures(root: string): Promise<void> {
 /** Views of a gateway in which things have happened, each with what has to be there first. */
 const VIEWS = [
   { file: "console-activity.png", path: "/#/activity", shows: "[data-testid=activity]" },
+  { file: "console-usage.png", path: "/#/usage", shows: "[data-testid=usage-table]" },
   { file: "console-turn.png", path: "/#/activity/turn/seed-1", shows: "[data-testid=waterfall]" },
 ] as const;
+
+const SHOWN_CONFIG = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd: 20, dailyTokens: 2_000_000 } };
 
 async function takeViews(browser: Browser, folder: string): Promise<void> {
   await using home = await tempHome();
   await seedViews(home.path);
-  await using gateway = await startGatewayProcess({ home: home.path, config: { agent: { pool: { min: 0, max: 1 } } } });
+  await using gateway = await startGatewayProcess({ home: home.path, config: SHOWN_CONFIG });
   for (const { file, path, shows } of VIEWS) {
     await using shown = await visit(browser, gateway, { path });
     await shown.page.locator("[data-testid=connection][data-state=open]").waitFor();

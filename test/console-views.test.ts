@@ -10,7 +10,7 @@ import { eventually } from "./whole-fixture.ts";
 
 setDefaultTimeout(120_000);
 
-const CONFIG = { agent: { pool: { min: 0, max: 1 } } };
+const CONFIG = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd: 1, dailyTokens: 9_000_000 } };
 
 let browser: Browser;
 let home: TempHome;
@@ -102,5 +102,44 @@ describe("activity", () => {
     await bars.first().waitFor();
     await on.page.goto(`${gateway.url}/#/activity/turn/none`);
     await on.page.getByText("There is no such turn.").waitFor();
+  });
+});
+
+describe("usage", () => {
+  test("shows what was used by day, model, agent, person and origin, and forecasts the budgets", async () => {
+    await using on = await open("usage");
+    await on.page.getByLabel("Days").selectOption("days30");
+    const totals = on.page.getByTestId("totals");
+    await totals.getByText("$0.7000").waitFor();
+    expect(await on.page.getByTestId("chart").locator("rect").count()).toBe(30);
+    const rows = async () => {
+      const cells = await on.page
+        .getByTestId("usage-table")
+        .locator("tbody tr")
+        .evaluateAll((all) => all.map((one) => [...one.children].slice(0, 3).map((cell) => cell.textContent?.trim())));
+      return JSON.stringify(cells);
+    };
+    await eventually("models", rows, (text) => text.startsWith('[["anthropic/claude-opus-4-8","$0.6140","88 %"]'));
+    const by = async (name: string, first: string) => {
+      await on.page.getByRole("button", { name, exact: true }).click();
+      await eventually(`what was used by ${name}`, rows, (text) => text.startsWith(first));
+    };
+    await by("Person", '[["operator","$0.6180","88 %"],["telegram:user:11"');
+    await by("Agent", '[["default","$0.6380"');
+    await by("Origin", '[["chat","$0.4560"');
+    await on.page
+      .getByTestId("budget")
+      .filter({ hasText: "monthlyUsd" })
+      .getByText(/of \$1\.00/)
+      .waitFor();
+    await settled(on);
+    await on.page.getByLabel("Days").selectOption("week");
+    await on.page.getByLabel("Measure").selectOption("turns");
+    await on.page.getByText("As a table").click();
+    await eventually(
+      "a row for each of seven days",
+      () => on.page.getByTestId("chart").locator("tr").count(),
+      (count) => count === 7,
+    );
   });
 });

@@ -43,7 +43,18 @@ export function readOnlyBecause(session: string): string | null {
 }
 
 export type View =
-  "chat" | "inbox" | "activity" | "turn" | "calls" | "tools" | "jobs" | "channels" | "health" | "keys" | "more";
+  | "chat"
+  | "inbox"
+  | "activity"
+  | "turn"
+  | "calls"
+  | "tools"
+  | "jobs"
+  | "channels"
+  | "usage"
+  | "health"
+  | "keys"
+  | "more";
 
 /** One turn has an address of its own for each. */
 type OtherView = Exclude<View, "chat" | "turn">;
@@ -55,6 +66,7 @@ export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   tools: "#/activity/tools",
   jobs: "#/automations",
   channels: "#/channels",
+  usage: "#/usage",
   health: "#/system",
   keys: "#/system/keys",
   more: "#/more",
@@ -75,6 +87,7 @@ export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   tools: "Tools",
   jobs: "Automations",
   channels: "Channels",
+  usage: "Usage",
   health: "System",
   keys: "Keys",
   more: "More",

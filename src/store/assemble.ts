@@ -13,12 +13,15 @@ import { type AuditLog, createAuditLog, createAuditTrail } from "./audit/entries
 import type { HeadFile } from "./audit/head-file.ts";
 import { createChainKey, type Link } from "./audit/links.ts";
 import { createGroupCommit, type GroupCommit, storeFailed } from "./group-commit.ts";
+import type { IndexCare } from "./health/index-care.ts";
 import { createHealth } from "./health/store-health.ts";
 import { createActivity } from "./activity/activity.ts";
+import { isDamage } from "./health/write-faults.ts";
 import { createApiKeyRows } from "./rows/api-keys.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
+import { createIndexRefill } from "./rows/chats/index-refill.ts";
 import { createSessionChats } from "./rows/automation/session-chats.ts";
 import { createRunSessions } from "./rows/automation/run-sessions.ts";
 import { createSystemEvents } from "./rows/automation/system-events.ts";
@@ -73,6 +76,8 @@ interface AssembleOptions extends SealOptions {
   noRoom(): boolean;
   sizes(signal: AbortSignal): Promise<DatabaseSizes>;
   readonly version?: string | undefined;
+  /** Of the full-text indexes; null: nothing can be mended. */
+  readonly indexCare: IndexCare | null;
 }
 
 /** What runs the work of the doors: SQLite in this process, or Postgres over connections. */
@@ -99,6 +104,7 @@ export const UNSEALED: AssembleOptions = {
   closing: () => undefined,
   noRoom: () => false,
   sizes: noSizes,
+  indexCare: null,
 };
 
 /** Everything above SQLite; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
@@ -107,7 +113,10 @@ export function assemble(deps: StoreDeps, sql: SqliteSql, home: string, options:
   // the lock on the state directory keeps other gateways from the file, so nobody has to be told apart from them
   const node: NodeIdentity = { ...nodeOf(options.version), stateDirectory: "", alone: true };
   const begun = inTransaction(sql, () => doors.begin(node));
-  return doors.open(createSqliteEngine(deps, sql, options), begun, home);
+  const engine = createSqliteEngine(deps, sql, options);
+  const refill = createIndexRefill(sql);
+  options.indexCare?.start(() => engine.commits.write(refill, "with the next"));
+  return doors.open(engine, begun, home);
 }
 
 interface Begun {
@@ -206,19 +215,21 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, h
 }
 
 function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: AssembleOptions): Engine {
-  const commits = createGroupCommit({ sql, log, noRoom: options.noRoom });
+  const repair = options.indexCare?.repair ?? (() => false);
+  const commits = createGroupCommit({ sql, log, noRoom: options.noRoom, repair });
   let open = true;
   return {
     commits,
-    read: createRead(() => open),
+    read: createRead(() => open, repair),
     sizes: options.sizes,
-    notices: options.notices,
+    notices: () => [...options.notices(), ...(options.indexCare?.notices() ?? [])],
     advice: "Make room on the disk.",
     isAway: () => false,
     isHeld: () => true,
     async close(last) {
       open = false;
       options.closing();
+      options.indexCare?.[Symbol.dispose]();
       commits.close();
       return close(sql, commits, last);
     },
@@ -251,9 +262,14 @@ function close<T>(sql: SqliteSql, commits: Pick<GroupCommit, "isBroken">, last: 
   }
 }
 
-function createRead(isOpen: () => boolean): RowDeps["read"] {
+function createRead(isOpen: () => boolean, repair: (error: unknown) => boolean): RowDeps["read"] {
   return async (run) => {
     if (!isOpen()) throw new GatewayError("stopping", "the store is closed");
+    try {
+      return runAtOnce(run());
+    } catch (error) {
+      if (!isDamage(error) || !repair(error)) throw storeFailed(error);
+    }
     try {
       return runAtOnce(run());
     } catch (error) {

@@ -26,7 +26,7 @@ function rowsLeft(file: string): number | null {
     using db = new Database(file, { readonly: true });
     const tables = db
       .query<{ name: string }, []>(
-        "select name from sqlite_schema where type = 'table' and name not like 'message_index%'",
+        "select name from sqlite_schema where type = 'table' and name not like 'message_index%' and name not like 'notes_index%'",
       )
       .all();
     for (const { name } of tables) if (db.query(`pragma quick_check("${name}")`).values()[0]?.[0] !== "ok") return null;

@@ -6,7 +6,7 @@ import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import { deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import { asFullDisk } from "./health/no-room.ts";
-import { faultMeaning, sqliteCode } from "./health/write-faults.ts";
+import { faultMeaning, isDamage, sqliteCode } from "./health/write-faults.ts";
 import type { SqliteSql } from "./sqlite-sql.ts";
 import { runAtOnce, type Steps } from "./steps.ts";
 
@@ -45,11 +45,13 @@ interface CommitDeps {
   readonly log: Log;
   /** Whether a write that failed found no room, and not a broken disk. */
   readonly noRoom: () => boolean;
+  /** After an error that means damage. True: it is mended, and what failed may be tried once more. */
+  readonly repair?: (error: unknown) => boolean;
 }
 
 type Transactions = Pick<SqliteSql, "inTransaction" | "control">;
 
-export function createGroupCommit({ log, noRoom, ...deps }: CommitDeps): GroupCommit {
+export function createGroupCommit({ log, noRoom, repair = () => false, ...deps }: CommitDeps): GroupCommit {
   const sql = knowingQuotas(deps.sql, noRoom);
   const waiting: Waiting[] = [];
   let scheduled = false;
@@ -78,7 +80,7 @@ export function createGroupCommit({ log, noRoom, ...deps }: CommitDeps): GroupCo
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) schedule();
-    const { outcomes, failed } = tryCommit(sql, batch, setSyncing);
+    const { outcomes, failed } = mending(() => tryCommit(sql, batch, setSyncing), repair);
     report(failed);
     for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
     if (isBroken) rejectWaiting();
@@ -144,6 +146,13 @@ interface Committed {
   readonly outcomes: readonly Outcome[];
   /** An error that is no fault of one write, but of the disk or the database. */
   readonly failed: { readonly error: unknown } | null;
+}
+
+/** Once more, when what failed could be mended. */
+function mending(commit: () => Committed, repair: (error: unknown) => boolean): Committed {
+  const first = commit();
+  const isMended = first.failed !== null && isDamage(first.failed.error) && repair(first.failed.error);
+  return isMended ? commit() : first;
 }
 
 /** When the transaction itself fails, every write of the batch has failed. */

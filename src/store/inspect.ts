@@ -4,10 +4,15 @@ import { lstat, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { keptLogs } from "./health/kept-logs.ts";
+import { damageOf, hasIndexAside, quickFindings } from "./health/text-indexes.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
 import { APPLICATION_ID, firstColumn, isUpToDate, NEWEST_VERSION, unknownMigration } from "./migrate.ts";
 
 export const DATABASE_FILE = "gateway.db";
+
+const INDEX_DAMAGED =
+  "The index for search is damaged; everything else in the database is in order. The next start mends it.";
+const MAX_SHOWN_CHARS = 300;
 
 /** `say` is a sentence for the person who runs the gateway. */
 export type StoreCheck =
@@ -18,6 +23,8 @@ export type StoreCheck =
       readonly bytes: number;
       /** Whether the process before closed it. */
       readonly closed: boolean;
+      /** A full-text index is damaged, or was put aside because it is: the next start mends it. */
+      readonly indexDamaged: boolean;
       /** Whether its tables are those of this build. */
       readonly upToDate: boolean;
     }
@@ -122,19 +129,23 @@ function look(
       return newer(file, `database version ${version}; this one knows versions up to ${NEWEST_VERSION}`);
     const closed = wasClosed(db);
     const quickLimit = closed ? ALWAYS_CHECKED_BYTES : CHECKED_AFTER_CRASH_BYTES;
+    let indexDamaged = hasIndexAside(db);
     const limit = thorough ? Number.POSITIVE_INFINITY : quickLimit;
     if (bytes <= limit) {
-      const [found] = firstColumn(db, "pragma quick_check(1)");
-      if (found !== "ok") return corrupt(file, String(found));
+      const found = quickFindings(db);
+      const damage = damageOf(db, found);
+      if (damage === "tables") return corrupt(file, found.slice(0, MAX_SHOWN_CHARS));
+      indexDamaged ||= damage === "indexes";
     }
     const unknown = unknownMigration(db);
     if (unknown !== undefined) return newer(file, `its migration ${unknown} is not known to this one`);
     return {
       kind: "ok",
-      say: `The database is in order (version ${version}, ${bytes} bytes).`,
+      say: indexDamaged ? INDEX_DAMAGED : `The database is in order (version ${version}, ${bytes} bytes).`,
       version,
       bytes,
       closed,
+      indexDamaged,
       upToDate: isUpToDate(db),
     };
   } finally {

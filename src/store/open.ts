@@ -8,9 +8,12 @@ import type { Secret } from "../kit/secret.ts";
 import { createHeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
 import { storeFailed } from "./group-commit.ts";
+import { emptyUnreadable } from "./health/empty-tables.ts";
+import { createIndexCare } from "./health/index-care.ts";
 import { startIntegrityCheck } from "./health/integrity-check.ts";
 import { keepLog, keptLogs } from "./health/kept-logs.ts";
 import { noRoomIn } from "./health/no-room.ts";
+import { damagedIndexes, dropAside, hasIndexAside, resetIndexes } from "./health/text-indexes.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
 import { sqliteCode } from "./health/write-faults.ts";
 import { ensurePrivateFile, PRIVATE_FILE, syncFile, syncFolder } from "./private-files.ts";
@@ -70,12 +73,20 @@ export async function openStore(deps: StoreDeps, { home, url, version, beside }:
   const found = await inspected(file);
   if (found === null) await createDatabase(path, file, deps.clock.now());
   const copy = found === null || found.upToDate ? null : await copyBeforeUpgrade(deps, path, found.version);
-  const sql = createSql(await openDatabase(deps, file, copy));
+  if (found?.indexDamaged) await emptyUnreadable(file);
+  const db = await openDatabase(deps, file, copy);
+  const sql = createSql(db);
   try {
+    if (found?.indexDamaged) mendIndexes(deps, db);
+    const indexCare = createIndexCare(deps, {
+      find: () => damagedIndexes(db),
+      reset: (indexes) => resetIndexes(db, indexes),
+      isAside: () => hasIndexAside(db),
+    });
     const key = openAuditKey(deps, path);
     const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, path);
     const kept = await keptLogs(path);
-    const integrity = found === null || found.closed ? null : startIntegrityCheck(deps, file);
+    const integrity = found === null || found.closed ? null : startIntegrityCheck(deps, file, indexCare.repair);
     const notices = () => [...kept, ...(integrity?.notice() ? [integrity.notice() ?? ""] : [])];
     const store = assemble(deps, sql, path, {
       key,
@@ -84,6 +95,7 @@ export async function openStore(deps: StoreDeps, { home, url, version, beside }:
       version,
       noRoom: () => noRoomIn(path),
       sizes: (signal) => sqliteSizes(file, signal),
+      indexCare,
       closing: () => integrity?.[Symbol.dispose](),
     });
     const { epoch, instanceId } = store;
@@ -93,6 +105,14 @@ export async function openStore(deps: StoreDeps, { home, url, version, beside }:
     sql.close();
     throw storeFailed(error);
   }
+}
+
+/** The tables that could not be read are empty now. */
+function mendIndexes({ log }: StoreDeps, db: Database): void {
+  dropAside(db);
+  const damaged = damagedIndexes(db);
+  if (damaged.length > 0) log.error("full-text index is damaged and is made anew", { indexes: damaged });
+  resetIndexes(db, damaged);
 }
 
 /** Before anything opens the database: SQLite would go on with the readable part of the log and overwrite the rest. */

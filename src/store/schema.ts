@@ -55,8 +55,8 @@ export interface Tables extends UsageTables, MessageTables {
 }
 
 interface MetaTable {
-  /** `write_attempts`: counted up to find out whether the disk takes writes again. */
-  key: "epoch" | "clean" | "write_attempts";
+  /** `index_…`: how far up the full-text index is to be filled again; not there when it is full. `write_attempts`: counted up to find out whether the disk takes writes again. */
+  key: "epoch" | "clean" | "write_attempts" | "index_inbox" | "index_outbox";
   value: number;
 }
 

@@ -48,6 +48,11 @@ export function faultMeaning(code: string | undefined): FaultMeaning {
   return "exit";
 }
 
+/** Pages say what no program of ours wrote. */
+export function isDamage(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith("SQLITE_CORRUPT") ?? false;
+}
+
 export function sqliteCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -1,6 +1,12 @@
 /** Notes that can be searched and tasks that can be listed, each of one person. Never edited once released. */
 import type { Migration } from "../migration.ts";
 
+/** Also made anew where it is damaged. */
+export const NOTES_INDEX = `create virtual table notes_index using fts5(
+  owner_key, title, content, tags,
+  content = 'notes', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
+);`;
+
 /**
  * The search index keeps no copy of the text: it reads the notes. `owner_key` is one word to it, so that a search walks one person's notes
  * only. `number` counts the rows of one person, so that nobody has to. `place` is the order of a list: by due date, or by completion, latest first.
@@ -22,10 +28,7 @@ create table notes (
 ) strict;
 create unique index notes_once on notes (owner, once);
 create unique index notes_numbered on notes (owner, number);
-create virtual table notes_index using fts5(
-  owner_key, title, content, tags,
-  content = 'notes', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
-);
+${NOTES_INDEX}
 
 create table tasks (
   seq integer primary key,

@@ -32,7 +32,7 @@ const HOSTILE = [
 
 let counter = 0;
 
-function note(more: Partial<NewNote> = {}): NewNote {
+export function note(more: Partial<NewNote> = {}): NewNote {
   const id = `00000000-0000-4000-8000-${String(++counter).padStart(12, "0")}`;
   const askedBy = { turnId: "t" as TurnId, callId: `c${counter}` };
   return { id, owner: OPERATOR, title: "Shopping", content: "Buy milk and bread", tags: [], askedBy, at: 5, ...more };

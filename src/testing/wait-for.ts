@@ -10,9 +10,13 @@ import { orAborted } from "../kit/deferred.ts";
 const WAIT_MS = 20_000;
 /** For whole gateways and real pi: a start takes a second, on a busy machine several. */
 export const WHOLE_WAIT_MS = 45_000;
-const LOOK_EVERY_MS = 5;
 /** Most waits within a process end after a few turns of the event loop. */
 const QUICK_LOOKS = 50;
+const QUICK_MS = 5;
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 50;
+/** A look may be a request to a gateway, which would answer nothing else if it were asked without a pause. */
+const PAUSE_PER_LOOK = 10;
 /** A day of fake time in steps of a second is more than any test needs. */
 const MAX_FAKE_STEPS = 100_000;
 const NEVER = new AbortController().signal;
@@ -29,14 +33,20 @@ export async function waitFor<T>(
   fits: (seen: T) => boolean = Boolean,
   { withinMs = WAIT_MS }: WaitOptions = {},
 ): Promise<T> {
-  const until = systemClock.elapsed() + withinMs;
+  const began = systemClock.elapsed();
   for (let looks = 0; ; looks++) {
+    const lookedAt = systemClock.elapsed();
     const seen = await look();
     if (fits(seen)) return seen;
-    if (systemClock.elapsed() > until) throw new WaitedInVain(what, withinMs, shown(seen));
-    if (looks < QUICK_LOOKS) await new Promise((resolve) => setImmediate(resolve));
-    else await systemClock.sleep(LOOK_EVERY_MS, NEVER);
+    const now = systemClock.elapsed();
+    if (now - began > withinMs) throw new WaitedInVain(what, withinMs, shown(seen));
+    if (looks < QUICK_LOOKS && now - began < QUICK_MS) await new Promise((resolve) => setImmediate(resolve));
+    else await systemClock.sleep(pauseAfter(now - lookedAt), NEVER);
   }
+}
+
+function pauseAfter(lookMs: number): number {
+  return Math.min(Math.max(lookMs * PAUSE_PER_LOOK, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 }
 
 /** A promise that should settle by itself. */

@@ -3,17 +3,18 @@ import { expect, test } from "bun:test";
 import { blankDisk } from "../src/testing/disk.ts";
 import { runSeed } from "../verification/sim/run.ts";
 
-const SEEDS = 80;
+/** Each is a fraction of a second. `npm run sim -- --seeds 1000` is the long run. */
+const SEEDS = 36;
 /** Rare worlds: a turn begun again with too many rights, and what was said later answered before what was said first. */
 const ONCE_BROKEN = [1499, 4749, 5859, 5927, 7647, 9435, 12267, 12663, 12921, 13881, 9100011, 9206460];
-const TWICE = 8;
+const TWICE = 3;
 /** Worlds in which the agents come from the shipped pool. */
-const POOL_SEEDS = 20;
-const POOL_TWICE = 3;
+const POOL_SEEDS = 10;
+const POOL_TWICE = 2;
 const LIMIT_MS = 120_000;
 
 test(
-  "every promise is kept in 92 worlds in which processes, agents, platforms and the disk fail",
+  "every promise is kept in 48 worlds in which processes, agents, platforms and the disk fail",
   async () => {
     const totals = {
       crashes: 0,
@@ -45,7 +46,7 @@ test(
       for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += counts[name];
     }
     expect(broken).toEqual({});
-    expect(Math.min(...Object.values(totals))).toBeGreaterThan(20); // else the worlds were too kind
+    expect(Math.min(...Object.values(totals))).toBeGreaterThan(10); // else the worlds were too kind
   },
   LIMIT_MS,
 );

@@ -6,7 +6,7 @@ import type { AgentEvent, AgentLease, AgentPool, Caller, LeaseRequest } from "..
 import type { EventName, Events, GatewayEvents } from "../contracts/events.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, RejectedCall } from "../contracts/tools/tool.ts";
-import { systemClock } from "../kit/clock.ts";
+import { type Clock, systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
 import type { Egress } from "../contracts/egress.ts";
@@ -38,6 +38,8 @@ interface FixtureOptions {
   readonly roles?: Config["roles"]["profiles"];
   /** Of model calls. Default: none. */
   readonly budget?: CallBudget;
+  /** By which the model door knows how long a model is left alone. Default: the system's. */
+  readonly modelDoorClock?: Clock;
 }
 
 export interface AgentFixture extends AsyncDisposable {
@@ -138,7 +140,7 @@ export async function agentFixture(
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { starts, roles = {}, egress, reach, tiers, budget, ...agent } = config;
+  const { starts, roles = {}, egress, reach, tiers, budget, modelDoorClock = systemClock, ...agent } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
   const sandbox = testSandbox(home.path, tiers);
   const { report } = await sandbox.wall();
@@ -154,7 +156,7 @@ export async function agentFixture(
   const log = recordingLog();
   const happened: { event: EventName; data: unknown }[] = [];
   const events = eventsInto(happened);
-  const modelDoor = testModelDoor({ log, events }, options, budget);
+  const modelDoor = testModelDoor({ log, events, clock: modelDoorClock }, options, budget);
   const pool = await startPool(
     {
       clock: systemClock,

@@ -23,6 +23,9 @@ import { knownName } from "./stages/names.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { type Draft, refuse } from "./stages/stage.ts";
 
+/** Of a name that a model made up. */
+const MAX_NAME_CHARS = 64;
+
 /** Tools of the gateway are called over the pipe and are not for this way; they are refused here. */
 export async function admit(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolAdmission> {
   const hash = paramsHash(request.tool, request.params);
@@ -66,7 +69,7 @@ function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): D
   const policy = parts.policy();
   const name = knownName(request.tool, (candidate) => piTool(candidate, request.context, policy) !== null);
   const tool = parts.registry.usable(name, request.context) ? null : piTool(name, request.context, policy);
-  if (!tool) return refuse("not_allowed", `${request.tool.slice(0, 64)} is not one of this agent's tools.`);
+  if (!tool) return refuse("not_allowed", `${parts.mask.text(request.tool).slice(0, MAX_NAME_CHARS)} is not one of this agent's tools.`);
   const nobodyElse = (): void => undefined; // pi waits for the answer itself
   return {
     request,

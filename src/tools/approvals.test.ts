@@ -152,7 +152,7 @@ describe("a question", () => {
       ),
     });
     const turn = new AbortController();
-    const next = at.approvals.ask(question(), turn.signal);
+    const next = at.ask(question(), turn.signal);
     await waitFor("the question", () => at.approvals.pending().length === 1);
     turn.abort(new Error("stopped"));
     await next;

@@ -138,7 +138,10 @@ describe("hooks before a call", () => {
   test("ask for the owner's word", async () => {
     const world = toolWorld([echo]);
     world.hooks.on("before_tool_call", () => ({ requireApproval: true }), "careful");
-    expect(await world.call({ text: "hi" })).toMatchObject({ code: "approval_denied" });
+    expect(await world.call({ text: "hi" })).toMatchObject({
+      code: "approval_denied",
+      message: "echo was not run. The owner did not approve it. Do not try the same call again.",
+    });
     world.approvals.answer = "once";
     expect(await world.call({ text: "hi" })).toMatchObject({ kind: "ok" });
     expect(world.approvals.asked.map(({ shown }) => shown)).toEqual([{ text: "hi" }, { text: "hi" }]);

@@ -83,7 +83,9 @@ test("the reason of a plugin is cut between secrets", async () => {
 test("a secret in the place of a tool's name is told and stored by no half", async () => {
   const { world } = watched(tool(async () => says("hi")));
   const outcome = await world.call({}, { tool: acrossCut(64, 10), path: "http" });
-  expect(JSON.stringify([outcome, world.rows])).not.toContain(SECRET.slice(0, PIECE_CHARS));
+  const asked = { tool: acrossCut(64, 10), callId: "c9", params: {}, context: OWNER, path: "pi" } as const;
+  const admitted = await world.gate.admit(asked, new AbortController().signal);
+  expect(JSON.stringify([outcome, admitted, world.rows])).not.toContain(SECRET.slice(0, PIECE_CHARS));
 });
 
 test("names and reasons of rejected calls are cut between secrets", async () => {

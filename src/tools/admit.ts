@@ -69,7 +69,11 @@ function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): D
   const policy = parts.policy();
   const name = knownName(request.tool, (candidate) => piTool(candidate, request.context, policy) !== null);
   const tool = parts.registry.usable(name, request.context) ? null : piTool(name, request.context, policy);
-  if (!tool) return refuse("not_allowed", `${parts.mask.text(request.tool).slice(0, MAX_NAME_CHARS)} is not one of this agent's tools.`);
+  if (!tool)
+    return refuse(
+      "not_allowed",
+      `${parts.mask.text(request.tool).slice(0, MAX_NAME_CHARS)} is not one of this agent's tools.`,
+    );
   const nobodyElse = (): void => undefined; // pi waits for the answer itself
   return {
     request,

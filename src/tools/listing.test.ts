@@ -35,6 +35,13 @@ describe("the list of tools", () => {
     expect(shown.flatMap(users)).toEqual([]);
   });
 
+  test("shows the tools of extensions that the tools of an agent name, after pi's own", () => {
+    const profile: ToolPolicy["profile"] = (agent) => (agent === "papers" ? ["read", "find_papers"] : "chat");
+    const shown = listed({ profile })().piTools.at(-1);
+    expect(shown).toMatchObject({ name: "find_papers", description: "A tool of an extension of pi." });
+    expect(users(shown ?? { usableBy: [] })).toEqual(["papers: owner member guest"]);
+  });
+
   test("says for each tool of pi which roles may use it with which agent, and that a shell waits for an owner", () => {
     const profile: ToolPolicy["profile"] = (agent, role) =>
       role === "owner" ? (agent === "papers" ? "full" : "files") : "chat";

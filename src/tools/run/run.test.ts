@@ -176,6 +176,23 @@ describe("progress", () => {
     expect(seen).toEqual(["step 1", "step 3"]);
   });
 
+  test.each<[reported: unknown, told: string]>([
+    [{ content: [null, "x", { text: 5 }, { type: "text", text: "half" }, { type: "image", data: "AA" }] }, "half"],
+    [{ content: "words" }, ""],
+    [null, ""],
+  ])("in the wrong form does not end the tool, and what can be read of %j is told", async (reported, told) => {
+    const seen: string[] = [];
+    const world = toolWorld([
+      tool(async (_id, _params, _signal, report) => {
+        report(reported as ToolResult);
+        return says("done");
+      }),
+    ]);
+    const onUpdate = (partial: ToolResult) => void seen.push(textOf({ kind: "ok", result: partial }));
+    expect(await world.call({ text: "hi" }, { onUpdate })).toEqual({ kind: "ok", result: says("done") });
+    expect(seen).toEqual([told]);
+  });
+
   test("goes on at its pace after a silence, and tells each report once", async () => {
     const report = deferred<(partial: ToolResult) => void>();
     const end = deferred<ToolResult>();

@@ -76,6 +76,7 @@ describe("a page", () => {
       /^<untrusted-text ([\w-]+) source="web_fetch">\n([\s\S]*)\n<\/untrusted-text \1>$/.exec(text) ?? [];
     expect([mark !== undefined, body]).toEqual([true, inside]);
     expect(asked.at(-1)?.headers).toMatchObject({ "user-agent": "pi-gateway", "accept-encoding": "identity" });
+    expect(asked.at(-1)?.headers["accept-language"]).toStartWith("en"); // a site may have a page for each language
   });
 
   test.each<[type: string, body: string | Uint8Array, text: string]>([
@@ -118,7 +119,10 @@ describe("a page", () => {
 
   test.each([
     [404, "There is no such page (404)."],
+    [410, "There is no such page (410)."],
+    [401, "not open to everybody (401)"],
     [403, "not open to everybody (403)"],
+    [300, "has a problem with that page (300)"],
     [429, "limits requests"],
     [500, "has a problem with that page (500)"],
   ])("that answers %i is reported in a sentence", async (status, words) => {
@@ -139,7 +143,19 @@ describe("a page", () => {
   });
 
   test("that is larger than tools.webFetch.maxKb is not read, and the sentence says the limit", async () => {
-    expect(said(await open(html("x".repeat(70_000))))).toContain("larger than 64 KB");
+    expect(said(await open(html("x".repeat(64 * 1_024 + 1))))).toContain("larger than 64 KB");
+    expect(said(await open(html("x".repeat(64 * 1_024))))).toContain("xxx");
+  });
+
+  test("whose address has white space around it is opened", async () => {
+    pages = () => html("<p>tidy");
+    settings = usual();
+    expect(said(await bench.call("web_fetch", { url: ` ${base}/page-${++count}\n` }))).toContain("tidy");
+  });
+
+  test("of a private origin is opened, however the operator has ended its address", async () => {
+    expect(said(await open(html("<p>inside"), { privateOrigins: [`${base}/some/path`] }))).toContain("inside");
+    expect(said(await open(html("<p>inside"), { privateOrigins: [base.slice(0, -1)] }))).toContain("was not opened");
   });
 });
 
@@ -163,7 +179,8 @@ describe("a long page", () => {
   });
 
   test("of plain text is kept up to 400,000 characters, and its last part says so", async () => {
-    await open(html("x".repeat(400_001), "text/plain"), { maxKb: 1_024, maxChars: 1_000 });
+    const first = said(await open(html("x".repeat(400_001), "text/plain"), { maxKb: 1_024, maxChars: 1_000 }));
+    expect(first).toEndWith('399000 more characters: call web_fetch again with "from": 1000.');
     const last = said(await bench.call("web_fetch", { url: `${base}/page-${count}`, from: 399_500 }));
     expect(last).toEndWith("The page says more than is kept of one page.");
   });

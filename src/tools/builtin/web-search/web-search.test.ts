@@ -295,11 +295,15 @@ test("a question is asked again when another service, or the same one elsewhere,
   use("searxng");
   says({ results: [{ ...ONE, content: "one" }] });
   const before = asked.length;
-  for (const baseUrl of [base, base, `${base}/other`]) {
+  for (const baseUrl of [base, base, `${base}/other`, `${base}/third//`]) {
     settings = { provider: "searxng", baseUrl };
     await search("the same question");
   }
-  expect(asked.slice(before).map(({ url }) => url.split("?")[0])).toEqual(["/search", "/other/search"]);
+  expect(asked.slice(before).map(({ url }) => url.split("?")[0])).toEqual([
+    "/search",
+    "/other/search",
+    "/third/search",
+  ]);
 });
 
 test("an answer that is nested without end is not read", async () => {

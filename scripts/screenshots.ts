@@ -40,12 +40,22 @@ async function takePictures(root: string): Promise<void> {
   await takeJobs(browser, gateway, join(folder, "console-jobs.png"));
 }
 
+interface ShownView {
+  readonly file: string;
+  readonly path: string;
+  /** Waited for. */
+  readonly shows: string;
+  /** Pressed then. */
+  readonly opens?: string;
+}
+
 /** Views of a gateway in which things have happened, each with what has to be there first. */
-const VIEWS = [
+const VIEWS: readonly ShownView[] = [
   { file: "console-activity.png", path: "/#/activity", shows: "[data-testid=activity]" },
+  { file: "console-agents.png", path: "/#/agents", shows: "[data-testid=agent]", opens: "[data-testid=agent] button" },
   { file: "console-usage.png", path: "/#/usage", shows: "[data-testid=usage-table]" },
   { file: "console-turn.png", path: "/#/activity/turn/seed-1", shows: "[data-testid=waterfall]" },
-] as const;
+];
 
 const SHOWN_CONFIG = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd: 20, dailyTokens: 2_000_000 } };
 
@@ -53,10 +63,12 @@ async function takeViews(browser: Browser, folder: string): Promise<void> {
   await using home = await tempHome();
   await seedViews(home.path);
   await using gateway = await startGatewayProcess({ home: home.path, config: SHOWN_CONFIG });
-  for (const { file, path, shows } of VIEWS) {
+  for (const { file, path, shows, opens } of VIEWS) {
     await using shown = await visit(browser, gateway, { path });
     await shown.page.locator("[data-testid=connection][data-state=open]").waitFor();
     await shown.page.locator(shows).first().waitFor();
+    if (opens !== undefined) await shown.page.locator(opens).first().click();
+    await shown.page.waitForLoadState("networkidle");
     await shown.page.screenshot({ path: join(folder, file) });
   }
 }

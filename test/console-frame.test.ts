@@ -50,7 +50,7 @@ test("every area is at most ten stops of Tab away, from the message field and fr
   await using on = await visit(browser, gateway);
   await connected(on);
   const areas = await on.page.locator(".rail li:not(.narrow) .rail-name").allInnerTexts();
-  expect(areas).toEqual(["Chat", "Inbox", "Activity", "Automations", "Channels", "Usage", "System"]);
+  expect(areas).toEqual(["Chat", "Inbox", "Activity", "Automations", "Channels", "Agents", "Usage", "System"]);
   await on.page.locator("#composer:focus").waitFor();
   expect(await stopsOf(on, "Tab")).toEqual(expect.arrayContaining(areas));
   await on.page.getByRole("link", { name: "Channels" }).press("Enter");

@@ -10,7 +10,11 @@ import { eventually } from "./whole-fixture.ts";
 
 setDefaultTimeout(120_000);
 
-const CONFIG = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd: 1, dailyTokens: 9_000_000 } };
+const CONFIG = {
+  agent: { pool: { min: 0, max: 1 }, tools: "files" },
+  agents: [{ id: "papers", systemPrompt: "You look after papers." }],
+  budget: { monthlyUsd: 1, dailyTokens: 9_000_000 },
+};
 
 let browser: Browser;
 let home: TempHome;
@@ -141,5 +145,36 @@ describe("usage", () => {
       () => on.page.getByTestId("chart").locator("tr").count(),
       (count) => count === 7,
     );
+  });
+});
+
+describe("agents", () => {
+  test("show what they are told and may do for whom, and the processes that run", async () => {
+    await gateway.chat("hello");
+    await using on = await open("agents");
+    const agent = on.page.getByTestId("agent").filter({ hasText: "papers" });
+    await agent.getByRole("button").first().press("Enter");
+    const cell = async (tool: string, column: number) => {
+      const row = agent
+        .getByTestId("matrix")
+        .locator("tr")
+        .filter({ has: on.page.getByText(tool, { exact: true }) });
+      return (await row.locator("td").nth(column).textContent()) ?? "";
+    };
+    await agent.getByTestId("prompt").getByText("You look after papers.").waitFor();
+    expect(await cell("add_task", 0)).toContain("yes: the lists allow it");
+    expect(await cell("write", 6)).toContain("no: it works in the workspace of an agent");
+    await on.page.getByTestId("processes").getByRole("row").nth(1).getByText("operator, owner").waitFor();
+    await settled(on);
+    await agent.getByLabel("Role").selectOption("guest");
+    await eventually(
+      "a guest may not write files",
+      () => cell("write", 0),
+      (text) => text.includes("no: this agent has no such tool"),
+    );
+    await agent.getByLabel("Find a tool").fill("bas");
+    expect(await agent.getByTestId("matrix").locator("tbody tr").count()).toBe(1);
+    await agent.getByLabel("Find a tool").fill("nothing");
+    await agent.getByText("No tool is called so.").waitFor();
   });
 });

@@ -51,6 +51,7 @@ export type View =
   | "tools"
   | "jobs"
   | "channels"
+  | "agents"
   | "usage"
   | "health"
   | "keys"
@@ -66,6 +67,7 @@ export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   tools: "#/activity/tools",
   jobs: "#/automations",
   channels: "#/channels",
+  agents: "#/agents",
   usage: "#/usage",
   health: "#/system",
   keys: "#/system/keys",
@@ -87,6 +89,7 @@ export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   tools: "Tools",
   jobs: "Automations",
   channels: "Channels",
+  agents: "Agents",
   usage: "Usage",
   health: "System",
   keys: "Keys",

@@ -11,6 +11,7 @@ export { agentWorkspace, allWorkspaces, hasPersonalWorkspaces, workspaceFor } fr
 export { missingKey, providerFacts } from "./setup/provider-keys.ts";
 export { DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";
+export { describeAgent, describeAgents } from "./describe.ts";
 export { agentProfiles, profileKey } from "./profile.ts";
 export type { PoolOptions } from "./kinds.ts";
 export { createOwnPrograms } from "./programs/own-program.ts";

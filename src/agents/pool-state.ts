@@ -1,5 +1,5 @@
 /** What a pool knows about its processes, and the questions that only look. */
-import type { LeaseRequest, PoolStats } from "../contracts/agent.ts";
+import type { AgentProcess, LeaseRequest, PoolStats } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Kind, Kinds } from "./kinds.ts";
 import { hasPersonalWorkspaces } from "./setup/workspace.ts";
@@ -106,6 +106,23 @@ export function statsOf(pool: Pool): PoolStats {
     model: pool.model,
     trouble: troubleOf(pool),
   };
+}
+
+export function processesOf(pool: Pool): readonly AgentProcess[] {
+  const now = pool.deps.clock.elapsed();
+  return [...pool.workers.values()].flatMap(({ id, kind, agent, state }) => {
+    if (state.at === "dead") return [];
+    const served = state.at === "starting" ? null : state.served;
+    return {
+      id,
+      pid: agent?.process.pid ?? null,
+      agentId: kind.agentId,
+      state: state.at,
+      sinceMs: Math.round(now - state.since),
+      person: served?.principal ?? null,
+      role: served?.role ?? null,
+    };
+  });
 }
 
 /** Of agents only: a model that somebody chose for one conversation and that does not start is told there. */

@@ -15,6 +15,7 @@ import {
   type Pool,
   spares,
   sparesToKeep,
+  processesOf,
   statsOf,
   wanted,
   type Worker,
@@ -65,6 +66,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
   return {
     lease: (request, signal) => lease(pool, request, signal),
     stats: () => statsOf(pool),
+    processes: () => processesOf(pool),
     models: (asked, signal) => models(pool, asked, signal),
     [Symbol.asyncDispose]: () => close(pool),
   };

@@ -54,6 +54,7 @@ export function createReplaceablePool(deps: { readonly log: Log }, first: AgentP
   return {
     lease,
     stats: () => current.pool.stats(),
+    processes: () => [...old, current].flatMap(({ pool }) => pool.processes()),
     models: (asked, signal) => current.pool.models(asked, signal),
     replace(next) {
       const before = current;

@@ -5,6 +5,7 @@ import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
 import { addAcp } from "./add-acp.ts";
+import { addAgents } from "./add-agents.ts";
 import { addBackup } from "./add-backup.ts";
 import { addConfig } from "./add-config.ts";
 import { addCron } from "./add-cron.ts";
@@ -57,6 +58,10 @@ const GROUPS: readonly Group[] = [
     names: ["turns", "activity"],
     add: (program, commander, world, finish) =>
       addTurns(program, commander, world, { common, finish, limit: wholeNumber(commander, MAX_CALLS) }),
+  },
+  {
+    names: ["agents"],
+    add: (program, commander, world, finish) => addAgents(program, commander, world, { common, finish }),
   },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
   { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, finish) },

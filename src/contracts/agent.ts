@@ -9,6 +9,8 @@ export interface AgentPool extends AsyncDisposable {
   /** Waits for a fitting process. Throws GatewayError (`agent_unavailable`, `pool_exhausted`); rejects with `signal.reason` when aborted. */
   lease(request: LeaseRequest, signal: AbortSignal): Promise<AgentLease>;
   stats(): PoolStats;
+  /** Those that run or start now. */
+  processes(): readonly AgentProcess[];
   /** What can be chosen for this agent from one provider; without a name, from the agent's own. */
   models(asked: ModelQuery, signal: AbortSignal): Promise<readonly AgentModel[]>;
 }
@@ -30,6 +32,21 @@ export interface PoolStats {
   readonly model: string | null;
   /** Why processes do not start, in plain words; null while all is well. */
   readonly trouble: string | null;
+}
+
+/** One process of the pool, as its owner sees it. */
+export interface AgentProcess {
+  /** Of the pool; grows. */
+  readonly id: number;
+  /** Null: it is starting. */
+  readonly pid: number | null;
+  readonly agentId: AgentId;
+  readonly state: "starting" | "idle" | "busy";
+  /** In this state. */
+  readonly sinceMs: number;
+  /** Whom it serves, or served last; null: nobody yet. */
+  readonly person: Principal | null;
+  readonly role: Role | null;
 }
 
 export interface LeaseRequest {

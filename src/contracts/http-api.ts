@@ -2,6 +2,7 @@
  * The JSON routes of the gateway by name: what each takes and answers. Routes answer by it (`jsonOf` of http/route.ts) and take bodies by it
  * (`bodyOf` of http/checked.ts), and the client is typed by it, so that they cannot disagree. Types only.
  */
+import type { AgentDetails, AgentList } from "./agents-api.ts";
 import type { ApiKey } from "./api-keys.ts";
 import type { LimitState } from "./budget.ts";
 import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
@@ -113,6 +114,9 @@ export interface HttpApi {
   /** Null: it was not verified since the gateway started. */
   "GET /api/audit/verification": { result: { verification: AuditVerification | null } };
   "POST /api/audit/verification": { result: { verification: AuditVerification } };
+
+  "GET /api/agents": { result: AgentList };
+  "GET /api/agents/:id": { path: { id: string }; query?: { role?: Role }; result: { agent: AgentDetails } };
 
   /** A key, and an agent's script, see what they may call, and no pi tools. */
   "GET /api/tools": {

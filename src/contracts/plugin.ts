@@ -205,6 +205,8 @@ export interface SkillRegistry {
   add(skill: RegisteredSkill): Disposable;
   /** Their paths, for processes that are to be started from now on. */
   take(): readonly string[];
+  /** The same, for people who look. */
+  list(): readonly string[];
   /** Whether they are others than those that were taken last. */
   hasChanged(): boolean;
   onChange(listener: () => void): Disposable;

@@ -31,6 +31,8 @@ describe("the route table", () => {
       "operator DELETE /mcp",
       "operator DELETE /v1/responses/:id",
       "operator GET /api/activity",
+      "operator GET /api/agents",
+      "operator GET /api/agents/:id",
       "operator GET /api/approvals",
       "operator GET /api/audit",
       "operator GET /api/audit/verification",

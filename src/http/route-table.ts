@@ -11,6 +11,7 @@ import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionCareRoutes } from "./routes/session-care.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { activityRoutes } from "./routes/activity.ts";
+import { agentRoutes } from "./routes/agents.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
@@ -46,6 +47,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...sessionCareRoutes(deps),
     ...turnRoutes(deps),
     ...activityRoutes(deps),
+    ...agentRoutes(deps),
     ...toolRoutes(deps),
     ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),

@@ -2,6 +2,7 @@
 import type { RouteFacts } from "../contracts/routing.ts";
 import type { Explanation } from "../routing/index.ts";
 import type { ApiKey, ApiKeys } from "../contracts/api-keys.ts";
+import type { AgentsLook } from "../contracts/agents-api.ts";
 import type { Budget } from "../contracts/budget.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi } from "../contracts/automation/jobs.ts";
@@ -123,6 +124,7 @@ interface OperationDeps {
   readonly plugins: PluginHost;
   readonly mcpServers: McpClients;
   readonly auditVerifier: AuditVerifier;
+  readonly agents: AgentsLook;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;

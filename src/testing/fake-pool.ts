@@ -50,6 +50,7 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
       };
     },
     models: async () => [],
+    processes: () => [],
     stats: () => ({
       starting: 0,
       idle: max - open,

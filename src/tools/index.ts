@@ -6,6 +6,7 @@
 export { createApprovals } from "./approvals.ts";
 export { createToolGate } from "./gate.ts";
 export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
+export { createPermissionMatrix } from "./permissions.ts";
 export { createToolLister } from "./listing.ts";
 export { type ToolPolicy } from "./policy.ts";
 export { originOf } from "./origin.ts";

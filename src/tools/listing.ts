@@ -91,12 +91,12 @@ function searchedFor(
 }
 
 /** What pi has by itself, and what the tools of an agent name besides. */
-function piToolNames({ profile }: ToolPolicy, agents: readonly AgentId[]): readonly string[] {
+export function piToolNames({ profile }: ToolPolicy, agents: readonly AgentId[]): readonly string[] {
   const named = agents.flatMap((id) => ROLES.map((role) => profile(id, role))).filter((one) => typeof one !== "string");
   return [...new Set([...PI_TOOL_DESCRIPTIONS.keys(), ...named.flat()])];
 }
 
-function infoOf({ name, flags, origins, approval }: ToolListing): ToolInfo {
+export function infoOf({ name, flags, origins, approval }: ToolListing): ToolInfo {
   return {
     name,
     flags,

@@ -4,6 +4,8 @@ import {
   createOwnPrograms,
   createPrograms,
   createReplaceablePool,
+  describeAgent,
+  describeAgents,
   heldLogins,
   missingKey,
   type PoolOptions,
@@ -14,6 +16,7 @@ import {
 import { createSessionModels } from "../commands/index.ts";
 import type { Config } from "../config/index.ts";
 import type { AgentPool, Caller } from "../contracts/agent.ts";
+import type { AgentsLook } from "../contracts/agents-api.ts";
 import type { Budget, BudgetWork } from "../contracts/budget.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import type { OwnPrograms, Programs } from "../contracts/programs.ts";
@@ -44,6 +47,8 @@ export interface Agents {
   workspaceNotices(): readonly string[];
   /** Sentences about models that are not asked at the moment, and about logins that agents hold. */
   modelNotices(): readonly string[];
+  /** For people who look. */
+  readonly look: AgentsLook;
   /** The API key that this agent's model lacks, as a sentence; null: none that is known. */
   missingKey(agentId: AgentId): string | null;
 }
@@ -110,7 +115,35 @@ export async function openAgents(
     models: createSessionModels({ clock, pool, providers: () => providerFacts(config(), options.environment) }),
     workspaceNotices,
     modelNotices: () => [...modelDoor.notices(), ...heldLogins(config(), options.environment)],
+    look: createAgentsLook(core, { pool, tools, tier: report.tier }),
     missingKey: (agentId) => missingKey(config(), options.environment, agentId),
+  };
+}
+
+interface LookParts {
+  readonly pool: AgentPool;
+  readonly tools: Tools;
+  readonly tier: SandboxTier;
+}
+
+function createAgentsLook(core: Core, { pool, tools, tier }: LookParts): AgentsLook {
+  const { config } = core;
+  const { home, environment } = core.options;
+  const described = () => ({
+    home,
+    environment,
+    config: config(),
+    profiles: agentProfiles(config(), tier),
+    features: featuresOf(config()),
+    pluginSkills: tools.skills.list(),
+  });
+  return {
+    list: () => ({ items: describeAgents(described()), processes: pool.processes() }),
+    show(id, role) {
+      const found = describeAgent(described(), id, role);
+      if (!found) return null;
+      return { ...found.summary, role, prompt: found.prompt, permissions: tools.permissions(id as AgentId) };
+    },
   };
 }
 
@@ -139,7 +172,6 @@ interface PoolParts {
 function poolOptions({ options }: Core, config: Config, { pluginSkills, tier }: PoolParts): PoolOptions {
   const { home, environment, bridgePath, bun, bunEnv } = options;
   const { agent, agents, models, roles } = config;
-  const beats = [config.heartbeat, ...agents.map(({ heartbeat }) => heartbeat)].some((one) => one?.enabled);
   return {
     home,
     environment,
@@ -150,7 +182,13 @@ function poolOptions({ options }: Core, config: Config, { pluginSkills, tier }: 
     sendable: config.media.roots,
     models,
     profiles: agentProfiles({ agent, agents, roles }, tier),
-    features: { heartbeat: beats, cron: config.cron.enabled, media: true },
+    features: featuresOf(config),
     pluginSkills,
   };
+}
+
+/** What the instructions may speak of. */
+function featuresOf({ heartbeat, agents, cron }: Config) {
+  const beats = [heartbeat, ...agents.map((one) => one.heartbeat)].some((one) => one?.enabled);
+  return { heartbeat: beats === true, cron: cron.enabled, media: true };
 }

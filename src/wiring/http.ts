@@ -95,6 +95,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         metrics,
         plugins,
         mcpServers,
+        agents: agents.look,
         auditVerifier: createAuditVerifier({ clock }, options.home),
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,

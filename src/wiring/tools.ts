@@ -8,7 +8,9 @@ import {
 } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
+import type { ToolPermissions } from "../contracts/agents-api.ts";
 import { type ApiKeys, isKeyPrincipal } from "../contracts/api-keys.ts";
+import type { AgentId } from "../contracts/ids.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { McpSurface, SkillRegistry } from "../contracts/plugin.ts";
@@ -25,6 +27,7 @@ import { createToolIndex } from "../store/index.ts";
 import {
   type BackgroundEnd,
   createApprovals,
+  createPermissionMatrix,
   createSessionTools,
   createToolFinder,
   createToolGate,
@@ -43,6 +46,8 @@ export interface Tools {
   readonly registry: LiveToolRegistry;
   readonly gate: ToolGate & AsyncDisposable;
   list(): ToolLists;
+  /** What an agent may do for whom, from where. */
+  permissions(agentId: AgentId): readonly ToolPermissions[];
   /** Why this caller could not use a tool; null: nothing is known against it. */
   unusable(tool: string, caller: Caller): string | null;
   readonly approvals: Approvals;
@@ -100,6 +105,7 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     registry,
     gate,
     list: createToolLister({ registry, policy, agents }),
+    permissions: createPermissionMatrix({ registry, policy }),
     unusable: (tool, caller) => whyNotUsable({ registry, policy }, tool, caller),
     approvals,
     questions,

@@ -46,6 +46,7 @@ export function createSimPool(deps: PoolDeps): SimPool {
     waits: 0,
     leftOver: 0,
     busyWith: (sessionKey) => open.get(sessionKey)?.aborted === false,
+    processes: () => [],
     models: async () => [],
     async lease(request, signal) {
       const { sessionKey, turnId } = request.caller;

@@ -12,19 +12,12 @@ const MAX_COUNT = 99;
 
 export function Rail() {
   const more = AREAS.filter(({ onPhone }) => !onPhone).flatMap(({ views }) => views);
+  // Tab reaches every area in few stops: in Chat from the front, where a skip link comes first, elsewhere from the back.
+  const afterAreas = view.value === "chat";
   return (
     <nav class="rail" aria-label="Areas" inert={drawer.value}>
       <Logo />
-      {/* Before the areas, though it is shown below them: Tab reaches every area from either side in few stops. */}
-      <button
-        type="button"
-        class="icon-button rail-find"
-        aria-label="Find"
-        title="Find a conversation, view, command or job (Ctrl+K)"
-        onClick={openPalette}
-      >
-        <Icon name="search" />
-      </button>
+      {!afterAreas && <FindButton />}
       <ul>
         {AREAS.map((area) => (
           <li key={area.name} class={area.onPhone ? undefined : "wide"}>
@@ -45,7 +38,22 @@ export function Rail() {
           />
         </li>
       </ul>
+      {afterAreas && <FindButton />}
     </nav>
+  );
+}
+
+function FindButton() {
+  return (
+    <button
+      type="button"
+      class="icon-button rail-find"
+      aria-label="Find"
+      title="Find a conversation, view, command or job (Ctrl+K)"
+      onClick={openPalette}
+    >
+      <Icon name="search" />
+    </button>
   );
 }
 

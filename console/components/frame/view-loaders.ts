@@ -11,6 +11,7 @@ export const LOADERS: Readonly<Record<Exclude<View, "chat">, () => Promise<Compo
   tools: async () => (await import("../tools/tools-view.tsx")).ToolsView,
   jobs: async () => (await import("../jobs/jobs-view.tsx")).JobsView,
   channels: async () => (await import("../channels/channels-view.tsx")).ChannelsView,
+  agents: async () => (await import("../agents/agents-view.tsx")).AgentsView,
   usage: async () => (await import("../usage/usage-view.tsx")).UsageView,
   health: async () => (await import("../system/health-view.tsx")).HealthView,
   keys: async () => (await import("../keys/keys-view.tsx")).KeysView,

@@ -22,14 +22,19 @@ export function createSkillRegistry(): SkillRegistry {
     },
     take() {
       taken = stateOf(registered);
-      return [...new Set([...registered].map(({ path }) => path))].sort();
+      return pathsOf(registered);
     },
+    list: () => pathsOf(registered),
     hasChanged: () => stateOf(registered) !== taken,
     onChange(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
   };
+}
+
+function pathsOf(registered: ReadonlySet<RegisteredSkill>): readonly string[] {
+  return [...new Set([...registered].map(({ path }) => path))].sort();
 }
 
 /** In no particular order: plugins come up as they can. Empty for no skills at all. */

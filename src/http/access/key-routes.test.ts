@@ -16,6 +16,8 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "DELETE /mcp": ["chat", "tools", "read"],
   "DELETE /v1/responses/:id": ["chat"],
   "GET /api/activity": ["read", "all"],
+  "GET /api/agents": ["read", "all"],
+  "GET /api/agents/:id": ["all"],
   "GET /api/approvals": ["read", "all"],
   "GET /api/audit": ["read", "all"],
   "GET /api/audit/verification": ["read", "all"],

@@ -125,6 +125,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       storage: async () => ({ databaseBytes: 0, kinds: [], folders: [] }),
       metrics,
       plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },
+      agents: { list: () => ({ items: [], processes: [] }), show: () => null },
       auditVerifier: {
         last: () => null,
         verify: async () => ({ at: clock.now(), kind: "intact", calls: 0, entries: 0, links: 0, findings: [] }),

@@ -1,0 +1,56 @@
+/** The processes that run now, the wall around them, and whom each serves. */
+import type { AgentProcess } from "../../../src/contracts/agent.ts";
+import { duration } from "../../net/error-text.ts";
+import { status } from "../../state/console-state.ts";
+
+const STATES: Readonly<Record<AgentProcess["state"], string>> = { starting: "Starting", idle: "Idle", busy: "Working" };
+
+export function Processes({ processes }: { readonly processes: readonly AgentProcess[] }) {
+  const now = status.value;
+  return (
+    <section class="part">
+      <h2>Processes</h2>
+      {now && (
+        <p class="about" data-testid="sandbox-line">
+          {sandboxText(now.sandbox)} At most {now.pool.max} processes: {now.pool.maxBecause}.
+        </p>
+      )}
+      {now?.agentTrouble && <p class="tool-reason">{now.agentTrouble}</p>}
+      {processes.length === 0 ? (
+        <p class="about">None runs. One is started with the next message.</p>
+      ) : (
+        <div class="table-scroll" tabindex={0} role="region" aria-label="Processes">
+          <table class="table" data-testid="processes">
+            <thead>
+              <tr>
+                <th scope="col">Process</th>
+                <th scope="col">Agent</th>
+                <th scope="col">State</th>
+                <th scope="col">Since</th>
+                <th scope="col">Serves</th>
+              </tr>
+            </thead>
+            <tbody>
+              {processes.map(({ id, pid, agentId, state, sinceMs, person, role }) => (
+                <tr key={id}>
+                  <th scope="row">{pid ?? "not started yet"}</th>
+                  <td>{agentId}</td>
+                  <td>{STATES[state]}</td>
+                  <td>{duration(sinceMs)}</td>
+                  <td>{person === null ? "nobody yet" : `${person}, ${role}`}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+type Sandbox = NonNullable<(typeof status)["value"]>["sandbox"];
+
+function sandboxText({ setting, tier, because }: Sandbox): string {
+  if (setting === "off") return "The sandbox is switched off (agent.sandbox).";
+  return tier === "none" ? `No sandbox can be built here: ${because}` : `Sandbox: ${tier}. ${because}`;
+}

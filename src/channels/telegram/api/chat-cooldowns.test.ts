@@ -31,4 +31,25 @@ describe("the pause of a Telegram chat", () => {
     };
     expect(await keptPerRound(round)).toEqual({});
   });
+
+  test("is the first to be forgotten when ten thousand others are asked for after it; a pause that is asked for again takes no room", () => {
+    const { leftMs, note } = createChatCooldowns({ clock: createFakeClock() });
+    for (const chat of ["first", "second"]) note(chat, limited(60_000));
+    for (let number = 2; number < 10_000; number++) note(`chat ${number}`, limited(60_000));
+    expect([leftMs("first"), leftMs("second")]).toEqual([60_000, 60_000]);
+    note("second", limited(50_000));
+    expect([leftMs("first"), leftMs("second")]).toEqual([60_000, 50_000]);
+    note("one more", limited(60_000));
+    expect([leftMs("first"), leftMs("second"), leftMs("one more")]).toEqual([0, 50_000, 60_000]);
+  });
+
+  test("is forgotten before one that still lasts when room is needed, and without room being needed nothing is", async () => {
+    const clock = createFakeClock();
+    const { leftMs, note } = createChatCooldowns({ clock });
+    note("long", limited(60_000));
+    for (let number = 1; number < 10_000; number++) note(`chat ${number}`, limited(1_000));
+    await clock.advance(1_000);
+    note("one more", limited(60_000));
+    expect([leftMs("long"), leftMs("one more")]).toEqual([59_000, 60_000]);
+  });
 });

@@ -18,11 +18,19 @@ export function createChatCooldowns({ clock }: { readonly clock: Clock }): ChatC
     if (left <= 0) until.delete(chat);
     return Math.max(0, left);
   };
+  /** Forgets what is over, and where that is not enough the pause that was asked for first: Telegram says it again. */
+  const makeRoom = (): void => {
+    if (until.size < MAX_CHATS) return;
+    for (const known of [...until.keys()]) leftMs(known);
+    const [first] = until.keys();
+    if (until.size >= MAX_CHATS && first !== undefined) until.delete(first);
+  };
   return {
     leftMs,
     note(chat, error) {
       if (!(error instanceof Fault) || error.info.kind !== "limited") return error;
-      if (until.size >= MAX_CHATS) for (const known of [...until.keys()]) leftMs(known); // forgets what is over
+      until.delete(chat); // with a new pause it is the newest one
+      makeRoom();
       until.set(chat, clock.now() + error.info.retryAfterMs);
       return error;
     },

@@ -21,4 +21,5 @@ export { probePi } from "./probe.ts";
 export { type ReplaceablePool, createReplaceablePool } from "./replaceable-pool.ts";
 export { heldLogins } from "./setup/held-logins.ts";
 export { scopeChanges, workspaceFolders } from "./workspaces/folders.ts";
+export { preparePersonFolder } from "./workspaces/person-folder.ts";
 export { settleWorkspaces } from "./workspaces/settle.ts";

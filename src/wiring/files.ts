@@ -3,6 +3,7 @@ import {
   agentProfiles,
   agentWorkspace,
   hasPersonalWorkspaces,
+  preparePersonFolder,
   profileKey,
   removeSession,
   workspaceFor,
@@ -59,13 +60,16 @@ type FileCore = Pick<Core, "log" | "config" | "options"> & { readonly store: Pic
 
 /** For agents whose tools can read files. */
 export function createWorkspaceFiles({ log, store, config, options }: FileCore): AttachedFiles {
-  const workspaceOf: AttachedDeps["workspaceOf"] = (agentId, role, principal) => {
+  const workspaceOf: AttachedDeps["workspaceOf"] = async (agentId, role, principal) => {
     const tier = options.sandbox.report()?.tier ?? "none";
     const profile = agentProfiles(config(), tier).get(profileKey(agentId, role));
     if (!profile) return null;
     const { tools } = profile.config;
     const reads = typeof tools === "string" ? tools !== "chat" : tools.some((name) => READS.includes(name));
-    return reads ? workspaceFor(profile.config, options, principal) : null;
+    if (!reads) return null;
+    const workspace = workspaceFor(profile.config, options, principal);
+    if (hasPersonalWorkspaces(profile.config)) await preparePersonFolder(workspace); // a file may come before a process
+    return workspace;
   };
   return createAttachedFiles({ log, media: store.media, workspaceOf });
 }

@@ -24,7 +24,7 @@ async function world() {
   const files = createAttachedFiles({
     log,
     media: { read: async (id) => (id === media.mediaId ? Buffer.from("pdf") : null) },
-    workspaceOf: (_agent, role) => (role === "guest" ? null : space),
+    workspaceOf: async (_agent, role) => (role === "guest" ? null : space),
   });
   return { home: home.path, space, log, files, [Symbol.asyncDispose]: () => home[Symbol.asyncDispose]() };
 }

@@ -10,8 +10,8 @@ import type { Log } from "../../kit/log.ts";
 export interface AttachedDeps {
   readonly log: Log;
   readonly media: Pick<MediaStore, "read">;
-  /** Where this agent works for this role; null: it has no tool that reads files. */
-  workspaceOf(agentId: AgentId, role: Role, principal: Principal): string | null;
+  /** Where this agent works for this role, which is there; null: it has no tool that reads files. */
+  workspaceOf(agentId: AgentId, role: Role, principal: Principal): Promise<string | null>;
 }
 
 const FOLDER = "attachments";
@@ -41,10 +41,10 @@ const ENDINGS: Readonly<Record<string, string>> = {
 export function createAttachedFiles(deps: AttachedDeps): AttachedFiles {
   return {
     async place({ mediaId, mimeType }, { agentId, role, principal }) {
-      const workspace = deps.workspaceOf(agentId, role, principal);
-      if (workspace === null) return null;
       const name = `${mediaId}${ENDINGS[mimeType] ?? ".bin"}`;
       try {
+        const workspace = await deps.workspaceOf(agentId, role, principal);
+        if (workspace === null) return null;
         const data = await deps.media.read(mediaId);
         if (!data) return null;
         await write(workspace, name, data);

@@ -113,8 +113,8 @@ export const WIRING_BUGS: readonly SeededBug[] = [
     what: "Files of people are put into the workspace of an agent that cannot read them.",
     file: "src/wiring/files.ts",
     in: "workspaceOf",
-    find: "return reads ? workspaceFor(profile.config, options, principal) : null;",
-    replace: "return agentWorkspace(profile.config, options);",
+    find: "if (!reads) return null;",
+    replace: "",
     tests: ["src/wiring"],
   },
 ];

@@ -40,7 +40,7 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
   const { approvals: rows } = real.store;
   const store = { ...rows, ...over(rows) };
   /** Who is an owner now, and by how much the wall clock is ahead of timers: a machine that slept. */
-  const now = { owners: [ANNA] as readonly Principal[], sleptMs: 0 };
+  const now = { owners: [ANNA] as readonly Principal[], sleptMs: 0, waitMs: WAIT_MS };
   const wall = { ...clock, now: () => clock.now() + now.sleptMs };
   const approvals = createApprovals(
     {
@@ -51,7 +51,7 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
       ids: createSeqIds(),
       mayDecide: async (by) => now.owners.includes(by),
     },
-    () => ({ waitMs: WAIT_MS }),
+    () => ({ waitMs: now.waitMs }),
   );
   /** Asks, and resolves when the question is open. */
   const asked = async (more: Partial<ApprovalQuestion> = {}, signal: AbortSignal = NEVER) => {
@@ -157,6 +157,23 @@ describe("a question", () => {
     turn.abort(new Error("stopped"));
     await next;
     expect(at.told.at(-1)).toMatchObject({ say: expect.stringContaining("its turn ended before anybody answered") });
+  });
+
+  test("says why it is asked with every invisible character written out", async () => {
+    await using at = await world();
+    await at.asked({ because: "a plugin wants \u202eit" });
+    expect(at.approvals.pending()[0]?.because).not.toContain("\u202e");
+    expect(at.approvals.pending()[0]?.because).toStartWith("a plugin wants ");
+  });
+
+  test("waits for as long as the settings say when it is asked", async () => {
+    await using at = await world();
+    await at.asked();
+    at.now.waitMs = 5_000;
+    const { answer } = await at.asked({ callId: "c2" });
+    expect(at.approvals.pending().map(({ askedAt, expiresAt }) => expiresAt - askedAt)).toEqual([WAIT_MS, 5_000]);
+    await at.clock.advance(5_000);
+    expect([await answer, at.approvals.pending().length]).toEqual(["expired", 1]);
   });
 
   test("whose wall clock was set back expires by its timer", async () => {

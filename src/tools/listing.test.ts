@@ -39,7 +39,7 @@ describe("the list of tools", () => {
     const profile: ToolPolicy["profile"] = (agent) => (agent === "papers" ? ["read", "find_papers"] : "chat");
     const shown = listed({ profile })().piTools.at(-1);
     expect(shown).toMatchObject({ name: "find_papers", description: "A tool of an extension of pi." });
-    expect(users(shown ?? { usableBy: [] })).toEqual(["papers: owner member guest"]);
+    expect(users(shown ?? { usableBy: [] })).toEqual(["papers: owner"]);
   });
 
   test("says for each tool of pi which roles may use it with which agent, and that a shell waits for an owner", () => {

@@ -61,6 +61,26 @@ test("opening the console hands a sign-in link to the browser, and prints it whe
   expect((await signInWith(without.out)).status).toBe(204);
 });
 
+test("a new token counts at once: the old one is refused, and a browser that had signed in is signed out", async () => {
+  const link = await command("", "sign-in-link");
+  const cookie = (await signInWith(link.out)).headers.get("set-cookie")?.split(";")[0] ?? "";
+  const before = (await readFile(join(gateway.home, "token"), "utf8")).trim();
+  const statusBy = async (headers: Record<string, string>) =>
+    (await fetch(`${gateway.url}/api/status`, { headers })).status;
+  expect([await statusBy({ cookie }), await statusBy({ authorization: `Bearer ${before}` })]).toEqual([200, 200]);
+  const { code, out } = await command("", "token", "rotate");
+  expect({ code, says: out.includes("signed out") }).toEqual({ code: 0, says: true });
+  const after = (await readFile(join(gateway.home, "token"), "utf8")).trim();
+  expect([after === before, out.includes(after)]).toEqual([false, false]);
+  expect(await statusBy({ authorization: `Bearer ${before}` })).toBe(401);
+  expect(await statusBy({ cookie })).toBe(401);
+  expect(await statusBy({ authorization: `Bearer ${after}` })).toBe(200);
+  expect(await command("", "audit", "list", "--kind", "token.rotated")).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("by operator"),
+  });
+});
+
 test("a restart comes back on the same port, and a stop ends the process in good order", async () => {
   const restarted = await command("", "restart", "--json");
   expect(JSON.parse(restarted.out)).toEqual({ restarted: true, url: gateway.url });

@@ -26,6 +26,20 @@ export function addRunningGateway(
     "restart the gateway, and wait until it is back",
     async () => (await running()).restart,
   );
+  const token = program.command("token").description("the operator's token");
+  add(
+    token.command("rotate"),
+    "put a new token in place of the old one, which is refused at once",
+    async () => (await import("./token.ts")).tokenRotate,
+  ).addHelpText(
+    "after",
+    `
+Browsers that signed in with the token are signed out; those that signed in with a password stay.
+
+Examples:
+  pi-gw token rotate
+  pi-gw token rotate && cat ~/.pi-gateway/token   # for a program that needs the new one`,
+  );
   add(
     program.command("open"),
     "open the web console in a browser, signed in",

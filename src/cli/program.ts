@@ -45,7 +45,7 @@ interface Group {
 const GROUPS: readonly Group[] = [
   { names: ["start", "chat"], add: addRunning },
   {
-    names: ["stop", "restart", "open", "sign-in-link"],
+    names: ["stop", "restart", "token", "open", "sign-in-link"],
     add: (program, _, world, finish) => addRunningGateway(program, world, { common, finish }),
   },
   { names: ["status", "doctor", "usage", "storage", "logs"], add: addLooking },

@@ -21,6 +21,8 @@ export interface CliWorld {
   start(options: StartOptions): Promise<number>;
   /** Ends the process when all that was printed is out, whatever still runs in it. */
   exit?(code: number): void;
+  /** A line that a person types; null: there is nobody. Default: from the terminal. */
+  readonly readLine?: () => Promise<string | null>;
   /** How to run an agent, for `doctor`; without it, doctor looks for pi but does not start it. */
   readonly assets?: AgentRun;
   /** Only tests give others. */

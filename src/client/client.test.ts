@@ -85,6 +85,7 @@ const EXAMPLES: readonly Example[] = [
   ["GET /api/config", (c) => c.request("GET /api/config")],
   ["POST /api/config/reload", (c) => c.request("POST /api/config/reload")],
   ["POST /api/sign-in-links", (c) => c.request("POST /api/sign-in-links")],
+  ["POST /api/token/rotate", (c) => c.request("POST /api/token/rotate")],
   ["POST /api/restart", (c) => c.request("POST /api/restart")],
   ["POST /api/messages/:id/cancel", (c) => c.request("POST /api/messages/:id/cancel", { path: id })],
   ["PATCH /api/messages/:id", (c) => c.request("PATCH /api/messages/:id", { path: id, body: { text: "x" } })],

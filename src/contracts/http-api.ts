@@ -45,6 +45,8 @@ export interface HttpApi {
   "POST /api/config/reload": { result: ReloadReport };
   /** The link is the gateway's address and `/#code=CODE`; it signs a browser in once. */
   "POST /api/sign-in-links": { result: { code: string; expiresInMs: number } };
+  /** The new token is in the file `token` of the state directory. */
+  "POST /api/token/rotate": { result: { browsers: "signed out" | "stay signed in" } };
   "POST /api/restart": { result: { restarting: true } };
 
   "POST /api/messages/:id/cancel": { path: { id: string }; result: WireMethods["chat.cancel"]["result"] };

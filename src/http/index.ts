@@ -5,4 +5,12 @@
  */
 export { openHttp } from "./server.ts";
 export { accessSettings, httpOptions } from "./settings.ts";
-export type { HttpDeps, HttpOptions, HttpServer, InboundInput, ConsoleAssets, ConsoleFile } from "./types.ts";
+export type {
+  HttpDeps,
+  HttpOptions,
+  HttpServer,
+  InboundInput,
+  ConsoleAssets,
+  ConsoleFile,
+  TokenRotation,
+} from "./types.ts";

@@ -95,6 +95,7 @@ describe("the route table", () => {
       "operator POST /api/sessions/:key/reset",
       "operator POST /api/sign-in-links",
       "operator POST /api/sign-out",
+      "operator POST /api/token/rotate",
       "operator POST /mcp",
       "operator POST /v1/chat/completions",
       "operator POST /v1/responses",

@@ -60,7 +60,7 @@ type HttpStore = Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
   readonly messages: Pick<Store["messages"], "find" | "item">;
   readonly toolCalls: Pick<Store["toolCalls"], "list">;
   readonly approvals: Pick<Store["approvals"], "ended">;
-  readonly audit: Pick<Store["audit"], "list">;
+  readonly audit: Pick<Store["audit"], "list" | "note">;
   readonly activity: Store["activity"];
   readonly usage: Pick<Store["usage"], "report">;
 };
@@ -128,9 +128,15 @@ interface OperationDeps {
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
+  /** Puts a new operator token in place of the old one, which is refused from then on. */
+  rotateToken(): TokenRotation;
   /** Begins a restart; false when that is not allowed. */
   restart(): boolean;
 }
+
+/** `configured`: the token is in the configuration, where the operator changes it. */
+export type TokenRotation =
+  { readonly kind: "rotated"; readonly browsers: "signed out" | "stay signed in" } | { readonly kind: "configured" };
 
 /** The built web console. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */
 export interface ConsoleAssets {

@@ -21,6 +21,8 @@ interface SecretFiles {
   readonly mediaKey: Uint8Array;
   /** The operator's bearer token. A configured one wins and is written down, so that `pi-gw` finds it where it always is. */
   token(configured: Secret | undefined): Secret;
+  /** Another token in place of the one that was made here. */
+  renewToken(): Secret;
 }
 
 const KEY_BYTES = 32;
@@ -37,6 +39,11 @@ export function openSecretFiles(deps: { readonly ids: Ids }, home: string): Secr
       if (!configured) return secret(readOrMake(path, make));
       if (read(path) !== configured.reveal()) writeSecretFile(path, configured.reveal());
       return configured;
+    },
+    renewToken() {
+      const made = make();
+      writeSecretFile(join(home, TOKEN_FILE), made);
+      return secret(made);
     },
   };
 }

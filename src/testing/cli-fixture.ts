@@ -19,7 +19,11 @@ interface CliFixture extends AsyncDisposable {
   printed(text: string): Promise<void>;
 }
 
-export async function cliFixture(changes: Partial<CliWorld> = {}): Promise<CliFixture> {
+/** `variables`: those of the environment. */
+export async function cliFixture(
+  changes: Partial<CliWorld> = {},
+  variables: Readonly<Record<string, string>> = {},
+): Promise<CliFixture> {
   const home = await tempHome();
   const clock = createFakeClock();
   const interrupts = new Set<() => void>();
@@ -36,7 +40,7 @@ export async function cliFixture(changes: Partial<CliWorld> = {}): Promise<CliFi
     stderr(text) {
       err += text;
     },
-    environment: environmentAt(home.path),
+    environment: environmentAt(home.path, variables),
     cwd: home.path,
     isTerminal: false,
     clock,
@@ -71,7 +75,7 @@ export async function* input(...chunks: string[]): AsyncGenerator<string> {
   yield* chunks;
 }
 
-function environmentAt(home: string): Environment {
+function environmentAt(home: string, variables: Readonly<Record<string, string>>): Environment {
   return {
     home,
     userHome: home,
@@ -80,7 +84,7 @@ function environmentAt(home: string): Environment {
     transpilerCache: null,
     noColor: true,
     providerKeys: {},
-    variables: () => undefined,
+    variables: (name) => variables[name],
   };
 }
 

@@ -6,7 +6,7 @@ import type { GatewayStatus } from "../contracts/wire.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import { createSessionRemover, createWaitingMessages } from "../flow/index.ts";
-import { accessSettings, httpOptions, type HttpServer, openHttp } from "../http/index.ts";
+import { accessSettings, httpOptions, type HttpServer, openHttp, type TokenRotation } from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, explainRoute } from "../routing/index.ts";
@@ -46,6 +46,15 @@ export function openPort(core: Core, parts: PortParts): Port {
     const chosen = files.token(from.gateway.auth.token);
     secrets.hide(chosen);
     return chosen;
+  };
+  /** Cookies rest on what browsers sign in with. */
+  const rotateToken = (): TokenRotation => {
+    const { auth } = config().gateway;
+    if (auth.token) return { kind: "configured" };
+    const renewed = files.renewToken();
+    secrets.hide(renewed);
+    server.update(accessSettings(config(), renewed));
+    return { kind: "rotated", browsers: auth.mode === "password" ? "stay signed in" : "signed out" };
   };
   const doors = openOpenAiDoors(core, parts);
   const waiting = createWaitingMessages({ events, queue, outbox });
@@ -99,6 +108,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         auditVerifier: createAuditVerifier({ clock }, options.home),
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,
+        rotateToken,
         restart: operations.restart,
       },
     },

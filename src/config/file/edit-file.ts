@@ -1,4 +1,4 @@
-/** Changes one setting in the configuration file for a command: comments and layout stay, a backup is kept, and a file that would not be valid is not written. */
+/** Changes the configuration file for a command: comments and layout stay, a backup is kept, and a file that would not be valid is not written. */
 import { mkdir, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { applyEdits, modify } from "jsonc-parser";
@@ -39,8 +39,22 @@ export async function editConfig(
   const text = applyEdits(before, modify(before, [...keys], value, { formattingOptions }));
   const problems = problemsOf(text);
   if (problems.length > 0) return { kind: "refused", problems };
+  return write(target, text, read.kind === "text" ? before : null);
+}
+
+/** Puts a whole text in place of a file that still holds `before`; null: there is none yet. The caller has checked the text. */
+export async function replaceConfig(path: string, text: string, before: string | null): Promise<ConfigEdit> {
+  const target = await realpath(path).catch(() => path);
+  const read = await readConfigText(target, "follow");
+  const now = read.kind === "text" ? read.text : null;
+  if (now !== before || (read.kind !== "text" && read.kind !== "missing"))
+    return { kind: "refused", problems: [`${path} has changed meanwhile, and was left as it is now.`] };
+  return write(target, text, before);
+}
+
+async function write(target: string, text: string, before: string | null): Promise<ConfigEdit> {
   await mkdir(dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
-  const backup = read.kind === "text" ? await writeBackup(target, before) : null;
+  const backup = before === null ? null : await writeBackup(target, before);
   await replaceFile(target, text);
   return { kind: "written", path: target, backup };
 }

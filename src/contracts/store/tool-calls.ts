@@ -123,6 +123,7 @@ export const AUDIT_KINDS = [
   "network.opened",
   "network.refused",
   "session.deleted",
+  "token.rotated",
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 

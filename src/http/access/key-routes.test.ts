@@ -80,6 +80,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/sessions/:key/model": ["chat"],
   "POST /api/sessions/:key/reset": ["chat"],
   "POST /api/sign-in-links": ["all"],
+  "POST /api/token/rotate": ["all"],
   "POST /api/sign-out": ["all"],
   "POST /api/tools/call": ["tools"],
   "POST /mcp": ["chat", "tools", "read"],

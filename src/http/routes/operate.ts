@@ -5,7 +5,10 @@ import { ADMIN, ANY_SCOPE, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 import { upgraded } from "../ws/upgraded.ts";
 
-export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): readonly Route[] {
+const NOT_FOR_KEYS = "A key cannot replace the operator's token.";
+const CONFIGURED = "The token is set in the configuration (gateway.auth.token). Change it there; it counts at once.";
+
+export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations" | "store">): readonly Route[] {
   return [
     {
       ...OPERATOR_GET,
@@ -45,6 +48,22 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): rea
       path: "/api/config/reload",
       scope: ADMIN,
       handle: async () => jsonOf<"POST /api/config/reload">(await deps.operations.reloadConfig()),
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/token/rotate",
+      scope: ADMIN,
+      async handle({ identity }) {
+        if (identity?.key) throw new GatewayError("forbidden", "a key asked for a new token", { say: NOT_FOR_KEYS });
+        const rotation = deps.operations.rotateToken();
+        if (rotation.kind === "configured")
+          throw new GatewayError("conflict", "token is configured", { say: CONFIGURED });
+        const { browsers } = rotation;
+        const at = deps.clock.now();
+        const actor = identity?.principal ?? "operator";
+        await deps.store.audit.note({ kind: "token.rotated", at, actor, subject: "", detail: { browsers } });
+        return jsonOf<"POST /api/token/rotate">({ browsers });
+      },
     },
     {
       ...OPERATOR_POST,

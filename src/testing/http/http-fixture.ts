@@ -133,6 +133,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       mcpServers: { list: () => [], test: async () => null, accept: () => null },
       publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
       reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
+      rotateToken: () => ({ kind: "rotated", browsers: "signed out" }),
       restart: () => false,
     },
   };
@@ -328,7 +329,7 @@ function createMemory() {
       removeFile: never,
     },
     toolCalls: { list: async () => ({ items: [] }) },
-    audit: { list: async () => ({ items: [] }) },
+    audit: { list: async () => ({ items: [] }), note: async () => undefined },
     activity: { list: async () => ({ items: [] }) },
     approvals: { ended: async () => ({ items: [] }) },
     usage: { report: never },

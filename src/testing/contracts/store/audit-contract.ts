@@ -73,6 +73,8 @@ export const AUDIT_CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise
       subject: "agent:default:main",
       detail: { messages: 2 },
     }),
+  "token.rotated": ({ audit }) =>
+    audit.note({ kind: "token.rotated", at: 21, actor: OLGA, subject: "", detail: { browsers: "signed out" } }),
 };
 
 const entry = (at: number, more: Partial<NewAuditEntry> = {}): NewAuditEntry => ({

@@ -5,7 +5,7 @@ import type { CliWorld } from "./world.ts";
 const MAX_LINE_BYTES = 4_096;
 
 /** What was typed, without blanks around it; null: nobody is there, or they ended the input. */
-export async function askPerson(world: CliWorld, question: string): Promise<string | null> {
+async function askPerson(world: CliWorld, question: string): Promise<string | null> {
   if (!world.isTerminal) return null;
   world.stderr(question);
   const line = await (world.readLine ?? readTerminalLine)();

@@ -17,6 +17,7 @@ import { addSessions } from "./add-sessions.ts";
 import { addTurns } from "./add-turns.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
+import type { Shell } from "./completion/scripts.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
 import type { RouteFlags } from "./route.ts";
 import type { AuditListFlags } from "./tools/audit.ts";
@@ -86,6 +87,7 @@ const GROUPS: readonly Group[] = [
       addService(program, world, { common, finish, lines: wholeNumber(commander, MAX_LOG_LINES) }),
   },
   { names: ["acp"], add: (program, _, world, finish) => addAcp(program, world, { finish }) },
+  { names: ["completion"], add: addCompletion },
   { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },
 ];
 
@@ -298,6 +300,25 @@ function addPairing(program: Command, world: CliWorld, finish: Finish): void {
     .action(async (id: string, flags: CommonFlags) => {
       const { undoPairing } = await import("./pairing.ts");
       finish(await undoPairing(world, id, flags));
+    });
+}
+
+function addCompletion(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
+  program
+    .command("completion")
+    .description("print a script that lets a shell complete commands and options")
+    .addArgument(new commander.Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  eval "$(pi-gw completion bash)"          # in ~/.bashrc
+  source <(pi-gw completion zsh)           # in ~/.zshrc
+  pi-gw completion fish | source           # in ~/.config/fish/config.fish`,
+    )
+    .action(async (shell: Shell) => {
+      const { completion } = await import("./completion/completion.ts");
+      finish(completion(world, buildProgram(commander, world, finish), shell));
     });
 }
 

@@ -53,11 +53,18 @@ interface ShownView {
 const VIEWS: readonly ShownView[] = [
   { file: "console-activity.png", path: "/#/activity", shows: "[data-testid=activity]" },
   { file: "console-agents.png", path: "/#/agents", shows: "[data-testid=agent]", opens: "[data-testid=agent] button" },
+  { file: "console-channels.png", path: "/#/channels", shows: "[data-testid=channel]" },
   { file: "console-usage.png", path: "/#/usage", shows: "[data-testid=usage-table]" },
   { file: "console-turn.png", path: "/#/activity/turn/seed-1", shows: "[data-testid=waterfall]" },
 ];
 
 const SHOWN_CONFIG = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd: 20, dailyTokens: 2_000_000 } };
+
+/** A program that writes the state directory as people know it: where the picture was taken is nobody's concern. */
+function withoutPath(path: string): string {
+  return `for (const one of document.querySelectorAll("dd, pre"))
+    if (one.textContent.includes(${JSON.stringify(path)})) one.textContent = one.textContent.replaceAll(${JSON.stringify(path)}, "~/.pi-gateway");`;
+}
 
 async function takeViews(browser: Browser, folder: string): Promise<void> {
   await using home = await tempHome();
@@ -69,6 +76,7 @@ async function takeViews(browser: Browser, folder: string): Promise<void> {
     await shown.page.locator(shows).first().waitFor();
     if (opens !== undefined) await shown.page.locator(opens).first().click();
     await shown.page.waitForLoadState("networkidle");
+    await shown.page.evaluate(withoutPath(home.path));
     await shown.page.screenshot({ path: join(folder, file) });
   }
 }

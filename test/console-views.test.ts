@@ -178,3 +178,28 @@ describe("agents", () => {
     await agent.getByText("No tool is called so.").waitFor();
   });
 });
+
+describe("channels", () => {
+  test("are cards with what passed last; people can be asked about, and who would answer them", async () => {
+    await gateway.chat("hello");
+    await using on = await open("channels");
+    const card = on.page.getByTestId("channel").filter({ hasText: "webchat" });
+    await card.getByText(/^\d+ h ago, from Owner$/).waitFor();
+    await on.page.getByTestId("channel").filter({ hasText: /^api/ }).getByText("just now, from").waitFor();
+    const ada = on.page.getByTestId("person").filter({ hasText: "Ada" });
+    await ada.getByText("What may they do?").click();
+    await ada
+      .getByTestId("may-do")
+      .getByText(/add_task/)
+      .waitFor();
+    await ada.getByText("As member, in a chat with the default agent.").waitFor();
+    const answer = on.page.getByTestId("who-answers");
+    await on.page.getByLabel("Person").fill("telegram:user:99");
+    await on.page.getByRole("button", { name: "Show", exact: true }).press("Enter");
+    await answer.getByText("Nobody answers").waitFor();
+    await on.page.getByLabel("Person").fill("operator");
+    await on.page.getByRole("button", { name: "Show", exact: true }).press("Enter");
+    await answer.getByText(/^The agent default answers, to them as owner/).waitFor();
+    await settled(on);
+  });
+});

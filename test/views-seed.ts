@@ -95,7 +95,20 @@ const SAID: readonly Said[] = [
 export async function seedViews(home: string): Promise<void> {
   await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home });
   const now = systemClock.now();
-  for (const [index, said] of SAID.entries()) await addTurn(store, `seed-${index + 1}`, said, now);
+  for (const [index, said] of [...SAID.entries()].toReversed()) await addTurn(store, `seed-${index + 1}`, said, now);
+  await store.pairings.put({
+    id: "pair-ada",
+    channel: "telegram",
+    account: "default",
+    principal: "telegram:user:11" as Principal,
+    name: "Ada",
+    digest: "none",
+    state: "approved",
+    createdAt: now - 90 * HOUR_MS,
+    expiresAt: now - 89 * HOUR_MS,
+    decidedAt: now - 90 * HOUR_MS,
+    decidedBy: "operator" as Principal,
+  });
   const water = job({ id: "water-plants", createdAt: now - HOUR_MS, nextAt: now - HOUR_MS });
   await store.jobs.add(water);
   await store.jobs.fire([fire(water, { nextAt: now + HOUR_MS })]);

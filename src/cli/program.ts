@@ -65,6 +65,7 @@ const GROUPS: readonly Group[] = [
     add: (program, commander, world, finish) => addAgents(program, commander, world, { common, finish }),
   },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
+  { names: ["channels"], add: (program, _, world, finish) => addChannels(program, world, finish) },
   { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, finish) },
   {
     names: ["keys"],
@@ -272,6 +273,15 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
     async (flags: CommonFlags) => {
       const { auditVerify } = await import("./tools/audit.ts");
       finish(await auditVerify(world, flags));
+    },
+  );
+}
+
+function addChannels(program: Command, world: CliWorld, finish: Finish): void {
+  common(program.command("channels").description("show each account of a channel, and what passed last")).action(
+    async (flags: CommonFlags) => {
+      const { listChannels } = await import("./channels.ts");
+      finish(await listChannels(world, flags));
     },
   );
 }

@@ -135,6 +135,7 @@ const EXAMPLES: readonly Example[] = [
   ],
   ["GET /api/agents", (c) => c.request("GET /api/agents")],
   ["GET /api/agents/:id", (c) => c.request("GET /api/agents/:id", { path: id, query: { role: "guest" } })],
+  ["GET /api/channels", (c) => c.request("GET /api/channels")],
   ["GET /api/audit/verification", (c) => c.request("GET /api/audit/verification")],
   ["POST /api/audit/verification", (c) => c.request("POST /api/audit/verification")],
   [

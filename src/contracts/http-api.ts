@@ -5,6 +5,7 @@
 import type { AgentDetails, AgentList } from "./agents-api.ts";
 import type { ApiKey } from "./api-keys.ts";
 import type { LimitState } from "./budget.ts";
+import type { ChannelCard } from "./channels/channel-cards.ts";
 import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
 import type { PairedPerson } from "./channels/pairing.ts";
 import type { SessionSummary, TranscriptItem } from "./chat.ts";
@@ -119,6 +120,8 @@ export interface HttpApi {
 
   "GET /api/agents": { result: AgentList };
   "GET /api/agents/:id": { path: { id: string }; query?: { role?: Role }; result: { agent: AgentDetails } };
+
+  "GET /api/channels": { result: { items: readonly ChannelCard[] } };
 
   /** A key, and an agent's script, see what they may call, and no pi tools. */
   "GET /api/tools": {

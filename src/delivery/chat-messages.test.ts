@@ -61,6 +61,7 @@ function world(found: StoredMessage | null, about: Partial<Channel> = {}) {
     messages: {
       find: async () => state.found,
       platformIds: async () => [],
+      traffic: async () => ({ lastReceived: null, lastSent: null }),
       idOf: async () => null,
       async mark(id, marks) {
         await new Promise((resolve) => setImmediate(resolve)); // a disk takes its time

@@ -36,6 +36,7 @@ describe("the route table", () => {
       "operator GET /api/approvals",
       "operator GET /api/audit",
       "operator GET /api/audit/verification",
+      "operator GET /api/channels",
       "operator GET /api/config",
       "operator GET /api/cron/jobs",
       "operator GET /api/cron/jobs/:id",

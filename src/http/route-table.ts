@@ -12,6 +12,7 @@ import { sessionCareRoutes } from "./routes/session-care.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { agentRoutes } from "./routes/agents.ts";
+import { channelRoutes } from "./routes/channels.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
@@ -48,6 +49,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...turnRoutes(deps),
     ...activityRoutes(deps),
     ...agentRoutes(deps),
+    ...channelRoutes(deps),
     ...toolRoutes(deps),
     ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),

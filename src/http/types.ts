@@ -1,6 +1,6 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
 import type { RouteFacts } from "../contracts/routing.ts";
-import type { Explanation } from "../routing/index.ts";
+import type { AccessPolicies, Explanation } from "../routing/index.ts";
 import type { ApiKey, ApiKeys } from "../contracts/api-keys.ts";
 import type { AgentsLook } from "../contracts/agents-api.ts";
 import type { Budget } from "../contracts/budget.ts";
@@ -57,7 +57,7 @@ export interface HttpDeps {
 type HttpStore = Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
   readonly health: Pick<Store["health"], "isWritable">;
   readonly outbox: Pick<Store["outbox"], "list">;
-  readonly messages: Pick<Store["messages"], "find" | "item">;
+  readonly messages: Pick<Store["messages"], "find" | "item" | "traffic">;
   readonly toolCalls: Pick<Store["toolCalls"], "list">;
   readonly approvals: Pick<Store["approvals"], "ended">;
   readonly audit: Pick<Store["audit"], "list" | "note">;
@@ -94,6 +94,10 @@ interface PeopleDeps {
   readonly pairing: Pick<Pairing, "list" | "approve" | "revoke" | "undo">;
   readonly budget: Pick<Budget, "today" | "limits">;
   readonly keys: ApiKeys;
+  /** Who may write to an account. */
+  readonly policyOf: AccessPolicies["policyOf"];
+  /** No stranger can write to it. */
+  isOwnChannel(channel: string): boolean;
   /** Where a message would go, and why. */
   explainRoute(facts: RouteFacts): Pick<Explanation, "verdict" | "considered">;
 }

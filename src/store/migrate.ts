@@ -37,6 +37,7 @@ import { sessionCare } from "./migrations/037-session-care.ts";
 import { retention } from "./migrations/038-retention.ts";
 import { nodes } from "./migrations/039-nodes.ts";
 import { activity } from "./migrations/040-activity.ts";
+import { channelTraffic } from "./migrations/041-channel-traffic.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -77,6 +78,7 @@ const MIGRATIONS: readonly Migration[] = [
   retention,
   nodes,
   activity,
+  channelTraffic,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -80,6 +80,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.messages.find(where, "t1:0");
   await store.messages.find(where, "12345");
   await store.messages.platformIds("in1");
+  for (const account of ["main", undefined]) await store.messages.traffic("webchat", account);
   await store.messages.idOf(HERE, "12345");
   await store.messages.mark("in1", { pinned: true }, 1);
   await store.messages.mark("t1:0", { reactions: ["👍"] }, 1);

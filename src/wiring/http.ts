@@ -94,6 +94,8 @@ export function openPort(core: Core, parts: PortParts): Port {
         pairing: people.pairing,
         budget: people.budget,
         keys: people.keys,
+        policyOf: people.policies.policyOf,
+        isOwnChannel: core.channels.isOwn,
         explainRoute: (facts) => explainRoute(config(), facts, people.policies, people.grants.current()),
       },
       tools: { ...tools, mcp },

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Role } from "../../../src/contracts/ids.ts";
 import { SelectField, TextField } from "../parts/fields.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
+import { MayDo } from "./may-do.tsx";
 import { approve, type PersonRow, revoke, undo } from "../../state/people.ts";
 
 const CODE_CHARS = 8;
@@ -43,6 +44,7 @@ export function Person({ row }: { readonly row: PersonRow }) {
         </button>
       )}
       <Problem text={problem} />
+      {decided === null && !gone && !waits && <MayDo role={person.role ?? "member"} />}
     </div>
   );
 }

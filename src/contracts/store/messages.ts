@@ -2,6 +2,7 @@
  * Messages under the gateway's own ids (`inbox.id`, `outbox.id`), the ids that their platforms give them, and what was done to them. Own ids
  * are the only ones that tools return; they are translated here.
  */
+import type { ChannelTraffic } from "../channels/channel-cards.ts";
 import type { ChatAddress, TranscriptItem } from "../chat.ts";
 import type { OutboxRow } from "../delivery.ts";
 import type { Principal, Role, SessionKey, TurnId } from "../ids.ts";
@@ -16,6 +17,8 @@ export interface MessageStore {
   idOf(to: ChatAddress, platformId: string): Promise<string | null>;
   /** Notes the assistant's reactions, and whether it is pinned. As the message is shown now; null: there is none. */
   mark(id: string, marks: MessageMarks, at: number): Promise<TranscriptItem | null>;
+  /** Over this channel, or over one account of it. */
+  traffic(channel: string, account?: string): Promise<ChannelTraffic>;
   /** As it is shown now; null: there is none, or it was deleted. */
   item(id: string): Promise<TranscriptItem | null>;
   /** What was said in a session, newest page first, inside a page oldest first. Null: no message has the id `before`. */

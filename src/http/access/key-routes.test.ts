@@ -21,6 +21,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/approvals": ["read", "all"],
   "GET /api/audit": ["read", "all"],
   "GET /api/audit/verification": ["read", "all"],
+  "GET /api/channels": ["read", "all"],
   "GET /api/config": ["all"],
   "GET /api/cron/jobs": ["read", "all"],
   "GET /api/cron/jobs/:id": ["read", "all"],

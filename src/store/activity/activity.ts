@@ -9,7 +9,7 @@ import { before, mergeWalks, type Position, type Walk } from "./merge.ts";
 import { type ActivityRow, type Source, SOURCES } from "./sources.ts";
 
 /** Rows of one table that a page looks at: a few milliseconds. */
-const LOOKED_AT = 5_000;
+const LOOKED_AT = 2_000;
 
 export function createActivity({ sql, read, mask }: Pick<RowDeps, "sql" | "read" | "mask">): ActivityStore {
   const shown = (entry: ActivityEntry): ActivityEntry => ({

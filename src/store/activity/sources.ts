@@ -153,9 +153,9 @@ function jobRuns(): Source {
     columns: raw`job_runs.id, job_runs.job_id, job_runs.status, job_runs.reason, job_runs.ms, job_runs.turn_id,
       jobs.agent_id, jobs.created_by, jobs.channel`,
     terms: ({ agent, person, channel, outcome, text }) => [
-      ...equal(raw`coalesce(jobs.agent_id, '')`, agent),
-      ...equal(raw`coalesce(jobs.created_by, '')`, person),
-      ...equal(raw`coalesce(jobs.channel, '')`, channel),
+      ...equal(raw`jobs.agent_id`, agent),
+      ...equal(raw`jobs.created_by`, person),
+      ...equal(raw`jobs.channel`, channel),
       ...outcomeTerm(raw`job_runs.status`, outcome, RUN_STATUSES),
       ...textTerm(text, [raw`job_runs.job_id`, raw`coalesce(job_runs.reason, '')`]),
     ],
@@ -271,8 +271,9 @@ function agentOfSession(sessionKey: RawBuilder<unknown>, agent: string | undefin
   return agent === undefined ? [] : [raw<boolean>`${sessionKey} like ${`${escaped(`agent:${agent}:`)}%`} escape '\\'`];
 }
 
+/** `coalesce` keeps SQLite with the index of time, which gives the order. */
 function equal(column: RawBuilder<unknown>, value: string | undefined): readonly Term[] {
-  return value === undefined ? [] : [raw<boolean>`${column} = ${value}`];
+  return value === undefined ? [] : [raw<boolean>`coalesce(${column}, '') = ${value}`];
 }
 
 function textTerm(text: string | undefined, columns: readonly RawBuilder<unknown>[]): readonly Term[] {

@@ -5,6 +5,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import { retention } from "../migrations/038-retention.ts";
 import { activity } from "../migrations/040-activity.ts";
+import { channelTraffic } from "../migrations/041-channel-traffic.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
 import { messageTables } from "./tables/messages.ts";
@@ -20,6 +21,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   retention,
   { name: "nodes", sql: nodeTables },
   activity,
+  channelTraffic,
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -20,6 +20,25 @@ async function answered({ store }: StoreWorld): Promise<void> {
 }
 
 export function messagePromises(open: () => Promise<StoreWorld>): void {
+  test("the newest message and reply of a channel are known, of one account and of the one it has", async () => {
+    await using world = await open();
+    await answered(world);
+    await world.store.inbox.accept(row("in3", "a", { address: CHAT }));
+    await world.store.turns.begin(turn("t3", "a", ["in3"]));
+    await world.store.turns.finish(end("t3", { to: CHAT })); // its reply still waits
+    const other = { ...CHAT, account: "second" };
+    await world.store.inbox.accept(row("in2", "b", { address: other, receivedAt: 5_000, sender: ANN }));
+    const { messages } = world.store;
+    const first = { lastReceived: { at: 1_000, from: "Olga" }, lastSent: 3_000 };
+    expect(await messages.traffic("telegram", "main")).toEqual(first);
+    expect(await messages.traffic("telegram", "second")).toEqual({
+      lastReceived: { at: 5_000, from: "Ann" },
+      lastSent: null,
+    });
+    expect((await messages.traffic("telegram")).lastReceived).toEqual({ at: 5_000, from: "Ann" });
+    expect(await messages.traffic("irc")).toEqual({ lastReceived: null, lastSent: null });
+  });
+
   test("a message is found under our id and under every id that its platform gave it, over a restart", async () => {
     await using world = await open();
     await answered(world);

@@ -18,7 +18,7 @@ import { fileType } from "../../media/index.ts";
 import { testModels } from "../command-fixture.ts";
 import { freeBudget } from "../free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
-import { chooseSession } from "../../routing/index.ts";
+import { chooseSession, createAccessPolicies } from "../../routing/index.ts";
 import { testKeys } from "./test-keys.ts";
 import { noJobs } from "../automation/no-jobs.ts";
 import { noCompletions, noResponses } from "./no-completions.ts";
@@ -106,6 +106,11 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       keys: testKeys({ clock, ids, log, events }),
       pairing: memory.pairing,
       budget: freeBudget(),
+      policyOf: createAccessPolicies(
+        () => ({}),
+        () => false,
+      ).policyOf,
+      isOwnChannel: () => true,
       explainRoute: () => ({ verdict: { kind: "refuse", because: "x", tell: "nothing", say: "No." }, considered: [] }),
     },
     tools: {
@@ -259,6 +264,7 @@ function createMemory() {
   const store: HttpDeps["store"] = {
     health: { isWritable: async () => writable.now },
     messages: {
+      traffic: async () => ({ lastReceived: null, lastSent: null }),
       find: async (_place, id) => {
         const item = transcript.find((one) => one.id === id);
         const to = { channel: "webchat", account: "default", chat: "" };

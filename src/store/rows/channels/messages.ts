@@ -17,6 +17,7 @@ import type { RowDeps } from "../row-deps.ts";
 import { createTranscript, REPLY, SAID, toReplyItem, toUserItem } from "../transcript.ts";
 import { reactionsTo, readReactions } from "./marks.ts";
 import { createPlatformIds, type PlatformIds } from "./platform-ids.ts";
+import { createChannelTraffic } from "./traffic.ts";
 
 /** A message this many pages back is not looked for. */
 const MAX_PAGES = 20;
@@ -56,6 +57,7 @@ export function createMessages(deps: RowDeps): MessageStore {
           yield* queries.markOutbox.run(change);
         return yield* shown(id);
       }),
+    traffic: createChannelTraffic(deps),
     item: (id) => read(() => shown(id)),
     history: (sessionKey, page) => readHistory(transcript, sessionKey, page),
   };

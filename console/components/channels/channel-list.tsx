@@ -1,0 +1,84 @@
+/** A card for each account of a channel: connected or not, what passed last, and who may write. */
+import { useEffect } from "preact/hooks";
+import type { ChannelAccessCard, ChannelCard } from "../../../src/contracts/channels/channel-cards.ts";
+import { ago } from "../../net/error-text.ts";
+import { cards, followChannels } from "../../state/channels-state.ts";
+import { Icon } from "../icons.tsx";
+
+export function ChannelList() {
+  useEffect(followChannels, []);
+  const now = cards.value;
+  return (
+    <section class="part">
+      <h2 class="hidden">Channels</h2>
+      {now === null && <p class="list-note">Reading…</p>}
+      {now === "failed" && <p class="list-note">The channels could not be read. Is the gateway connected?</p>}
+      <ul class="cards" aria-label="Channels">
+        {now !== null &&
+          now !== "failed" &&
+          now.map((card) => (
+            <li key={card.id}>
+              <OneChannel card={card} />
+            </li>
+          ))}
+      </ul>
+    </section>
+  );
+}
+
+function OneChannel({ card }: { readonly card: ChannelCard }) {
+  const { id, ok, detail, own, access, lastReceived, lastSent, lastLost } = card;
+  const now = Date.now();
+  const facts: readonly (readonly [string, string])[] = [
+    [
+      "Last message",
+      lastReceived === null ? "none yet" : `${agoText(lastReceived.at, now)}, from ${lastReceived.from}`,
+    ],
+    ["Last reply", lastSent === null ? "none yet" : agoText(lastSent, now)],
+    ...(lastLost === null ? [] : [["Lost reply", `${agoText(lastLost.at, now)}: ${lastLost.because}`] as const]),
+    ["Who may write", own ? "you, and programs with a key" : directText(access)],
+    ...(own ? [] : [["Groups", groupText(access)] as const]),
+  ];
+  return (
+    <div class="tool card" data-testid="channel" data-status={ok ? "success" : "error"}>
+      <h3>
+        <span class="tool-status">
+          <Icon name={ok ? "check" : "alert"} size={16} />
+        </span>
+        {id}
+        <small dir="auto">{detail || (ok ? "connected" : "not connected")}</small>
+      </h3>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd dir="auto">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function agoText(at: number, now: number): string {
+  const text = ago(at, now);
+  return text === "now" ? "just now" : /^\d+ (?:min|h|d)$/.test(text) ? `${text} ago` : text;
+}
+
+const DIRECT: Readonly<Record<ChannelAccessCard["dm"], string>> = {
+  pairing: "whoever you have let in by a code",
+  allowlist: "those that the configuration lists",
+  open: "everybody, where the list says so",
+  disabled: "nobody directly",
+};
+
+function directText({ dm }: ChannelAccessCard): string {
+  return DIRECT[dm];
+}
+
+function groupText({ group, requireMention, groups }: ChannelAccessCard): string {
+  if (group === "disabled") return "no groups";
+  const which =
+    group === "open" ? "every group" : groups === 1 ? "the one that is listed" : `the ${groups} that are listed`;
+  return `${group === "allowlist" && groups === 0 ? "none is listed" : which}${requireMention ? ", when mentioned" : ""}`;
+}

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { startCounts } from "../observe/metrics/counts.ts";
 import { MEMBER, OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
-import { ENVELOPE_STATUS } from "../contracts/tools/envelope.ts";
+import { ENVELOPE_STATUS, UNCHECKED_RESULT } from "../contracts/tools/envelope.ts";
 import type { ToolOutcome } from "../contracts/tools/tool.ts";
 
 type World = ReturnType<typeof toolWorld>;
@@ -219,6 +219,22 @@ test("a pi tool is let go when its row is on the disk, and a second call under i
   expect([going.kind, disk.open, world.rows.length]).toEqual(["go", 0, 1]);
   expect(await world.gate.admit(request, never)).toMatchObject({ kind: "refused", code: "call_conflict" });
   expect([disk.open, world.rows.length]).toEqual([0, 2]);
+});
+
+test.each([
+  ["is withheld where plugins check results", true, UNCHECKED_RESULT],
+  ["stays as it is where none does", false, null],
+])("what pi says of a tool after its call was cancelled %s", async (_what, checks, kept) => {
+  const world = toolWorld([]);
+  world.rules.now = policy({ profile: () => "workspace" });
+  if (checks) world.hooks.on("tool_result_persist", ({ output }) => ({ output }), "careful");
+  const request = { tool: "read", callId: "c1", params: { path: "a" }, path: "pi", context: OWNER } as const;
+  const turn = new AbortController();
+  const going = await world.gate.admit(request, turn.signal);
+  if (going.kind !== "go") throw new Error("not admitted");
+  turn.abort(new Error("stopped"));
+  expect(await going.ended({ isError: false, output: "what it read" })).toEqual({ kept });
+  expect(world.last()?.end).toMatchObject({ status: "error" });
 });
 
 test.each(WAYS.map((way) => [way.way, way] as const))(

@@ -161,6 +161,18 @@ describe("the registry", () => {
     expect(heard).toBe(1);
   });
 
+  test("tells a listener as often as it listens, and leaves the other when one stops", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    let heard = 0;
+    const listener = () => void heard++;
+    const [first] = [registry.onChange(listener), registry.onChange(listener)];
+    registry.register(named("one"), "p");
+    expect(heard).toBe(2);
+    first?.[Symbol.dispose]();
+    registry.register(named("two"), "p");
+    expect(heard).toBe(3);
+  });
+
   test("gives the gate a tool that is taken away while it runs to the end of that call", async () => {
     const world = toolWorld([]);
     const open = Promise.withResolvers<void>();

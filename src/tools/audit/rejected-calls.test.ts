@@ -49,6 +49,17 @@ test("one that came while the process worked for nobody, and that nobody could r
   expect(world.store.rows[0]?.intent).toMatchObject({ tool: "(unreadable)", principal: "nobody", sessionKey: "none" });
 });
 
+test("calls of nobody are not counted, because anybody can make them, and those of somebody are", async () => {
+  const world = toolWorld([]);
+  const counted: unknown[] = [];
+  world.events.on("tool_execution_end", ({ status }) => void counted.push(status));
+  world.gate.recordRejected({ ...CALL, context: null, reason: "unauthorized" });
+  expect(counted).toEqual([]);
+  world.gate.recordRejected(CALL);
+  expect(counted).toEqual(["blocked"]);
+  await world.gate[Symbol.asyncDispose]();
+});
+
 test("of a flood the first few have a row, and one more says how many there were", async () => {
   const world = toolWorld([]);
   const flood = ROWS_PER_WINDOW + 5_000;

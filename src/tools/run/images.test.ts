@@ -68,6 +68,11 @@ test("an image of too many bytes is made a JPEG that fits, and left out when eve
   });
 });
 
+test("a WebP that is made smaller keeps its sharp lines as a PNG", async () => {
+  const large = await new Bun.Image(Buffer.from(png(2_100, 10))).webp().bytes();
+  expect(await check(image(large, "image/webp"))).toMatchObject({ type: "image", mimeType: "image/png" });
+});
+
 test("a JPEG that is made smaller stays a JPEG", async () => {
   const wide = await new Bun.Image(Buffer.from(png(3_000, 100))).jpeg({ quality: 95 }).bytes();
   expect(await check(image(wide, "image/jpeg"))).toMatchObject({ type: "image", mimeType: "image/jpeg" });

@@ -52,6 +52,14 @@ describe("a result", () => {
     },
   );
 
+  test("may have a value for programs that is as long as an output", async () => {
+    const wind = "x".repeat(USUAL_LIMITS.maxOutputChars - JSON.stringify({ wind: "" }).length);
+    expect(await called(gives({ structured: { wind } }))).toMatchObject({
+      kind: "ok",
+      result: { structured: { wind } },
+    });
+  });
+
   test("may have any value without an output schema", async () => {
     expect(await called(gives({ structured: { wind: "north" } }))).toMatchObject({
       result: { structured: { wind: "north" } },
@@ -83,10 +91,10 @@ describe("a result", () => {
 
   test("shows no secret that the gateway knows", async () => {
     const mask = { ...NO_MASK, text: (text: string) => text.replaceAll("word", "****") };
-    const given = { structured: { said: "a word" }, media: [{ ...paper, uri: "paper://word" }] };
+    const given = { structured: { said: "a word" }, media: [{ ...paper, uri: "paper://word" }, sound] };
     const world = toolWorld([tool(async () => ({ ...says("x"), ...given }) as ToolResult)], { mask });
     expect(await called(world)).toMatchObject({
-      result: { structured: { said: "a ****" }, media: [{ uri: "paper://****", text: "**** for ****" }] },
+      result: { structured: { said: "a ****" }, media: [{ uri: "paper://****", text: "**** for ****" }, sound] },
     });
   });
 });

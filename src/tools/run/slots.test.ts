@@ -99,15 +99,28 @@ test("a slot that is given back twice frees one slot", async () => {
   const slots = createSlots(createFakeClock(), () => ({ maxPerSession: 4, maxTotal: 4 }));
   const never = new AbortController().signal;
   const [first] = [
-    await slots.take(SESSION, { sequential: false }, never),
-    await slots.take(SESSION, { sequential: true }, never),
+    await waitForEnd("a slot", slots.take(SESSION, { sequential: false }, never)),
+    await waitForEnd("a sequential slot", slots.take(SESSION, { sequential: true }, never)),
   ];
   for (let times = 0; times < 2; times++) first?.[Symbol.dispose]();
   expect(slots.running()).toBe(1);
   const waits = slots
     .take(SESSION, { sequential: true }, AbortSignal.abort(new Error("at once")))
     .catch(() => "waited");
-  expect(await waits).toBe("waited"); // the sequential one still runs
+  expect(await waitForEnd("the end of the wait", waits)).toBe("waited"); // the sequential one still runs
+});
+
+test("beside a sequential call others of its session run, and a second sequential one waits for it", async () => {
+  const slots = createSlots(createFakeClock(), () => ({ maxPerSession: 4, maxTotal: 4 }));
+  const take = (sequential: boolean) =>
+    waitForEnd("a slot", slots.take(SESSION, { sequential }, new AbortController().signal));
+  const first = await take(true);
+  const second = take(true);
+  await take(false);
+  expect(slots.running()).toBe(2);
+  first?.[Symbol.dispose]();
+  await second;
+  expect(slots.running()).toBe(2);
 });
 
 test("so many calls of a session may wait for a slot, and no more", async () => {

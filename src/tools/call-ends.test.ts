@@ -224,7 +224,7 @@ test("a pi tool is let go when its row is on the disk, and a second call under i
 test.each([
   ["is withheld where plugins check results", true, UNCHECKED_RESULT],
   ["stays as it is where none does", false, null],
-])("what pi says of a tool after its call was cancelled %s", async (_what, checks, kept) => {
+])("the output of a tool of pi whose call was cancelled %s", async (_what, checks, kept) => {
   const world = toolWorld([]);
   world.rules.now = policy({ profile: () => "workspace" });
   if (checks) world.hooks.on("tool_result_persist", ({ output }) => ({ output }), "careful");

@@ -100,6 +100,8 @@ describe("a page", () => {
     ["text/html; charset=nonsense", "<p>Grüße", "Grüße"],
     ["text/html", Buffer.from("\ufeff<p>Grüße", "utf16le"), "Grüße"],
     ["text/html; charset=iso-8859-1", "\ufeff<p>Grüße", "Grüße"],
+    ["text/plain", Buffer.from("\xffber", "latin1"), "ÿber"], // one half of a mark is none
+    ["text/plain", Buffer.from("\xfeorn", "latin1"), "þorn"],
   ])("of the type %j is read: %p", async (type, body, text) => {
     expect(said(await open(html(body, type)))).toContain(`\n\n${text}\n</untrusted-text`);
   });

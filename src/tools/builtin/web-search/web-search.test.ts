@@ -321,6 +321,19 @@ test("a snippet that is cut in the middle of a character has no half of it", asy
   expect(await found()).toEqual({ results: [{ ...ONE, snippet: `${"x".repeat(999)}\ufffd` }] });
 });
 
+test("a snippet is plain words: no tags in any case, no entities, no white space around it", async () => {
+  use("searxng");
+  says({ results: [{ ...ONE, content: " <B>A</B> heron &amp; <em class='x'>a</em> bird &#39;x&#39; \n" }] });
+  expect(await found()).toEqual({ results: [{ ...ONE, snippet: "A heron & a bird 'x'" }] });
+});
+
+test("an address of a result has up to 2,048 characters", async () => {
+  use("searxng");
+  const address = (chars: number) => `https://example.org/${"x".repeat(chars - "https://example.org/".length)}`;
+  says({ results: [2_049, 2_048].map((chars) => ({ ...ONE, url: address(chars), content: ONE.snippet })) });
+  expect(await found()).toEqual({ results: [{ ...ONE, url: address(2_048) }] });
+});
+
 test("a question of nothing but spaces is not asked", async () => {
   use("searxng");
   const before = asked.length;

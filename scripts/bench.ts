@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: measures what has a budget and says which are met. The table on stderr, one JSON object on stdout. `--only NAME` runs one
- * scenario (several with commas), `--quick` a fifth of the samples, `--times N` everything N times with the median of each line.
+ * scenario (several with commas; `years` only so), `--quick` a fifth of the samples, `--times N` everything N times with the median of each line.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -18,6 +18,10 @@ import { modelDoor } from "./bench/model-door.ts";
 import { type Line, render, type Scenario, withinBudget } from "./bench/parts/line.ts";
 import { median } from "./bench/parts/stats.ts";
 import { openAiDoors } from "./bench/openai-doors.ts";
+import { longSession } from "./bench/long-session.ts";
+import { people } from "./bench/people.ts";
+import { slowTurns } from "./bench/slow-turns.ts";
+import { tree } from "./bench/tree.ts";
 import { principals } from "./bench/principals.ts";
 import { ownCost } from "./bench/process.ts";
 import { sandbox } from "./bench/sandbox.ts";
@@ -26,9 +30,12 @@ import { switched } from "./bench/switched.ts";
 import { throughput } from "./bench/throughput.ts";
 import { toolCalls } from "./bench/tool-calls.ts";
 import { turns } from "./bench/turns.ts";
+import { years } from "./bench/years.ts";
 import { ensureDist } from "./bundle.ts";
 
 const QUICK = 0.2;
+/** They take minutes by themselves, and run when they are asked for by name. */
+const BY_NAME: readonly Scenario[] = [years];
 const SCENARIOS: readonly Scenario[] = [
   ...[
     turns,
@@ -44,6 +51,7 @@ const SCENARIOS: readonly Scenario[] = [
     sandbox,
     consoleWeight,
   ],
+  ...[people, slowTurns, tree, longSession],
   ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets, hangingChannels],
 ];
 
@@ -55,9 +63,11 @@ const { values } = parseArgs({
   },
 });
 const wanted = values.only?.split(",");
-const chosen = SCENARIOS.filter(({ name }) => wanted?.includes(name) ?? true);
+const chosen = wanted ? [...SCENARIOS, ...BY_NAME].filter(({ name }) => wanted.includes(name)) : SCENARIOS;
 if (chosen.length === 0) {
-  console.error(`There is no such scenario. Choose from: ${SCENARIOS.map(({ name }) => name).join(", ")}.`);
+  console.error(
+    `There is no such scenario. Choose from: ${[...SCENARIOS, ...BY_NAME].map(({ name }) => name).join(", ")}.`,
+  );
   process.exit(1);
 }
 await ensureDist(join(import.meta.dir, ".."));

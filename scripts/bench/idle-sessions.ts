@@ -1,10 +1,4 @@
 /** What ten thousand stored sessions cost while nobody speaks, and whether anything gets slower because of them. */
-import type { AgentId, InboxId, SessionKey, TurnId } from "../../src/contracts/ids.ts";
-import { systemClock } from "../../src/kit/clock.ts";
-import { systemIds } from "../../src/kit/ids.ts";
-import { silentLog } from "../../src/kit/log.ts";
-import { openStore } from "../../src/store/index.ts";
-import { entry } from "../../src/testing/messages.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { openLoadClient } from "../../src/testing/whole/load-client.ts";
@@ -13,6 +7,7 @@ import { atMost, type Scenario } from "./parts/line.ts";
 import { cpuSeconds, rssMb } from "./parts/process-cost.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
 import { median, round, timed } from "./parts/stats.ts";
+import { storeTurns } from "./parts/stored-turns.ts";
 
 export interface IdleFigures {
   readonly empty: Rest;
@@ -28,7 +23,6 @@ interface Rest {
   readonly turnMs: number;
 }
 
-const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
 const REST_MS = 4_000;
 const ASKS = 40;
 
@@ -37,8 +31,8 @@ export async function measureIdle(sessions: number): Promise<IdleFigures> {
   const config = benchConfig(provider.baseUrl);
   await using small = await tempHome();
   await using large = await tempHome();
-  await fill(small.path, 1);
-  await fill(large.path, sessions);
+  await storeTurns(small.path, { sessions: 1, turnsEach: 1, callsPerTurn: 0 });
+  await storeTurns(large.path, { sessions, turnsEach: 1, callsPerTurn: 0 });
   const measure = async (home: string): Promise<Rest> => {
     const gateway = await startGatewayProcess({ home, config });
     try {
@@ -48,33 +42,6 @@ export async function measureIdle(sessions: number): Promise<IdleFigures> {
     }
   };
   return { empty: await measure(small.path), full: await measure(large.path) };
-}
-
-/** Each session with one message and its answer, as if everything had long been said. */
-async function fill(home: string, sessions: number): Promise<void> {
-  await using store = await openStore(DEPS, { home });
-  const fillOne = async (number: number): Promise<void> => {
-    const said = entry(`idle-${number}`, `words of session ${number}`);
-    const ids = { id: systemIds.next("msg") as InboxId, turnId: systemIds.next("turn") as TurnId };
-    const about = { turnId: ids.turnId, sessionKey: said.sessionKey as SessionKey, agentId: "default" as AgentId };
-    await store.inbox.accept({ ...said, id: ids.id, message: { ...said.message, eventId: ids.id } });
-    await store.turns.begin({ ...about, inboxIds: [ids.id], at: systemClock.now() });
-    await store.turns.finish({
-      turnId: ids.turnId,
-      attempt: 1,
-      outcome: "done",
-      reply: [{ part: 0, message: { kind: "reply", text: `answer ${number}` } }],
-      to: said.message.address,
-      usage: { inputTokens: 1, outputTokens: 1, costUsd: 0 },
-      model: "local/bench",
-      settledBytes: 0,
-      at: systemClock.now(),
-    });
-    await store.outbox.markSent(`${ids.turnId}:0`, systemClock.now());
-  };
-  const BATCH = 500;
-  for (let from = 0; from < sessions; from += BATCH)
-    await Promise.all(Array.from({ length: Math.min(BATCH, sessions - from) }, (_, at) => fillOne(from + at)));
 }
 
 async function atRest(gateway: GatewayProcess): Promise<Rest> {

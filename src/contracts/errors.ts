@@ -24,6 +24,11 @@ export const ERRORS = {
   conflict: { status: 409, retry: "later", say: "That is being worked on already." },
   too_large: { status: 413, retry: "never", say: "That is larger than the gateway accepts." },
   too_slow: { status: 408, retry: "later", say: "The request took too long to arrive." },
+  search_too_slow: {
+    status: 422,
+    retry: "never",
+    say: "The search took too long, because too much fits. Search for longer or rarer words, or in one conversation.",
+  },
   file_refused: { status: 422, retry: "never", say: "The file was not taken in." },
   wrong_type: { status: 415, retry: "never", say: "Send JSON with the content type application/json." },
   empty_message: { status: 422, retry: "never", say: "The message is empty. Write something, or attach an image." },

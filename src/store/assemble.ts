@@ -48,6 +48,7 @@ import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { createUsage } from "./rows/usage.ts";
 import { noSizes } from "./sizes.ts";
+import type { Searches } from "./searches/searches.ts";
 import type { Sql } from "./sql.ts";
 import type { SqliteSql } from "./sqlite-sql.ts";
 import { createStarts } from "./starts.ts";
@@ -78,12 +79,16 @@ interface AssembleOptions extends SealOptions {
   readonly version?: string | undefined;
   /** Of the full-text indexes; null: nothing can be mended. */
   readonly indexCare: IndexCare | null;
+  /** Null: there is no file that a second thread could read. */
+  readonly searches: Searches | null;
 }
 
 /** What runs the work of the doors: SQLite in this process, or Postgres over connections. */
 export interface Engine {
   readonly commits: Pick<GroupCommit, "write" | "fault" | "broken" | "isBroken">;
   read<T>(run: () => Steps<T>): Promise<T>;
+  /** For what may pass a great many rows: nothing else waits for it. */
+  readonly search: RowDeps["search"];
   sizes(signal: AbortSignal): Promise<DatabaseSizes>;
   /** What the owner should know. */
   notices(): readonly string[];
@@ -105,6 +110,7 @@ export const UNSEALED: AssembleOptions = {
   noRoom: () => false,
   sizes: noSizes,
   indexCare: null,
+  searches: null,
 };
 
 /** Everything above SQLite; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
@@ -147,9 +153,9 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
     },
     open(engine: Engine, { epoch, head }: Begun, home: string): Store {
       headFile?.noteCommitted(head);
-      const { commits, read, isHeld } = engine;
+      const { commits, read, search, isHeld } = engine;
       const mask = (deps.mask ?? NO_MASK).text;
-      const rows: RowDeps = { ...deps, sql, instanceId, mask, write: commits.write, read, isHeld };
+      const rows: RowDeps = { ...deps, sql, instanceId, mask, write: commits.write, read, search, isHeld };
       let open = true;
       return {
         epoch,
@@ -218,9 +224,11 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
   const repair = options.indexCare?.repair ?? (() => false);
   const commits = createGroupCommit({ sql, log, noRoom: options.noRoom, repair });
   let open = true;
+  const read = createRead(() => open, repair);
   return {
     commits,
-    read: createRead(() => open, repair),
+    read,
+    search: options.searches?.search ?? ((run) => read(() => run(sql))),
     sizes: options.sizes,
     notices: () => [...options.notices(), ...(options.indexCare?.notices() ?? [])],
     advice: "Make room on the disk.",
@@ -229,6 +237,7 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
     async close(last) {
       open = false;
       options.closing();
+      await options.searches?.close(); // whoever closes the database last folds the log into it, and that has to be us
       options.indexCare?.[Symbol.dispose]();
       commits.close();
       return close(sql, commits, last);

@@ -21,6 +21,7 @@ import { prepareStateDirectory, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
 import { openAuditKey } from "./secret-files.ts";
+import { createSearches } from "./searches/searches.ts";
 import { sqliteSizes } from "./sizes.ts";
 import { createSql } from "./sqlite-sql.ts";
 import { assemble, type StoreDeps } from "./assemble.ts";
@@ -96,6 +97,7 @@ export async function openStore(deps: StoreDeps, { home, url, version, beside }:
       noRoom: () => noRoomIn(path),
       sizes: (signal) => sqliteSizes(file, signal),
       indexCare,
+      searches: createSearches({ clock: deps.clock, repair: indexCare.repair }, file),
       closing: () => integrity?.[Symbol.dispose](),
     });
     const { epoch, instanceId } = store;

@@ -85,6 +85,7 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
   const engine: Engine = {
     commits,
     read: reads.read,
+    search: (run) => reads.read(() => run(sql)),
     sizes: () => reads.read(() => postgresSizes(sql)),
     notices: () => [],
     advice: "The gateway tries again, with growing pauses.",

@@ -18,6 +18,8 @@ export interface RowDeps {
   /** Whether no other gateway can have taken over from this one. */
   isHeld(): boolean;
   read<T>(run: () => Steps<T>): Promise<T>;
+  /** For what may pass a great many rows: nothing else waits for it. It asks by the `sql` it is given. Throws `search_too_slow`. */
+  search<T>(run: (sql: Sql) => Steps<T>): Promise<T>;
   /** `run` may be run again from its beginning: it touches nothing but the database, or what does not mind. */
   write<T>(run: () => Steps<T>, when?: Synced): Promise<T>;
 }

@@ -1,10 +1,12 @@
 /** Sessions: what they are about, in order of activity, and the switch to an empty memory. Never lists by counting rows. */
 import type { SessionSummary } from "../../contracts/chat.ts";
 import type { AgentId, SessionKey } from "../../contracts/ids.ts";
+import type { Listed, Page } from "../../contracts/paging.ts";
 import type { SessionStore } from "../../contracts/store.ts";
 import type { Dialect } from "../dialect.ts";
 import type { SessionTable } from "../schema.ts";
-import type { Builder, Params } from "../sql.ts";
+import type { Builder, Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
 import { sql as raw } from "kysely";
 import { fromUsageColumns } from "./codec.ts";
 import { decodeCursor, pageOf, pageSize } from "./paging.ts";
@@ -28,7 +30,7 @@ const SUMMARY = [
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
 
 export function createSessions(deps: RowDeps): SessionStore {
-  const { sql, read, write, ids } = deps;
+  const { sql, read, search, write, ids } = deps;
   const byKey = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.selectFrom("sessions").select(SUMMARY).where("key", "=", p("key")),
   );
@@ -60,12 +62,7 @@ export function createSessions(deps: RowDeps): SessionStore {
         return row && toSummary(row);
       }),
     list: (filter, page) =>
-      read(function* () {
-        const limit = pageSize(page);
-        const after = page.cursor === undefined ? null : decodeCursor(page.cursor, ["number", "string"]);
-        const rows = yield* sql.all((db) => listQuery(db, sql.dialect, filter, after).limit(limit + 1));
-        return pageOf(rows, limit, toSummary, (last) => [last.last_activity_at, last.key]);
-      }),
+      filter.search ? search((apart) => list(apart, filter, page)) : read(() => list(sql, filter, page)),
     transcript: createTranscript(deps),
     remove: removal.remove,
     waiting: removal.waiting,
@@ -85,7 +82,14 @@ export function createSessions(deps: RowDeps): SessionStore {
   };
 }
 
-/** Walks the index by activity from the cursor on: the cost is the rows passed, not the rows there are. */
+function* list(sql: Sql, filter: Parameters<SessionStore["list"]>[0], page: Page): Steps<Listed<SessionSummary>> {
+  const limit = pageSize(page);
+  const after = page.cursor === undefined ? null : decodeCursor(page.cursor, ["number", "string"]);
+  const rows = yield* sql.all((db) => listQuery(db, sql.dialect, filter, after).limit(limit + 1));
+  return pageOf(rows, limit, toSummary, (last) => [last.last_activity_at, last.key]);
+}
+
+/** Walks the index by activity from the cursor on: the cost is the rows passed, not the rows there are. A search passes them all. */
 function listQuery(
   db: Builder,
   dialect: Dialect,
@@ -93,8 +97,10 @@ function listQuery(
   after: readonly unknown[] | null,
 ) {
   const { search, channel, agent, person, pinned, archived = search ? undefined : false, within } = filter;
-  let query = db.selectFrom("sessions").select(SUMMARY).orderBy("last_activity_at", "desc").orderBy("key", "desc");
-  if (after) query = query.where(raw<boolean>`(last_activity_at, key) < (${after[0]}, ${after[1]})`);
+  // a search may fit one row or none: reading the table as it lies is faster then than a jump from the index to each row
+  const lastActivity = search ? dialect.unindexed("last_activity_at") : raw.ref<number>("last_activity_at");
+  let query = db.selectFrom("sessions").select(SUMMARY).orderBy(lastActivity, "desc").orderBy("key", "desc");
+  if (after) query = query.where(raw<boolean>`(${lastActivity}, key) < (${after[0]}, ${after[1]})`);
   if (within) query = query.where(withinReach(dialect, "key", within));
   if (agent !== undefined) query = query.where("agent_id", "=", agent as AgentId);
   if (person !== undefined) query = query.where(dialect.unindexed("person"), "=", person);

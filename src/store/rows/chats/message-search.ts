@@ -31,12 +31,12 @@ const SOURCES = {
 } as const;
 type Role = keyof typeof SOURCES;
 
-export function createMessageSearch({ sql, read, mask }: RowDeps): SessionCare["searchMessages"] {
+export function createMessageSearch({ search, mask }: RowDeps): SessionCare["searchMessages"] {
   return (query, page) =>
-    read(function* () {
+    search(function* (sql) {
       const words = wordsOf(query.words);
       if (words.length === 0) return { items: [] };
-      return yield* search(sql, { query, words, page, mask });
+      return yield* findWords(sql, { query, words, page, mask });
     });
 }
 
@@ -48,7 +48,7 @@ interface Search {
 }
 
 /** Two walks through the index, newest first, merged by time. The cursor says how far each has come. */
-function* search(sql: Sql, { query, words, page, mask }: Search): Steps<Listed<MessageHit>> {
+function* findWords(sql: Sql, { query, words, page, mask }: Search): Steps<Listed<MessageHit>> {
   const limit = pageSize(page);
   const [said = NEWEST, replied = NEWEST] =
     page.cursor === undefined ? [] : (decodeCursor(page.cursor, ["number", "number"]) as number[]);

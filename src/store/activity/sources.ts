@@ -256,14 +256,15 @@ function turnTerms({ agent, person, channel }: ActivityFilter): readonly Term[] 
 function personOfTurn(turnId: RawBuilder<unknown>, person: string | undefined): readonly Term[] {
   if (person === undefined) return [];
   return [
-    raw<boolean>`exists (select 1 from inbox as said where said.turn_id = ${turnId} and said.sender = ${person})`,
+    raw<boolean>`exists (select 1 from inbox as said where said.turn_id = ${turnId} and coalesce(said.sender, '') = ${person})`,
   ];
 }
 
+/** `coalesce` keeps SQLite with the few messages of the turn: a channel has many. */
 function channelOfTurn(turnId: RawBuilder<unknown>, channel: string | undefined): readonly Term[] {
   if (channel === undefined) return [];
   return [
-    raw<boolean>`exists (select 1 from inbox as said where said.turn_id = ${turnId} and said.channel = ${channel})`,
+    raw<boolean>`exists (select 1 from inbox as said where said.turn_id = ${turnId} and coalesce(said.channel, '') = ${channel})`,
   ];
 }
 

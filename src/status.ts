@@ -72,7 +72,7 @@ export function createStatus(
       backup: about.backup(),
       uptimeMs: Math.round(deps.clock.elapsed() - startedAt),
       model: { name: model, demo: model === DEMO_MODEL },
-      channels: deps.channels.health().map((one) => ({ ...one, detail: deps.mask.text(one.detail) })),
+      channels: deps.channels.health().map(({ id, ok, detail }) => ({ id, ok, detail: deps.mask.text(detail) })),
       pool,
       agentTrouble: trouble === null ? null : deps.mask.text(trouble),
       sandbox,

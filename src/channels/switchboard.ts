@@ -8,6 +8,8 @@ export interface ChannelHealth {
   readonly id: string;
   readonly ok: boolean;
   readonly detail: string;
+  /** Absent: there is none. */
+  readonly account?: string;
 }
 
 const AWAY = { kind: "refused", because: "This chat's account is not connected right now." } as const;
@@ -40,7 +42,10 @@ export function createSwitchboard(id: string, open: readonly OpenChannel[], trou
 /** One line for each account; one for the platform when it has none. */
 export function healthOf(id: string, open: readonly OpenChannel[], trouble: string | null): readonly ChannelHealth[] {
   if (open.length === 0) return [{ id, ok: false, detail: trouble ?? "no account is configured" }];
-  return open.map((channel) => ({ id: open.length === 1 ? id : `${id}/${channel.account}`, ...healthIn(channel) }));
+  return open.map((channel) => {
+    const { account } = channel;
+    return { id: open.length === 1 ? id : `${id}/${account}`, account, ...healthIn(channel) };
+  });
 }
 
 /** A channel that cannot even say how it is, is not well. */

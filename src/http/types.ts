@@ -98,6 +98,8 @@ interface PeopleDeps {
   readonly policyOf: AccessPolicies["policyOf"];
   /** No stranger can write to it. */
   isOwnChannel(channel: string): boolean;
+  /** The account behind a line of the status. */
+  accountOf(id: string): string;
   /** Where a message would go, and why. */
   explainRoute(facts: RouteFacts): Pick<Explanation, "verdict" | "considered">;
 }

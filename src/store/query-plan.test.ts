@@ -80,7 +80,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.messages.find(where, "t1:0");
   await store.messages.find(where, "12345");
   await store.messages.platformIds("in1");
-  for (const account of ["main", undefined]) await store.messages.traffic("webchat", account);
+  await store.messages.traffic("webchat", "main");
   await store.messages.idOf(HERE, "12345");
   await store.messages.mark("in1", { pinned: true }, 1);
   await store.messages.mark("t1:0", { reactions: ["👍"] }, 1);
@@ -307,4 +307,14 @@ test("turns that failed or were stopped are found among many others without walk
     ["SEARCH turns USING INDEX turns_failed (seq<?)"],
     ["SEARCH turns USING INDEX turns_aborted (seq<?)"],
   ]);
+});
+
+test("messages of an account are walked for the newest of them, and by no other question about a channel", async () => {
+  using db = new Database(":memory:");
+  migrate(db, 0);
+  const walking = (await statementsUsed(db)).filter((text) =>
+    planOf(db, text).some((step) => step.includes("by_account")),
+  );
+  expect(walking.length).toBe(2);
+  expect(walking.filter((text) => !text.includes("(channel || '/' || account)"))).toEqual([]);
 });

@@ -96,6 +96,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         keys: people.keys,
         policyOf: people.policies.policyOf,
         isOwnChannel: core.channels.isOwn,
+        accountOf: (id) => core.channels.health().find((one) => one.id === id)?.account ?? "default",
         explainRoute: (facts) => explainRoute(config(), facts, people.policies, people.grants.current()),
       },
       tools: { ...tools, mcp },

@@ -21,7 +21,7 @@ export interface ChannelAccessCard {
   readonly groups: number;
 }
 
-/** What passed last over a channel, or over one of its accounts. */
+/** What passed last over an account. */
 export interface ChannelTraffic {
   readonly lastReceived: ChannelCard["lastReceived"];
   readonly lastSent: number | null;

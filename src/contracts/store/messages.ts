@@ -17,8 +17,8 @@ export interface MessageStore {
   idOf(to: ChatAddress, platformId: string): Promise<string | null>;
   /** Notes the assistant's reactions, and whether it is pinned. As the message is shown now; null: there is none. */
   mark(id: string, marks: MessageMarks, at: number): Promise<TranscriptItem | null>;
-  /** Over this channel, or over one account of it. */
-  traffic(channel: string, account?: string): Promise<ChannelTraffic>;
+  /** Over this account of a channel. */
+  traffic(channel: string, account: string): Promise<ChannelTraffic>;
   /** As it is shown now; null: there is none, or it was deleted. */
   item(id: string): Promise<TranscriptItem | null>;
   /** What was said in a session, newest page first, inside a page oldest first. Null: no message has the id `before`. */

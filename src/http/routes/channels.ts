@@ -16,10 +16,11 @@ export function channelRoutes(deps: Pick<HttpDeps, "store" | "people" | "operati
       async handle() {
         const lost = (await deps.store.outbox.list("dead", { limit: MAX_LOST })).items;
         const cardOf = async ({ id, ok, detail }: Pick<ChannelCard, "id" | "ok" | "detail">): Promise<ChannelCard> => {
-          const [channel = id, account] = id.split("/");
-          const { dm, group, requireMention, groups } = deps.people.policyOf(channel, account ?? "default");
+          const [channel = id] = id.split("/");
+          const account = deps.people.accountOf(id);
+          const { dm, group, requireMention, groups } = deps.people.policyOf(channel, account);
           const own = deps.people.isOwnChannel(channel);
-          const last = lost.find(({ to }) => to.channel === channel && (account ?? to.account) === to.account);
+          const last = lost.find(({ to }) => to.channel === channel && to.account === account);
           const { lastReceived, lastSent } = await deps.store.messages.traffic(channel, account);
           return {
             id,

@@ -111,6 +111,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
         () => false,
       ).policyOf,
       isOwnChannel: () => true,
+      accountOf: () => "default",
       explainRoute: () => ({ verdict: { kind: "refuse", because: "x", tell: "nothing", say: "No." }, considered: [] }),
     },
     tools: {

@@ -88,6 +88,14 @@ test.each(["risky", "safe"] as const)(
   },
 );
 
+test("a part that no send was announced of is left as it is while the gateway is not sure of its hold", async () => {
+  await using world = await outboxWorld({ repeat: "safe" }, () => ({}));
+  world.held = false;
+  await world.reply("a", ["one"]);
+  await world.clock.advance(5_000);
+  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending", because: null });
+});
+
 test("a gateway that froze after it had announced a send takes the announcement back, and the try does not count", async () => {
   await using world = await outboxWorld(RISKY, () => ({}));
   world.tamper((store) => ({

@@ -297,6 +297,16 @@ test.each<[number, OutboxState]>([
   },
 );
 
+test("a reply whose answer was lost is in doubt at once where such messages are held, and its chat does not wait for a pause", async () => {
+  await using world = await outboxWorld(ABOUT.risky, mixed());
+  await world.reply("a", ["lost"]);
+  const state = async () => {
+    await world.clock.advance(0);
+    return world.rows()["turn_1:0"]?.state;
+  };
+  await waitFor("the end of the part", state, (seen) => seen === "ambiguous", { withinMs: 3_000 });
+});
+
 test("a long doubt that a channel reports is stored shortened", async () => {
   await using world = await outboxWorld({ repeat: "risky" }, () => ({ doubt: "x".repeat(2_000) }));
   await world.reply("a", ["one"]);

@@ -32,6 +32,7 @@ const REACT: MessageAction = { kind: "react", emoji: ["👍"], remove: false };
 function world(found: StoredMessage | null, about: Partial<Channel> = {}) {
   const clock = createFakeClock();
   const steps: unknown[] = [];
+  const items: TranscriptItem[] = [];
   const state = { found, result: { kind: "done" } as ActionResult, results: [] as ActionResult[], item: true };
   const ask = async (what: string, { messageId }: MessageTarget, ...more: unknown[]): Promise<ActionResult> => {
     steps.push([what, messageId, ...more]);
@@ -55,7 +56,9 @@ function world(found: StoredMessage | null, about: Partial<Channel> = {}) {
     clock,
     events: {
       emit(_name, data) {
-        if ("item" in data) steps.push(["shown", data.item.id, data.item.deleted ? "deleted" : data.item.text]);
+        if (!("item" in data)) return;
+        items.push(data.item);
+        steps.push(["shown", data.item.id, data.item.deleted ? "deleted" : data.item.text]);
       },
     },
     messages: {
@@ -84,7 +87,7 @@ function world(found: StoredMessage | null, about: Partial<Channel> = {}) {
     const acting = messages.act({ ...PLACE, messageId: found?.id ?? "none" }, action, signal);
     return waitForEnd("the end of the action", acting, { withinMs: 2_000 });
   };
-  return { clock, steps, state, messages, act };
+  return { clock, steps, items, state, messages, act };
 }
 
 const refusal = (words: string) => ({ kind: "refused", because: expect.stringContaining(words) }) as const;
@@ -188,6 +191,13 @@ test("a message that has no place in the transcript any more is shown to nobody"
   here.state.item = false;
   expect((await here.act(PIN)).kind).toBe("done");
   expect(here.steps.map((step) => (step as string[])[0])).toEqual(["pin", "marked"]);
+});
+
+test("a deleted message keeps its place in the transcript: it is shown without text at the time it was said", async () => {
+  const here = world(OURS);
+  await here.act(DELETE);
+  const gone = { id: "t1:0", role: "assistant", text: "", at: 5, turnId: "t1" as TurnId, deleted: true } as const;
+  expect(here.items).toEqual([gone]);
 });
 
 test("all messages of a long reply are deleted; one that the platform has no more does not make it a failure", async () => {

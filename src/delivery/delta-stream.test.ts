@@ -67,11 +67,12 @@ describe("streamed text", () => {
     expect(shown).toEqual(["a", "b"]);
   });
 
-  test("shows nothing after the turn is over", async () => {
+  test("shows nothing after the turn is over, and waits no longer", async () => {
     const { clock, shown, over, stream } = fixture();
     stream.push("a");
     stream.push("b");
     over.abort();
+    expect(clock.pending()).toBe(0);
     await clock.advance(100);
     expect(shown).toEqual(["a"]);
   });

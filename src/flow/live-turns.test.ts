@@ -1,7 +1,7 @@
 /** Calls of a running turn as they are shown: what an agent tells, and what only the gate knows. */
 import { describe, expect, test } from "bun:test";
 import type { GatewayEvents } from "../contracts/events.ts";
-import type { Principal, TurnId } from "../contracts/ids.ts";
+import type { InboxId, Principal, TurnId } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
 import { secret } from "../kit/secret.ts";
 import { createEvents, createRedactor } from "../observe/index.ts";
@@ -86,6 +86,7 @@ describe("the duration of a call does not include the wait for an approval,", ()
   test("when the question overtakes the agent's word that it begins the call", async () => {
     const fx = world();
     fx.events.emit("approval", { ...ASKED, callId: "c2", decision: null });
+    await fx.clock.advance(2);
     fx.writer.toolStarted({ callId: "c2", tool: "bash", input: {} });
     expect(fx.now()).toEqual(["running", "pending"]);
     await fx.clock.advance(60_000);
@@ -120,12 +121,52 @@ test("a call that was rejected is blocked and not failed, whatever the agent rea
   }
 });
 
-test("a call that was rejected before the agent's word of it was read is blocked too", () => {
-  const { events, writer, shown } = world();
-  events.emit("tool_refused", { ...CALL, callId: "c2", status: "blocked" });
-  writer.toolStarted({ callId: "c2", tool: "bash", input: {} });
-  writer.toolEnded({ callId: "c2", ...ANSWER });
-  expect(shown).toEqual(["running", "running", "blocked"]);
+test.each(["blocked", "error"] as const)(
+  "a call that was rejected as %s ends so, before and after the agent's word that it begins",
+  (status) => {
+    const { events, writer, shown } = world();
+    events.emit("tool_refused", { ...CALL, callId: "c2", status });
+    writer.toolStarted({ callId: "c2", tool: "bash", input: {} });
+    writer.toolEnded({ callId: "c2", isError: false, output: "fine" });
+    expect(shown).toEqual(["running", "running", status]);
+    events.emit("tool_refused", { ...CALL, status });
+    events.emit("tool_refused", { ...CALL, status }); // told once
+    writer.toolEnded({ callId: "c1", isError: false, output: "fine" });
+    expect(shown.slice(3)).toEqual([status, status]);
+  },
+);
+
+test("the end of a call that never began is shown to nobody", () => {
+  const { writer, shown, now } = world();
+  writer.toolEnded({ callId: "c9", ...ANSWER });
+  expect([shown, now()]).toEqual([["running"], ["running"]]);
+});
+
+test("messages that join a running turn are part of what a page sees that comes later", () => {
+  const { live, writer } = world();
+  writer.joined(["in_1", "in_2"] as InboxId[]);
+  writer.joined(["in_3"] as InboxId[]);
+  expect(live.snapshot(SESSION)?.inboxIds as string[] | undefined).toEqual(["in_1", "in_2", "in_3"]);
+});
+
+test("the wait of a turn is shown without secrets until the turn says or does something again", () => {
+  const { events, live, writer } = world();
+  const told: unknown[] = [];
+  events.on("turn.waiting", ({ until, text }) => void told.push({ until, text }));
+  const waiting = { until: 5, text: "for [redacted]" };
+  const goesOn = [
+    () => writer.text("Here it is."),
+    () => writer.toolStarted({ callId: "c2", tool: "bash", input: {} }),
+  ];
+  for (const goOn of goesOn) {
+    writer.waiting({ until: 5, text: `for ${SECRET}` });
+    expect(live.snapshot(SESSION)?.waiting).toEqual(waiting);
+    writer.text(""); // says nothing
+    expect(live.snapshot(SESSION)?.waiting).toEqual(waiting);
+    goOn();
+    expect(live.snapshot(SESSION)).not.toHaveProperty("waiting");
+  }
+  expect(told).toEqual([waiting, waiting]);
 });
 
 test("news of other turns and other calls change nothing, and a failure stays a failure", () => {
@@ -243,10 +284,42 @@ describe("the progress of a running tool", () => {
   });
 
   test("is not shown for calls that never began or say nothing", () => {
-    const { says, reports } = following();
+    const { clock, says, reports } = following();
     says("text", "c9");
+    expect(clock.pending()).toBe(0);
     says(" \n ");
     expect(reports).toEqual([]);
+  });
+
+  test("is not shown when the first of it comes after the turn is over", () => {
+    const { writer, says, reports } = following();
+    writer.close();
+    says("one");
+    expect(reports).toEqual([]);
+  });
+
+  test("is told once for as long as it stays the same", async () => {
+    const { clock, says, reports } = following();
+    for (const line of ["one", "one", "two"]) {
+      says(line);
+      await clock.advance(2 * PROGRESS_EVERY_MS);
+    }
+    expect(reports).toEqual(["one", "two"]);
+  });
+
+  test("is cut between characters", () => {
+    const { says, reports } = following();
+    says(`${"x".repeat(MAX_PROGRESS_CHARS - 1)}🌍`);
+    expect(reports[0]?.isWellFormed()).toBe(true);
+  });
+
+  test.each([
+    ["the ope", "the ope"],
+    ["the oper", "the"],
+  ])("that ends in what may begin a secret (%s) is shown as: %s", (text, expected) => {
+    const { says, reports } = following();
+    says(text);
+    expect(reports).toEqual([expected]);
   });
 });
 

@@ -401,6 +401,7 @@ describe("the task of a webhook", () => {
       ["task", "Say why.", OWNER],
       ["news", "1", OWNER],
     ]);
+    expect(new Set(w.told.map(([{ id }]) => id)).size).toBe(2); // an id is stored once: with the same one the text would be lost
   });
 
   test.each(["build", "tasked"])("that cannot be stored begins nothing (%s)", async (hook) => {

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { checkConfigText, type TelegramConfig } from "../../config/index.ts";
 import type { OpenChannel } from "../../contracts/channels/platform.ts";
 import { systemClock } from "../../kit/clock.ts";
+import { deferred } from "../../kit/deferred.ts";
 import { secret } from "../../kit/secret.ts";
 import { channelBench } from "../../testing/channels/channel-bench.ts";
 import { eventually, passing } from "../../testing/contracts/channel-contract.ts";
@@ -113,6 +114,29 @@ describe("a webhook", () => {
     await world.close();
     expect((await call(late, "s3cret", update))?.status).toBe(503);
     expect(world.bench.stored).toEqual([]);
+  });
+
+  test("that comes before the bot knows its own name is not taken, so that Telegram brings it again", async () => {
+    await using bench = await channelBench();
+    await using api = await startFakeBotApi(bench.clock);
+    const named = deferred<void>();
+    api.misbehave("getMe", { kind: "late", until: named.promise });
+    const webhookSecret = secret("s3cret");
+    const config = settings({
+      mode: "webhook",
+      webhookUrl: "https://bot.example.org",
+      webhookSecret,
+      apiRoot: api.apiRoot,
+    });
+    const [channel] = await createTelegram(config).open(bench.deps, NEVER);
+    if (!channel) throw new Error("no account");
+    await using _channel = channel;
+    await api.until("it asks for its name", () => api.count("getMe") > 0);
+    expect((await call({ channel }, "s3cret", update))?.status).toBe(503);
+    expect(bench.stored).toEqual([]);
+    named.resolve();
+    await eventually("it knows its name", () => channel.health().ok);
+    expect((await call({ channel }, "s3cret", update))?.status).toBe(200);
   });
 
   test("that Telegram could not be told is told again, and is not well meanwhile", async () => {

@@ -5,14 +5,17 @@ import type { Principal, SessionKey } from "../../contracts/ids.ts";
 import type { PendingApproval } from "../../contracts/tools/approval.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { channelBench } from "../../testing/channels/channel-bench.ts";
+import { passing } from "../../testing/contracts/channel-contract.ts";
 import { type FakeBotApi, startFakeBotApi } from "../../testing/telegram/fake-bot-api.ts";
 import { FRIEND, pressed, said, STRANGER } from "../../testing/telegram/people.ts";
 import { settings, type TelegramWorld, telegramWorld } from "../../testing/telegram/telegram-world.ts";
-import { waitForEnd } from "../../testing/wait-for.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { createTelegram } from "./index.ts";
 
 const NEVER = new AbortController().signal;
 const FOR_LONG = 1_000;
+/** Longer than an account waits for the next piece of an album. */
+const ALBUM_MS = 5_000;
 const SOON = { withinMs: 2_000 };
 
 /** Calls of these methods hang until the test is over. */
@@ -82,6 +85,34 @@ test.each(WORK)("an account that closes gives up %s (%s)", async (_what, method,
   using _hanging = hanging(world.api, method);
   begin(world);
   await world.api.until("the call", () => world.api.count(method) > before);
+  await waitForEnd("the end of the account", world.close(), SOON);
+});
+
+const piece = (messageId: number) =>
+  said({
+    by: FRIEND,
+    messageId,
+    more: { media_group_id: "album", photo: [{ file_id: "voice-1", width: 1, height: 1 }] },
+  });
+
+test("an account that closes while an album may still grow takes nothing in after that, and the next one takes it in whole", async () => {
+  await using world = await telegramWorld();
+  const { bench } = world;
+  const ids = [7, 8].map((messageId) => world.happens(piece(messageId)));
+  const noted = async () => (await bench.deps.facts.get("telegram", "default", "albums")) ?? "";
+  await waitFor("both pieces are noted", noted, (text) => ids.every((id) => text.includes(String(id))), SOON);
+  await world.close();
+  await bench.clock.advance(ALBUM_MS);
+  expect([bench.stored.length, bench.clock.pending()]).toEqual([0, 0]);
+  await world.reopen();
+  await passing(bench, "the album is stored", () => bench.stored.length === 1);
+});
+
+test("an account that closes gives up the files of an album", async () => {
+  await using world = await telegramWorld();
+  using _hanging = hanging(world.api, "getFile");
+  for (const messageId of [7, 8]) world.happens(piece(messageId));
+  await passing(world.bench, "a file is asked for", () => world.api.count("getFile") > 0);
   await waitForEnd("the end of the account", world.close(), SOON);
 });
 

@@ -34,8 +34,9 @@ import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNodeRow, createNodes, type NodeIdentity } from "./rows/nodes.ts";
 import { createNotes } from "./rows/notes/notes.ts";
-import { createClaimTakeover, createOutbox } from "./rows/outbox.ts";
+import { createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
+import { createTakeover } from "./rows/ownership.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createRetention } from "./rows/retention/retention.ts";
 import { createResponses } from "./rows/responses.ts";
@@ -137,9 +138,9 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
   const instanceId = deps.ids.next("gateway") as InstanceId;
   const starts = createStarts(sql);
   const node = createNodeRow(sql, instanceId);
-  const endForgotten = createForgotten(sql, chain);
-  const endOpenApprovals = createOpenApprovalsEnd(sql, audit);
-  const takeOverClaims = createClaimTakeover(sql, instanceId);
+  const endForgotten = createForgotten({ sql, instanceId }, chain);
+  const endOpenApprovals = createOpenApprovalsEnd({ sql, instanceId }, audit);
+  const takeOver = createTakeover(sql, instanceId);
   return {
     instanceId,
     /** Throws `store_taken`. */
@@ -148,7 +149,7 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
       const epoch = yield* starts.begin();
       yield* endForgotten();
       yield* endOpenApprovals(deps.clock.now());
-      yield* takeOverClaims();
+      yield* takeOver();
       return { epoch, head: yield* chain.head() };
     },
     open(engine: Engine, { epoch, head }: Begun, home: string): Store {

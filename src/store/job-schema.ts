@@ -1,7 +1,7 @@
 /** The tables of jobs as types; part of schema.ts, which names them. */
 import type { Generated } from "kysely";
 import type { AlertKind, Job, RunStatus } from "../contracts/automation/job.ts";
-import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { AgentId, InstanceId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 
 /** SQLite has no boolean. */
 type Flag = 0 | 1;
@@ -54,6 +54,8 @@ export interface JobRunTable {
   turn_id: TurnId | null;
   retry_at: number | null;
   written_at: number;
+  /** The gateway that runs it. */
+  node: InstanceId | null;
 }
 
 export interface DeadFileTable {

@@ -38,6 +38,7 @@ import { retention } from "./migrations/038-retention.ts";
 import { nodes } from "./migrations/039-nodes.ts";
 import { activity } from "./migrations/040-activity.ts";
 import { channelTraffic } from "./migrations/041-channel-traffic.ts";
+import { owners } from "./migrations/042-owners.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -79,6 +80,7 @@ const MIGRATIONS: readonly Migration[] = [
   nodes,
   activity,
   channelTraffic,
+  owners,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -5,9 +5,9 @@ import type { SystemEvent } from "../contracts/automation/system-event.ts";
 import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
+import type { ApprovalTable, GrantTable } from "./rows/approval-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
 import type { NodeTable } from "./rows/nodes.ts";
@@ -144,6 +144,8 @@ export interface InboxTable {
   edited_at: number | null;
   own_reactions: string | null; // JSON; the assistant's
   pinned_at: number | null;
+  /** The gateway whose queue it is in. */
+  node: InstanceId | null;
 }
 
 export interface TurnTable {
@@ -169,6 +171,8 @@ export interface TurnTable {
   crashes: Generated<number>;
   /** A process of the gateway is working on it, or was when it died. */
   at_work: Generated<Flag>;
+  /** The gateway that works on it, or took it over. */
+  node: InstanceId | null;
 }
 
 export interface OutboxTable {
@@ -247,6 +251,8 @@ export interface ToolCallTable {
   reply: string | null; // JSON
   /** What was asked for, where it is not `input`. */
   asked: string | null; // JSON
+  /** The gateway that runs it. */
+  node: InstanceId | null;
 }
 
 /** Where the chain of tool calls begins and ends. `mac`: only the gateway could have written it. */
@@ -367,33 +373,4 @@ export interface TaskTable {
   place: number;
   created_at: number;
   completed_at: number | null;
-}
-
-export interface ApprovalTable {
-  seq: Generated<number>;
-  id: string;
-  hash: string;
-  tool: string;
-  call_id: string;
-  because: string;
-  session_key: SessionKey;
-  turn_id: TurnId;
-  agent_id: AgentId;
-  principal: Principal;
-  role: Role;
-  asked_at: number;
-  expires_at: number;
-  /** Null: open. */
-  decision: ApprovalEnd["decision"] | null;
-  decided_by: Principal | null;
-  decided_at: number | null;
-  input: string; // JSON
-}
-
-/** A tool that need not ask again in a conversation. */
-export interface GrantTable {
-  session_key: SessionKey;
-  tool: string;
-  given_by: Principal;
-  at: number;
 }

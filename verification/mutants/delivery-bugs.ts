@@ -265,11 +265,19 @@ const CLAIM_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A start leaves the claims of the gateway before it.",
-    file: "src/store/rows/outbox.ts",
-    in: "createClaimTakeover",
+    file: "src/store/rows/ownership.ts",
+    in: "createTakeover",
     find: '.where("claimed_by", "is not", null)',
     replace: '.where("claimed_by", "is", null)',
     tests: rows,
+  },
+  {
+    what: "A start leaves the responses that a gateway had begun which is gone.",
+    file: "src/store/rows/ownership.ts",
+    in: "createTakeover",
+    find: "yield* responses.run({ me });",
+    replace: "void responses;",
+    tests: ["src/store/postgres/ownership.test.ts"],
   },
   {
     what: "A part is sent although another gateway has claimed it.",

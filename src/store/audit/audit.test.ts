@@ -144,7 +144,7 @@ describe("the record of tool calls", () => {
     ],
     [
       "a call copied",
-      "insert into tool_calls select 99, 'z', 'z', 'z', turn_id, session_key, principal, tool, origin, path, params_hash, idempotent, status, ms, at, intent_no, intent_hash, end_no, end_hash, input, output, reply, asked from tool_calls where seq = 5",
+      "insert into tool_calls select 99, 'z', 'z', 'z', turn_id, session_key, principal, tool, origin, path, params_hash, idempotent, status, ms, at, intent_no, intent_hash, end_no, end_hash, input, output, reply, asked, node from tool_calls where seq = 5",
     ],
     [
       "the order of two calls exchanged",

@@ -1,14 +1,15 @@
 /** Approvals of tool calls: the first decision ends one. A grant for a conversation ends with that conversation. */
 import { sql as raw } from "kysely";
-import type { SessionKey } from "../../contracts/ids.ts";
+import type { InstanceId, SessionKey } from "../../contracts/ids.ts";
 import type { ApprovalEnd, ApprovalStore, AskedApproval, EndedApproval } from "../../contracts/store/approvals.ts";
 import type { NewAuditEntry } from "../../contracts/store/tool-calls.ts";
 import { type AuditLog, createAuditedWrite } from "../audit/entries.ts";
-import type { ApprovalTable, GrantTable } from "../schema.ts";
+import type { ApprovalTable, GrantTable } from "./approval-tables.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { decodeJson, encodeJson } from "./codec.ts";
 import { fromColumns, toColumns } from "./named-columns.ts";
+import { isLeft } from "./ownership.ts";
 import { numberBefore, pageOf, pageSize } from "./paging.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { newValues } from "./terms.ts";
@@ -24,7 +25,7 @@ const ASKED = [
 ] as const satisfies readonly (keyof ApprovalTable)[];
 type NewRow = Pick<ApprovalTable, (typeof ASKED)[number] | "input">;
 
-export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLog): ApprovalStore {
+export function createApprovalRows({ sql, read, write, instanceId: me }: RowDeps, audit: AuditLog): ApprovalStore {
   const { granted, add, open, end, grant, list, prune } = statements(sql);
   const writeAudited = createAuditedWrite(write, audit);
   return {
@@ -34,7 +35,7 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
       }),
     async put(asked) {
       await writeAudited(function* () {
-        yield* add.run({ ...toColumns(ASKED, asked), input: encodeJson(asked.input) });
+        yield* add.run({ ...toColumns(ASKED, asked), input: encodeJson(asked.input), node: me });
         return yield* audit.append(askedEntry(asked));
       });
     },
@@ -58,20 +59,28 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
   };
 }
 
-/** Ends approvals that the previous process left open, because no call waits for them any more. Runs inside the transaction of the start. */
-export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) => Steps<void> {
-  const open = sql.prepare((db) =>
-    db.selectFrom("approvals").select(["id", "session_key", "tool"]).where("decision", "is", null),
+/** Ends approvals of gateways that are gone, because no call waits for them any more. Runs inside the transaction of the start. */
+export function createOpenApprovalsEnd(
+  { sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">,
+  audit: AuditLog,
+): (at: number) => Steps<void> {
+  const open = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+    db
+      .selectFrom("approvals")
+      .select(["id", "session_key", "tool"])
+      .where("decision", "is", null)
+      .where(isLeft(p("me"))),
   );
-  const expire = sql.prepare((db, p: Params<{ at: number }>) =>
+  const expire = sql.prepare((db, p: Params<{ at: number; me: InstanceId }>) =>
     db
       .updateTable("approvals")
       .set({ decision: raw.lit("expired"), decided_at: p("at") })
-      .where("decision", "is", null),
+      .where("decision", "is", null)
+      .where(isLeft(p("me"))),
   );
   return function* (at) {
-    const left = yield* open.all({});
-    yield* expire.run({ at });
+    const left = yield* open.all({ me });
+    yield* expire.run({ at, me });
     for (const question of left)
       yield* audit.append(endedEntry(question.id, question, { decision: "expired", by: null, at }));
   };
@@ -96,7 +105,9 @@ function statements(sql: Sql) {
         .where("session_key", "=", p("sessionKey"))
         .where("tool", "=", p("tool")),
     ),
-    add: sql.prepare((db, p: Params<NewRow>) => db.insertInto("approvals").values(p.row(...ASKED, "input"))),
+    add: sql.prepare((db, p: Params<NewRow & Pick<ApprovalTable, "node">>) =>
+      db.insertInto("approvals").values(p.row(...ASKED, "input", "node")),
+    ),
     open: sql.prepare((db, p: Params<{ id: string }>) =>
       db
         .selectFrom("approvals")

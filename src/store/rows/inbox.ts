@@ -1,6 +1,7 @@
 /** Accepted messages: each stored once, with its session, before anybody is told that it was received. */
 import type { InboundMessage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
+import type { InstanceId } from "../../contracts/ids.ts";
 import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/store.ts";
 import type { Log } from "../../kit/log.ts";
 import type { InboxTable, SessionTable, TurnTable } from "../schema.ts";
@@ -17,7 +18,7 @@ import { searchTextOf, titleOf } from "./one-line.ts";
 import { originOf, toOriginColumns } from "./origin-columns.ts";
 import { greater } from "./terms.ts";
 
-export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
+export function createInbox({ sql, read, write, log, ids, instanceId: me }: RowDeps): InboxStore {
   const queries = createQueries(sql);
   const overflow = createOverflow(sql);
   const platformIds = createPlatformIds(sql);
@@ -55,7 +56,7 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
   return {
     accept: (row) =>
       write(function* () {
-        if ((yield* queries.add.run(toColumns(row))) === 0) return yield* knownAs(row.message);
+        if ((yield* queries.add.run({ ...toColumns(row), node: me })) === 0) return yield* knownAs(row.message);
         yield* platformIds.note(row.id, row.message.address, row.message.messageIds ?? []);
         const mode = yield* touchSession(row);
         const hidden = row.overflow ? yield* overflow.hideOldest(row, row.overflow.maxShown) : null;
@@ -64,7 +65,7 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
     unfinished: () =>
       read(function* () {
         const hidden = yield* overflow.countHidden();
-        return (yield* queries.unfinished.all({})).map((row) => toUnfinished(row, hidden, log));
+        return (yield* queries.unfinished.all({ me })).map((row) => toUnfinished(row, hidden, log));
       }),
     rewrite: (id, text, at) =>
       write(function* () {
@@ -112,7 +113,7 @@ function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "titl
 const NEW_MESSAGE = [
   ...["id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread", "event_id"],
   ...["fingerprint", "scope", "sender", "sender_name", "text", "quoted", "attachments", "mentioned", "received_at"],
-  ...["overflow", "origin", "begun_by"],
+  ...["overflow", "origin", "begun_by", "node"],
 ] as const satisfies readonly (keyof InboxTable)[];
 type InboxColumns = Pick<Selectable<InboxTable>, (typeof NEW_MESSAGE)[number]>;
 
@@ -201,7 +202,7 @@ function createQueries(sql: Sql) {
         .onConflict((conflict) => conflict.columns(["channel", "account", "event_id"]).doNothing()),
     ),
     // The plus keeps SQLite from walking the whole table in order: few rows are open, so finding and sorting those is cheap.
-    unfinished: sql.prepare((db) =>
+    unfinished: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
       db
         .selectFrom("inbox")
         .leftJoin("turns", "turns.id", "inbox.turn_id")
@@ -210,12 +211,13 @@ function createQueries(sql: Sql) {
         .select(["turns.attempt", "turns.unsafe", "turns.crashes", "sessions.queue_mode"])
         .where("inbox.done", "=", raw.lit(0))
         .where("inbox.overflow", "<", raw.lit(2))
+        .where("inbox.node", "=", p("me"))
         .orderBy(sql.dialect.unindexed("inbox.seq")),
     ),
   };
 }
 
-function toColumns(row: NewInboxRow): InboxColumns {
+function toColumns(row: NewInboxRow): Omit<InboxColumns, "node"> {
   const { message } = row;
   const begun = toOriginColumns(message.origin);
   return {

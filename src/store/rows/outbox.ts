@@ -163,20 +163,6 @@ function reading(sql: Sql) {
   };
 }
 
-/** Makes the claims of earlier gateways those of this one. */
-export function createClaimTakeover(sql: Sql, instanceId: InstanceId): () => Steps<void> {
-  const takeOver = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
-    db
-      .updateTable("outbox")
-      .set({ claimed_by: p("me") })
-      .where("ended_at", "is", null)
-      .where("claimed_by", "is not", null),
-  );
-  return function* () {
-    yield* takeOver.run({ me: instanceId });
-  };
-}
-
 function marking(sql: Sql) {
   /** No other gateway has claimed it since this one did. */
   const isOurs = (p: Params<{ me: InstanceId }>) => (eb: ExpressionBuilder<Tables, "outbox">) =>

@@ -1,6 +1,6 @@
 /** Responses of programs: found by their id and owner, followed back along their conversation, taken away a conversation at a time. */
 import { sql as raw } from "kysely";
-import type { Principal } from "../../contracts/ids.ts";
+import type { InstanceId, Principal } from "../../contracts/ids.ts";
 import type { ResponseShare, ResponseStore, StoredResponse } from "../../contracts/store/responses.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -17,6 +17,8 @@ export interface ResponseTable {
   chars: number;
   said: string; // JSON
   body: string; // JSON
+  /** The gateway that works on it. */
+  node: InstanceId | null;
 }
 
 interface Owned {
@@ -24,14 +26,14 @@ interface Owned {
   readonly principal: Principal;
 }
 
-export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
+export function createResponses({ sql, read, write, instanceId: me }: RowDeps): ResponseStore {
   const { add, byId, drop, open } = statements(sql);
   const retention = createRetention(sql);
   // by person, what is stored at most: what is replaced or taken away meanwhile is still counted, until it is counted anew
   const stored = new Map<Principal, Amount>();
   return {
     async put(response, share) {
-      const row = toRow(response);
+      const row = { ...toRow(response), node: me };
       const { principal } = row;
       await write(function* () {
         const before = stored.get(principal) ?? (yield* retention.amount(principal));
@@ -65,10 +67,14 @@ export function createResponses({ sql, read, write }: RowDeps): ResponseStore {
       }),
     open: () =>
       read(function* () {
-        return (yield* open.all({})).map(toResponse);
+        return (yield* open.all({ me })).map(toResponse);
       }),
     prune: (before) => write(() => retention.prune(before)),
   };
+}
+
+interface Mine {
+  readonly me: InstanceId;
 }
 
 function statements(sql: Sql) {
@@ -76,7 +82,7 @@ function statements(sql: Sql) {
     add: sql.prepare((db, p: Params<ResponseTable>) =>
       db
         .insertInto("responses")
-        .values(p.row("id", "principal", "chain", "previous", "created_at", "ended", "chars", "said", "body"))
+        .values(p.row("id", "principal", "chain", "previous", "created_at", "ended", "chars", "said", "body", "node"))
         .onConflict((conflict) =>
           conflict.column("id").doUpdateSet(({ ref }) => ({
             ended: ref("excluded.ended"),
@@ -93,8 +99,8 @@ function statements(sql: Sql) {
       db.deleteFrom("responses").where("id", "=", p("id")).where("principal", "=", p("principal")),
     ),
     // as a literal: a bound value does not meet the index of those that are open
-    open: sql.prepare((db, _p: Params<object>) =>
-      db.selectFrom("responses").selectAll().where("ended", "=", raw.lit(0)),
+    open: sql.prepare((db, p: Params<Mine>) =>
+      db.selectFrom("responses").selectAll().where("ended", "=", raw.lit(0)).where("node", "=", p("me")),
     ),
   };
 }
@@ -174,7 +180,15 @@ function createRetention(sql: Sql) {
   };
 }
 
-function toRow({ id, principal, chain, previous, createdAt, ended, ...json }: StoredResponse): ResponseTable {
+function toRow({
+  id,
+  principal,
+  chain,
+  previous,
+  createdAt,
+  ended,
+  ...json
+}: StoredResponse): Omit<ResponseTable, "node"> {
   const said = encodeJson(json.said);
   const body = encodeJson(json.body);
   const chars = said.length + body.length;

@@ -1,6 +1,6 @@
 /** The statements of rows/turns.ts, apart from it so that its rules can be read without them. */
 import { type Selectable, sql as raw } from "kysely";
-import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, InstanceId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { UsageColumns } from "./codec.ts";
@@ -49,12 +49,12 @@ function reading(sql: Sql) {
 function beginning(sql: Sql) {
   type NewTurn = Pick<
     Selectable<TurnTable>,
-    "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state" | "at_work"
+    "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state" | "at_work" | "node"
   >;
   return {
     add: sql.prepare((db, p: Params<NewTurn>) =>
       db.insertInto("turns").values({
-        ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state", "at_work"),
+        ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state", "at_work", "node"),
         attempt: 1,
         unsafe: 0,
         input_tokens: 0,
@@ -70,24 +70,25 @@ function beginning(sql: Sql) {
         .where("session_key", "=", p("key"))
         .where("turn_id", "is", null),
     ),
-    again: sql.prepare((db, p: Params<{ id: TurnId; attempt: number; file: string }>) =>
+    again: sql.prepare((db, p: Params<{ id: TurnId; attempt: number; file: string; node: InstanceId }>) =>
       db
         .updateTable("turns")
-        .set({ ...p.row("attempt", "file"), at_work: 1 })
+        .set({ ...p.row("attempt", "file", "node"), at_work: 1 })
         .where("id", "=", p("id")),
     ),
     leave: sql.prepare((db, p: Params<{ id: TurnId; attempt: number }>) =>
       db.updateTable("turns").set({ at_work: 0 }).where("id", "=", p("id")).where("attempt", "=", p("attempt")),
     ),
-    atWork: sql.prepare((db) =>
+    atWork: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
       db
         .selectFrom("turns")
         .select((of) => of.fn.countAll<number>().as("count"))
         .where("state", "=", raw.lit("running"))
-        .where("at_work", "=", raw.lit(1)),
+        .where("at_work", "=", raw.lit(1))
+        .where("node", "=", p("me")),
     ),
     // Where several were at work, a crash proves nothing against any of them; where none was, the stop was in good order and proves nothing for anybody.
-    countCrashes: sql.prepare((db, p: Params<{ accusedAt: number; atWork: number }>) =>
+    countCrashes: sql.prepare((db, p: Params<{ accusedAt: number; atWork: number; me: InstanceId }>) =>
       db
         .updateTable("turns")
         .set({
@@ -98,7 +99,8 @@ function beginning(sql: Sql) {
             else crashes end`,
           at_work: 0,
         })
-        .where("state", "=", raw.lit("running")),
+        .where("state", "=", raw.lit("running"))
+        .where("node", "=", p("me")),
     ),
     claim: sql.prepare((db, p: Params<{ inboxId: InboxId; turnId: TurnId; key: SessionKey }>) =>
       db

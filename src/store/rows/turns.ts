@@ -1,6 +1,6 @@
 /** Turns: begun at most once at a time per session, ended exactly once, and by the attempt that is current. */
 import { GatewayError } from "../../contracts/errors.ts";
-import type { TurnId } from "../../contracts/ids.ts";
+import type { InstanceId, TurnId } from "../../contracts/ids.ts";
 import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store.ts";
 import { maskTexts } from "../../kit/secret.ts";
 import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
@@ -16,8 +16,8 @@ import type { Steps } from "../steps.ts";
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
 
-export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
-  const queries = { ...createTurnQueries(sql), mask, addReply: createReplyRows(sql).add };
+export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps): TurnStore {
+  const queries = { ...createTurnQueries(sql), me, mask, addReply: createReplyRows(sql).add };
   const overflow = createOverflow(sql);
   const book = createBooking(sql);
   return {
@@ -44,8 +44,8 @@ export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
     countCrashes: (accusedAt) =>
       write(function* () {
         // counted before the update: a query inside it would see the rows that it has changed already
-        const atWork = (yield* queries.atWork.first({}))?.count ?? 0;
-        yield* queries.countCrashes.run({ accusedAt, atWork });
+        const atWork = (yield* queries.atWork.first({ me }))?.count ?? 0;
+        yield* queries.countCrashes.run({ accusedAt, atWork, me });
       }),
     join: ({ turnId, attempt, inboxIds }) =>
       write(function* () {
@@ -86,8 +86,13 @@ export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
   };
 }
 
+interface OwnQueries extends TurnQueries {
+  /** The gateway that begins them. */
+  readonly me: InstanceId;
+}
+
 function* beginFirst(
-  queries: TurnQueries,
+  queries: OwnQueries,
   turn: BeginTurn,
   session: Session,
 ): Steps<Pick<TurnTable, "attempt" | "unsafe">> {
@@ -101,6 +106,7 @@ function* beginFirst(
     begun_at: turn.at,
     state: "running",
     at_work: 1,
+    node: queries.me,
   });
   for (const inboxId of turn.inboxIds) {
     if ((yield* queries.claim.run({ inboxId, turnId: turn.turnId, key: turn.sessionKey })) > 0) continue;
@@ -112,7 +118,7 @@ function* beginFirst(
 }
 
 function* beginAgain(
-  queries: TurnQueries,
+  queries: OwnQueries,
   known: TurnTableRow,
   turn: BeginTurn,
   session: Session,
@@ -120,7 +126,7 @@ function* beginAgain(
   if (known.state !== "running")
     throw new GatewayError("conflict", "this turn has ended already", { fields: { turnId: known.id } });
   const attempt = known.attempt + 1;
-  yield* queries.again.run({ id: known.id, attempt, file: session.file });
+  yield* queries.again.run({ id: known.id, attempt, file: session.file, node: queries.me });
   // What joined it in an earlier attempt may not have been noted then.
   for (const inboxId of turn.inboxIds) yield* queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });
   return { attempt, unsafe: known.unsafe };
@@ -128,7 +134,7 @@ function* beginAgain(
 
 /** The session may have a running turn; a turn that is over from the start does not get in its way. */
 function* beginOver(
-  queries: TurnQueries,
+  queries: OwnQueries,
   end: UnbegunEnd,
 ): Steps<(EndedTurn & { readonly settledBytes: number }) | null> {
   const { turnId, sessionKey: key, at } = end;
@@ -136,12 +142,12 @@ function* beginOver(
   if (!session) return null;
   for (const inboxId of end.inboxIds) if (!(yield* queries.free.first({ inboxId, key }))) return null;
   const row = { id: turnId, session_key: key, agent_id: end.agentId, file: session.file, begun_at: at };
-  yield* queries.add.run({ ...row, state: end.outcome, at_work: 0 });
+  yield* queries.add.run({ ...row, state: end.outcome, at_work: 0, node: queries.me });
   for (const inboxId of end.inboxIds) yield* queries.claim.run({ inboxId, turnId, key });
   return { ...row, settledBytes: session.settled_bytes };
 }
 
-type TurnTableRow = Omit<TurnTable, "seq" | "spans" | "crashes" | "at_work">;
+type TurnTableRow = Omit<TurnTable, "seq" | "spans" | "crashes" | "at_work" | "node">;
 type EndedTurn = Pick<TurnTable, "id" | "session_key" | "file">;
 
 interface EndQueries extends TurnQueries {

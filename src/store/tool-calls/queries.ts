@@ -1,7 +1,8 @@
 /** The statements of tool-calls.ts, apart from it so that its rules can be read without them. */
 import { type Selectable, sql as raw } from "kysely";
-import type { Principal } from "../../contracts/ids.ts";
+import type { InstanceId, Principal } from "../../contracts/ids.ts";
 import type { ToolCallTable, TurnTable } from "../schema.ts";
+import { isLeft } from "../rows/ownership.ts";
 import type { Builder, Params, Sql } from "../sql.ts";
 
 /** How the scope of a wrong call begins, which never ran and whose id is free. */
@@ -9,7 +10,7 @@ export const REFUSED_SCOPE = "refused:";
 
 const NEW_CALL = [
   ...["seq", "id", "call_id", "scope", "turn_id", "session_key", "principal", "tool", "origin", "path", "params_hash"],
-  ...["idempotent", "status", "at", "intent_no", "intent_hash", "input", "asked"],
+  ...["idempotent", "status", "at", "intent_no", "intent_hash", "input", "asked", "node"],
 ] as const satisfies readonly (keyof ToolCallTable)[];
 export type NewCall = Pick<Selectable<ToolCallTable>, (typeof NEW_CALL)[number]>;
 export type ToolCallQueries = ReturnType<typeof createToolCallQueries>;
@@ -44,11 +45,12 @@ function reading(sql: Sql) {
     byId: sql.prepare((db, p: Params<{ id: string }>) =>
       db.selectFrom("tool_calls").select(["status", "idempotent", "turn_id"]).where("id", "=", p("id")),
     ),
-    open: sql.prepare((db) =>
+    left: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
       db
         .selectFrom("tool_calls")
         .select(["id", "status"])
         .where(raw<boolean>`status in ('running', 'pending')`)
+        .where(isLeft(p("me")))
         .orderBy("at")
         .orderBy("seq"),
     ),

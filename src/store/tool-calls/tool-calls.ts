@@ -1,5 +1,6 @@
 /** The record of every tool call: written before the tool runs, completed after it, both linked into the chain. A call without an end stays visible as such. */
 import { GatewayError } from "../../contracts/errors.ts";
+import type { InstanceId } from "../../contracts/ids.ts";
 import type { RefusedStatus, ToolCallStore, ToolEnd, ToolIntent } from "../../contracts/store/tool-calls.ts";
 import type { Chain } from "../audit/chain.ts";
 import type { HeadFile } from "../audit/head-file.ts";
@@ -19,11 +20,11 @@ interface AuditParts {
 }
 
 export function createToolCalls(
-  { sql, read, write, log, isHeld }: RowDeps,
+  { sql, read, write, log, instanceId: me, isHeld }: RowDeps,
   { chain, headFile }: AuditParts,
 ): ToolCallStore {
   const queries = createToolCallQueries(sql);
-  const { add, addEnded, end } = recording(queries, chain);
+  const { add, addEnded, end } = recording(queries, chain, me);
   const prune = createPruning(sql, chain);
   const noteCommitted = (link: Link | null): void => {
     if (link) headFile?.noteCommitted(link);
@@ -95,14 +96,17 @@ function createHeldCheck(isHeld: () => boolean): () => void {
   };
 }
 
-/** What the previous process left without an end: a call that ran may have done its work, one that waited has not. */
-export function createForgotten(sql: RowDeps["sql"], chain: Chain): () => Steps<void> {
+/** Ends what gateways left that are gone: a call that ran may have done its work, one that waited has not. */
+export function createForgotten(
+  { sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">,
+  chain: Chain,
+): () => Steps<void> {
   const queries = createToolCallQueries(sql);
-  const { end, adopt } = recording(queries, chain);
+  const { end, adopt } = recording(queries, chain, me);
   const never = "The gateway stopped before the owner had answered. The tool was not run.";
   return function* () {
     yield* adopt();
-    for (const { id, status } of yield* queries.open.all({})) {
+    for (const { id, status } of yield* queries.left.all({ me })) {
       const made = { status: "blocked", output: never, ms: 0 } as const;
       yield* end(id, status === "pending" ? made : { status: "unknown", output: null });
     }
@@ -116,14 +120,14 @@ const SAME = [
 
 type End = Omit<ToolEnd, "output" | "ms"> & { readonly output: string | null; readonly ms?: number };
 
-function recording(queries: ToolCallQueries, chain: Chain) {
+function recording(queries: ToolCallQueries, chain: Chain, me: InstanceId) {
   function* add(
     call: ToolIntent,
     status: "running" | "pending" | RefusedStatus = call.waiting ? "pending" : "running",
   ): Steps<Link> {
     const row = { ...toRow(call), seq: ((yield* queries.lastSeq.first({}))?.seq ?? 0) + 1 };
     const link = yield* chain.append("intent", intentContent(row));
-    yield* queries.add.run({ ...row, status, intent_no: link.no, intent_hash: link.hash });
+    yield* queries.add.run({ ...row, status, intent_no: link.no, intent_hash: link.hash, node: me });
     return link;
   }
   /** Null: it has ended already, or there is no such call. */
@@ -169,7 +173,7 @@ function recording(queries: ToolCallQueries, chain: Chain) {
   };
 }
 
-function toRow(call: ToolIntent): Omit<NewCall, "seq" | "status" | "intent_no" | "intent_hash"> {
+function toRow(call: ToolIntent): Omit<NewCall, "seq" | "status" | "intent_no" | "intent_hash" | "node"> {
   return {
     ...toColumns(SAME, call),
     idempotent: call.idempotent ? 1 : 0,

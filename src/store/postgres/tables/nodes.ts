@@ -36,3 +36,8 @@ end $$;
 create trigger batches_superseded before update on batches
   for each row when (old.superseded) execute function refuse_superseded();
 `;
+
+/** Open work knows the gateway that does it. */
+export const ownerColumns = ["inbox", "turns", "tool_calls", "approvals", "job_runs", "responses"]
+  .map((table) => `alter table ${table} add column node text collate "C";`)
+  .join("\n");

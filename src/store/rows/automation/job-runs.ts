@@ -1,6 +1,7 @@
 /** One row for each slot of a job, and for each time somebody ran it by hand. An end is written once. */
 import { sql as raw } from "kysely";
 import type { JobRun, JobStore, Pruned, PruneRule, RunEnd } from "../../../contracts/automation/job.ts";
+import type { InstanceId } from "../../../contracts/ids.ts";
 import type { JobRunTable, JobTable } from "../../job-schema.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
 import type { Steps } from "../../steps.ts";
@@ -22,11 +23,13 @@ export function createJobRuns({ sql, read, write, mask }: RowDeps, queries: RunQ
     addManualRun: ({ id, jobId, slot }) =>
       write(function* () {
         const row = { id, job_id: jobId, slot, manual: 1 as const, status: "running" as const, reason: null };
-        return (yield* queries.add.run({ ...row, attempt: 1, started_at: slot, written_at: slot })) > 0;
+        return (
+          (yield* queries.add.run({ ...row, attempt: 1, started_at: slot, written_at: slot, node: queries.me })) > 0
+        );
       }),
     begin: (id, from, at) =>
       write(function* () {
-        return (yield* queries.begin.run({ id, from, at, more: from === "failed" ? 1 : 0 })) > 0;
+        return (yield* queries.begin.run({ id, from, at, more: from === "failed" ? 1 : 0, node: queries.me })) > 0;
       }),
     end: (id, end) =>
       write(function* () {
@@ -47,7 +50,7 @@ export function createJobRuns({ sql, read, write, mask }: RowDeps, queries: RunQ
       }),
     running: () =>
       read(function* () {
-        return (yield* queries.running.all({})).map(toRun);
+        return (yield* queries.running.all({ me: queries.me })).map(toRun);
       }),
     busy: (jobId) =>
       read(function* () {
@@ -115,8 +118,16 @@ export type RunQueries = ReturnType<typeof createRunQueries>;
 
 type NewRunColumns = Omit<JobRunTable, "seq" | "ms" | "turn_id" | "retry_at">;
 
-export function createRunQueries({ sql }: RowDeps) {
-  return { ...writing(sql), ...reading(sql) };
+export function createRunQueries({ sql, instanceId: me }: RowDeps) {
+  return { ...writing(sql), ...reading(sql), me };
+}
+
+interface Begin {
+  readonly id: string;
+  readonly from: JobRunTable["status"];
+  readonly at: number;
+  readonly more: number;
+  readonly node: InstanceId;
 }
 
 function writing(sql: Sql) {
@@ -124,7 +135,9 @@ function writing(sql: Sql) {
     add: sql.prepare((db, p: Params<NewRunColumns>) =>
       db
         .insertInto("job_runs")
-        .values(p.row("id", "job_id", "slot", "manual", "status", "reason", "attempt", "started_at", "written_at"))
+        .values(
+          p.row("id", "job_id", "slot", "manual", "status", "reason", "attempt", "started_at", "written_at", "node"),
+        )
         .onConflict((conflict) => conflict.doNothing()),
     ),
     forget: sql.prepare((db, p: Params<{ job_id: string }>) =>
@@ -146,7 +159,7 @@ function writing(sql: Sql) {
         .where("job_id", "=", p("job_id"))
         .where("retry_at", "is not", null),
     ),
-    begin: sql.prepare((db, p: Params<{ id: string; from: JobRunTable["status"]; at: number; more: number }>) =>
+    begin: sql.prepare((db, p: Params<Begin>) =>
       db
         .updateTable("job_runs")
         .set((eb) => ({
@@ -156,6 +169,7 @@ function writing(sql: Sql) {
           ms: null,
           started_at: p("at"),
           attempt: eb("attempt", "+", p("more")),
+          node: p("node"),
         }))
         .where("id", "=", p("id"))
         .where("status", "=", p("from")),
@@ -175,8 +189,13 @@ function reading(sql: Sql) {
     get: sql.prepare((db, p: Params<{ id: string }>) =>
       db.selectFrom("job_runs").selectAll().where("id", "=", p("id")),
     ),
-    running: sql.prepare((db) =>
-      db.selectFrom("job_runs").selectAll().where("status", "=", raw.lit("running")).orderBy("job_id"),
+    running: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+      db
+        .selectFrom("job_runs")
+        .selectAll()
+        .where("status", "=", raw.lit("running"))
+        .where("node", "=", p("me"))
+        .orderBy("job_id"),
     ),
     jobAfter: sql.prepare((db, p: Params<{ job_id: string }>) =>
       db.selectFrom("job_runs").select("job_id").where("job_id", ">", p("job_id")).orderBy("job_id").limit(1),

@@ -130,7 +130,18 @@ function* addRows(
   for (const row of rows) {
     const { id, slot, status, reason } = row;
     const started_at = status === "running" ? at : null;
-    const run = { id, job_id: jobId, slot, manual: 0 as const, status, reason, attempt: 1, started_at, written_at: at };
+    const run = {
+      id,
+      job_id: jobId,
+      slot,
+      manual: 0 as const,
+      status,
+      reason,
+      attempt: 1,
+      started_at,
+      written_at: at,
+      node: runs.me,
+    };
     if ((yield* runs.add.run(run)) > 0) written.push(row);
   }
   return written;

@@ -158,13 +158,16 @@ const PARTS = [0, 1, 2];
 const TURNS = 6;
 
 function gatewayPromises(open: () => Promise<StoreWorld>): void {
-  test("messages that gateways accepted one after the other wait in that order", async () => {
+  test("messages that gateways accepted one after the other wait in that order, each in its gateway, and in the one that takes over from all", async () => {
     await using world = await open();
     const stores = [world.store, await world.openSecond(), await world.openSecond()];
     const order = [2, 0, 1, 1, 0, 2, 2, 1, 0, 0];
     for (const [n, who] of order.entries()) await stores[who]?.inbox.accept(row(`in${n}`, "a"));
-    for (const { inbox } of stores)
-      expect((await inbox.unfinished()).map(({ id }) => String(id))).toEqual(order.map((_, n) => `in${n}`));
+    const waiting = async ({ inbox }: Store) => (await inbox.unfinished()).map(({ id }) => String(id));
+    for (const [me, store] of stores.entries())
+      expect(await waiting(store)).toEqual(order.flatMap((who, n) => (who === me ? [`in${n}`] : [])));
+    for (const store of stores) await store[Symbol.asyncDispose]();
+    expect(await waiting(await world.reopen())).toEqual(order.map((_, n) => `in${n}`));
   });
 
   test("a reader that goes on after the last part it saw misses none, while several gateways end turns", async () => {

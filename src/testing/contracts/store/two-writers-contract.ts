@@ -231,16 +231,15 @@ function races(open: () => Promise<StoreWorld>): void {
 
 /** What one gateway has looked up is out of date when another one writes. */
 function memories(open: () => Promise<StoreWorld>): void {
-  test("a tool call that another gateway began, or left without an end, is found by one that had looked for it before", async () => {
+  test("a tool call that another gateway began is found by one that had looked for it before, where several may write", async () => {
     await using world = await open();
-    if (!world.isShared) return;
     const other = await world.openSecond();
     const look = () => other.toolCalls.earlier("principal:ann", "same");
     expect(await look()).toBeNull();
     await world.store.toolCalls.intend({ ...intent("c1", "t1", false), scope: "principal:ann", callId: "same" });
-    expect(await look()).toMatchObject({ status: "running", paramsHash: "hash-c1" });
-    await world.openSecond(); // its start finds a call without an end
-    expect(await look()).toMatchObject({ status: "unknown" });
+    // a store that one gateway holds alone remembers that there was none
+    const found = { status: "running", paramsHash: "hash-c1" };
+    expect(await look()).toEqual(world.isShared ? expect.objectContaining(found) : null);
   });
 }
 

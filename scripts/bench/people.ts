@@ -12,7 +12,7 @@ export interface PeopleFigures {
   readonly firstMs: Spread;
   /** Processes that were started while they spoke. */
   readonly started: number;
-  /** Turns that took as long as a start does. */
+  /** Turns after the first of each that took as long as a start does. Everybody needs a process of their own for the first. */
   readonly waitedForStart: number;
 }
 
@@ -44,7 +44,7 @@ export async function measurePeople(messages: number): Promise<PeopleFigures> {
     latencyMs: spread(later),
     firstMs: spread(first),
     started,
-    waitedForStart: [...first, ...later].filter((ms) => ms >= START_MS).length,
+    waitedForStart: later.filter((ms) => ms >= START_MS).length,
   };
 }
 
@@ -64,7 +64,7 @@ export const people: Scenario = {
         value: round(started / (PEOPLE * messages)),
         unit: "",
       },
-      { what: "  answers that took as long as a start", value: waitedForStart, unit: "", ...atMost(0) },
+      { what: "  answers after the first that took as long as a start", value: waitedForStart, unit: "", ...atMost(0) },
     ];
   },
 };

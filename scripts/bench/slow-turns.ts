@@ -11,6 +11,8 @@ const THINK_MS = 5_000;
 
 export interface SlowTurnFigures {
   readonly oneMs: number;
+  /** When each has to wait for a process of its own to start. */
+  readonly firstMs: number;
   readonly allMs: number;
 }
 
@@ -19,24 +21,26 @@ export async function measureSlowTurns(rounds: number): Promise<SlowTurnFigures>
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl, {}) });
   using client = await openLoadClient(gateway);
   const ask = (session: number, text: string) => client.ask(`agent:default:webchat:dm:slow-${session}`, text);
+  const together = (words: string): Promise<number> =>
+    timed(() => Promise.all(Array.from({ length: AT_ONCE }, (_, at) => ask(at, `${words} ${at}`))));
   const [one, all]: [number[], number[]] = [[], []];
   await ask(0, "hello");
-  for (let round = 0; round < rounds; round++) {
-    one.push(await timed(() => ask(0, `alone ${round}`)));
-    all.push(
-      await timed(() => Promise.all(Array.from({ length: AT_ONCE }, (_, at) => ask(at, `together ${round}.${at}`)))),
-    );
+  const firstMs = round(await together("first"));
+  for (let n = 0; n < rounds; n++) {
+    one.push(await timed(() => ask(0, `alone ${n}`)));
+    all.push(await together(`together ${n}`));
   }
-  return { oneMs: median(one), allMs: median(all) };
+  return { oneMs: median(one), firstMs, allMs: median(all) };
 }
 
 export const slowTurns: Scenario = {
   name: "slow-turns",
   async measure(scale) {
-    const { oneMs, allMs } = await measureSlowTurns(Math.max(2, Math.round(3 * scale)));
+    const { oneMs, firstMs, allMs } = await measureSlowTurns(Math.max(2, Math.round(3 * scale)));
     return [
       { what: "one turn with a model that takes 5 s", value: oneMs, unit: "ms" },
-      { what: `  ${AT_ONCE} of them at once, until the last has ended`, value: allMs, unit: "ms" },
+      { what: `  ${AT_ONCE} new conversations at once, until the last has ended`, value: firstMs, unit: "ms" },
+      { what: `  the same ${AT_ONCE} at once again, until the last has ended`, value: allMs, unit: "ms" },
       { what: "  beside one", value: round(allMs / oneMs), unit: "×", ...atMost(1.2) },
     ];
   },

@@ -63,7 +63,7 @@ async function startByNpm(home: string): Promise<Started> {
   const child = Bun.spawn(["npm", "start", "--silent", "--", "--port", "0", "--json"], {
     cwd: ROOT,
     env: { ...process.env, PI_GATEWAY_HOME: home },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "ignore"],
   });
   const { value } = await child.stdout.getReader().read();
   const readyMs = performance.now() - began;

@@ -116,8 +116,20 @@ function kindText(schema: SchemaNode): string {
   if (typeof schema.const === "string") return `\`"${schema.const}"\``;
   if (schema.type === "integer" || schema.type === "number") return numberText(schema);
   if (schema.type === "boolean") return "`true`, `false`";
-  if (schema.type === "array") return `list${upTo(schema.maxItems, "entries")}`;
-  return schema.type === "string" ? `text${upTo(schema.maxLength, "characters")}` : "named entries";
+  if (schema.type === "array") return listText(schema);
+  return schema.type === "string" ? textText(schema) : "named entries";
+}
+
+function listText({ items, minItems = 0, maxItems }: SchemaNode): string {
+  const least = minItems > 0 ? `, at least ${minItems}` : "";
+  const each = items && !items.properties ? `, each ${kindText(items)}` : ""; // what is in a group has rows of its own
+  return `list${least}${upTo(maxItems, "entries")}${each}`;
+}
+
+function textText({ expects, minLength = 0, maxLength }: SchemaNode): string {
+  const least = minLength > 1 ? `, at least ${minLength} characters` : minLength === 1 ? ", not empty" : "";
+  const most = expects?.includes("characters") ? "" : upTo(maxLength, "characters");
+  return `${expects ?? "text"}${least}${most}`;
 }
 
 function durationText({ minimum }: SchemaNode): string {

@@ -32,6 +32,11 @@ describe("a credential", () => {
     ["a password of five different signs", weakPassword("adgjmadgjmad"), null],
     ["a password that runs along the alphabet", weakPassword("abcdefghijklm"), "placeholder"],
     ["a password that runs along the digits", weakPassword("567890123456"), "placeholder"],
+    [
+      "a password that runs along the digits and on from 9 to 0",
+      weakPassword("x678901678901678901678901"),
+      "placeholder",
+    ],
     ["a password that runs along in parts", weakPassword("abcdxbcdeyzqm"), null],
     ["words that everybody tries", weakPassword("My-Admin-Password-1"), "placeholder"],
   ])("%s is judged as it should be", (_what, verdict, words) => {

@@ -52,6 +52,20 @@ describe("a good file", () => {
     expect(configOf(text).agent).toMatchObject({ timeoutMs: 7_200_000, pool: { idleMs: 1500, waitMs: 250 } });
   });
 
+  test("takes a secret as it is written, white space included", () => {
+    const provider = { baseUrl: "http://127.0.0.1:1/v1", apiKey: " a key ", models: [{ id: "m" }] };
+    const { models } = configOf(JSON.stringify({ models: { providers: { own: provider } } }));
+    expect(models.providers["own"]?.apiKey?.reveal()).toBe(" a key ");
+  });
+
+  test("has defaults of its own, which no other load shares", () => {
+    const [one, other] = [configOf("{}"), configOf("{}")];
+    expect(one).toEqual(other);
+    for (const key of ["allowedHosts", "trustedProxies"] as const)
+      expect(one.gateway[key]).not.toBe(other.gateway[key]);
+    expect(one.models.providers).not.toBe(other.models.providers);
+  });
+
   test("keeps its secrets wrapped", () => {
     const config = configOf(`{"gateway": {"auth": {"token": "${TOKEN}"}}}`);
     expect(config.gateway.auth.token?.reveal()).toBe(TOKEN);

@@ -22,6 +22,13 @@ test("named keys alone are enough: for the mappings, and for wake and agent", ()
   expect([ownOnly.problems, ownOnly.warnings.map(({ path }) => path)]).toEqual([[], ["hooks.secret"]]);
 });
 
+test("a place that nobody has described is named, with those there are", () => {
+  const mappings = { b: { message: "x", webhook: "ops" } };
+  expect(messages({ ...GOOD, mappings })).toEqual([expect.stringContaining("There are none yet.")]);
+  const targets = { elsewhere: { url: "https://a.example/in" } };
+  expect(messages({ ...GOOD, mappings, targets })).toEqual([expect.stringContaining("There are: elsewhere.")]);
+});
+
 test("a mapping that need not be signed needs no secret", () => {
   const mappings = { build: { message: "x", signed: false } };
   expect(messages({ enabled: true, token: TOKEN, mappings })).toEqual([]);

@@ -93,6 +93,8 @@ describe("other rules", () => {
   test("an allowed host is a name, not an address with a scheme", () => {
     const allowedHosts = ["chat.example.org", "box.local:8443", "[::1]:80", "https://chat.example.org"];
     expect(problems({ allowedHosts })).toEqual(["gateway.allowedHosts[3]"]);
+    const ports = ["a.example:65535", "a.example:123456", "[::1]:65535", "[::1]:123456"];
+    expect(problems({ allowedHosts: ports })).toEqual(["gateway.allowedHosts[1]", "gateway.allowedHosts[3]"]);
   });
 
   test("a budget is for an agent that exists, a person's id or an origin, and never less than nothing", () => {
@@ -197,6 +199,11 @@ describe("agents, bindings and people", () => {
       "one id is one person",
       { session: { identityLinks: { a: ["x:user:1"], b: ["x:user:1"] } } },
       ["session.identityLinks.b[0]"],
+    ],
+    [
+      "an id may be written twice for the same person",
+      { session: { identityLinks: { a: ["x:user:1", "x:user:1"] } } },
+      [],
     ],
     [
       "an agent's model is looked up like the default one's",

@@ -56,6 +56,8 @@ describe("the environment", () => {
   test("that is empty still has a home folder", () => {
     expect(readEnvironment({})).toMatchObject({ home: null, path: "", noColor: false, transpilerCache: null });
     expect(readEnvironment({}).userHome).not.toBe("");
+    const empty = { PI_GATEWAY_HOME: "", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "", NO_COLOR: "", LANG: "" };
+    expect(readEnvironment(empty)).toMatchObject({ home: null, transpilerCache: null, noColor: false, locale: {} });
     expect(readEnvironment({ HOME: "" }).userHome).toBe(readEnvironment({}).userHome);
   });
 });
@@ -68,6 +70,7 @@ describe("the state directory", () => {
     expect(resolveHome("/elsewhere/", { ...environment, home: "/srv/gw" })).toBe("/elsewhere");
     expect(resolveHome("~/gw", environment)).toBe("/home/ada/gw");
     expect(resolveHome("~", environment)).toBe("/home/ada");
+    expect(resolveHome("", { ...environment, home: "/srv/gw" })).toBe("/srv/gw");
   });
 });
 

@@ -7,6 +7,8 @@ import { tempHome } from "../../testing/temp-home.ts";
 
 const real = { ...fs };
 let steps: string[] = [];
+/** Of files that are made, from their first moment on. */
+let modes: (readonly [name: string, mode: unknown])[] = [];
 let beforeOpen: (path: string) => Promise<void> = async () => undefined;
 let afterStat: (path: string) => Promise<void> = async () => undefined;
 let diskIsFull = false;
@@ -16,6 +18,8 @@ let beforeRename: (from: string) => Promise<void> = async () => undefined;
 /** Notes what happens to each file, by its name; a temporary file is `temp`, and a folder `folder`. */
 async function open(path: string, ...rest: unknown[]) {
   await beforeOpen(path);
+  const [, mode] = rest;
+  if (mode !== undefined) modes.push([nameOf(path), mode]);
   const handle = await (real.open as (...args: unknown[]) => Promise<fs.FileHandle>)(path, ...rest);
   const name = (await handle.stat()).isDirectory() ? "folder" : nameOf(path);
   return new Proxy(handle, {
@@ -52,6 +56,7 @@ const { findConfigFile } = await import("./paths.ts");
 
 beforeEach(() => {
   steps = [];
+  modes = [];
   beforeOpen = async () => undefined;
   afterStat = async () => undefined;
   beforeSync = async () => undefined;
@@ -77,6 +82,16 @@ describe("after a power cut", () => {
       ...["sync folder", "close folder"],
     ]);
   });
+});
+
+test("nobody else can read a new file, not even before its mode is set", async () => {
+  await using home = await tempHome();
+  await replaceFile(join(home.path, "a.jsonc"), "{}");
+  await writeBackup(join(home.path, "a.jsonc"), "{}");
+  expect(modes).toEqual([
+    ["temp", 0o600],
+    ["a.jsonc.bak-1", 0o600],
+  ]);
 });
 
 test("a file with old names is rewritten when its backup is on the disk, and told when it is itself", async () => {

@@ -1,6 +1,6 @@
 /** Loading, falling back and migrating on a real disk. */
 import { describe, expect, test } from "bun:test";
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isGatewayError } from "../../contracts/errors.ts";
 import { silentLog } from "../../kit/log.ts";
@@ -156,7 +156,7 @@ describe("the last good file", () => {
       expect(await fx.read(LAST_GOOD)).toBe(text);
       expect(await fx.mode(LAST_GOOD)).toBe(0o600);
       expect(await fx.files()).toEqual([LAST_GOOD, FILE]);
-      await chmod(join(fx.home, LAST_GOOD), 0o644);
+      await chmod(join(fx.home, LAST_GOOD), 0o640);
       await fx.load();
       expect(await fx.mode(LAST_GOOD)).toBe(0o600);
     } finally {
@@ -174,6 +174,28 @@ describe("the last good file", () => {
     const { ino } = await stat(join(fx.home, LAST_GOOD));
     await fx.load();
     expect((await stat(join(fx.home, LAST_GOOD))).ino).toBe(ino);
+  });
+
+  test("replaces a link in its place, also one to the same text", async () => {
+    await using fx = await fixture();
+    await writeFile(join(fx.cwd, "same"), "{}", { mode: 0o600 });
+    await symlink(join(fx.cwd, "same"), join(fx.home, LAST_GOOD));
+    await fx.write("{}");
+    await fx.load();
+    expect((await lstat(join(fx.home, LAST_GOOD))).isFile()).toBe(true);
+  });
+
+  test("stands in for a broken file whose problems and warnings are both told", async () => {
+    await using fx = await fixture();
+    await fx.write("{}");
+    await fx.load();
+    await fx.write('{"queue": {"maxTotl": 7}, "gateway": {"port": -1}}');
+    const { source, problems, warnings } = await fx.load();
+    expect([source, problems.map(({ path }) => path), warnings.map(({ path }) => path)]).toEqual([
+      "last-good",
+      ["gateway.port"],
+      ["queue.maxTotl"],
+    ]);
   });
 
   test("replaces a link in its place instead of writing through it", async () => {

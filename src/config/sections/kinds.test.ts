@@ -58,3 +58,33 @@ test.each(["agent", "person"])(
     expect([config?.agent.workspace, config?.agents[0]?.workspace]).toEqual([workspace, workspace] as never);
   },
 );
+
+test.each([
+  ["agent.network", { agent: { network: { allow: ["a.example", "*.b.example:8443"], ask: true } } }, []],
+  ["agent.network", { agent: { network: { allow: ["https://a.example"] } } }, ["agent.network.allow[0]"]],
+  ["agent.network", { agent: { network: { allow: ["a.example"], ask: "yes" } } }, ["agent.network.ask"]],
+  ["agent.network", { agent: { network: { allow: ["a.example"], asks: true } } }, ["agent.network.asks"]],
+  ["agent.network", { agent: { network: { ask: true } } }, ["agent.network.allow"]],
+  ["agent.network", { agent: { network: "some" } }, ["agent.network"]],
+  ["agent.workspace", { agent: { workspace: { scop: "person" } } }, ["agent.workspace.scop"]],
+  ["gateway.trustedProxies", { gateway: { trustedProxies: ["::"] } }, []],
+  ["hooks.mappings", { hooks: { mappings: { b: { message: "", signed: false } } } }, ["hooks.mappings.b.message"]],
+])("%s with the value in %j has problems at %j", (_setting, settings, paths) => {
+  const { problems } = checkConfigText(JSON.stringify(settings), () => undefined);
+  expect(problems.map(({ path }) => path)).toEqual([...paths]);
+});
+
+/** Groups of settings for whose keys an editor has no complaint, whatever they are. */
+function openGroups(node: SchemaNode & { readonly additionalProperties?: boolean }, path: string): readonly string[] {
+  const own = node.properties && node.additionalProperties !== false ? [path] : [];
+  const below = [
+    ...Object.entries({ ...node.properties, ...node.patternProperties }),
+    ...(node.anyOf ?? []).map((one) => ["", one] as const),
+    ...(node.items ? [["[]", node.items] as const] : []),
+  ];
+  return [...own, ...below.flatMap(([key, one]) => openGroups(one, `${path}.${key}`))];
+}
+
+test("an editor underlines a misspelt key in every group of settings", () => {
+  expect(openGroups(rootSchema(), "config")).toEqual([]);
+});

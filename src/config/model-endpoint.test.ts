@@ -42,4 +42,10 @@ test("a list of keys goes before the key of its provider and that of the environ
   expect(wanted(modelsOf({ baseUrl, apiKey: "key-of-the-file" }, listed))).toEqual({ at: baseUrl, keys });
   const { providers: _own, ...known } = modelsOf({ baseUrl }, listed);
   expect(wanted({ ...known, providers: {} })).toEqual({ at: "https://api.openai.com/v1", keys });
+  const alone = modelEndpoint({ ...known, providers: {} }, { providerKeys: {} }, "openai"); // no key in the environment
+  expect([alone?.baseUrl, alone?.keys.length, alone?.variable]).toEqual([
+    "https://api.openai.com/v1",
+    2,
+    "OPENAI_API_KEY",
+  ]);
 });

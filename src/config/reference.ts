@@ -117,8 +117,15 @@ function kindText(schema: SchemaNode): string {
   if (schema.type === "integer" || schema.type === "number") return numberText(schema);
   if (schema.type === "boolean") return "`true`, `false`";
   if (schema.type === "array") return listText(schema);
-  return schema.type === "string" ? textText(schema) : "named entries";
+  if (schema.type === "string") return textText(schema);
+  const record = schema.free ? null : recordOf(schema);
+  return record && !record.value.free && !holdsRows(record.value)
+    ? `named entries, each ${kindText(record.value)}`
+    : "named entries";
 }
+
+/** Its parts are rows of their own. */
+const holdsRows = (schema: SchemaNode): boolean => Boolean(schema.properties ?? schema.items?.properties);
 
 function listText({ items, minItems = 0, maxItems }: SchemaNode): string {
   const least = minItems > 0 ? `, at least ${minItems}` : "";
@@ -133,7 +140,8 @@ function textText({ expects, minLength = 0, maxLength }: SchemaNode): string {
 }
 
 function durationText({ minimum }: SchemaNode): string {
-  return minimum === undefined || minimum === 0 ? "duration" : `duration, at least ${showDuration(minimum)}`;
+  if (minimum === undefined) return "duration";
+  return minimum === 0 ? "duration, 0 or more" : `duration, at least ${showDuration(minimum)}`;
 }
 
 function upTo(most: number | undefined, what: string): string {

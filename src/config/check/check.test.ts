@@ -164,6 +164,10 @@ describe("a wrong value is reported with its place and what it must be", () => {
     expect(lines(text)[0]).toBe(`pi-gateway.jsonc:${line}`);
   });
 
+  test.each(["\n", "\r\n", "\r"])("in lines that end with %j", (end) => {
+    expect(lines(`{${end}"media":${end} {"maxMb": 0}}`)[0]).toStartWith("pi-gateway.jsonc:3:12 media.maxMb is 0;");
+  });
+
   test("all of them at once, in the order of the file", () => {
     const text = '{\n"media": {"maxMb": 0},\n"gateway": {"port": -1, "auth": {"token": "short"}}\n}';
     expect(lines(text)).toEqual([
@@ -182,6 +186,7 @@ describe("a wrong value is reported with its place and what it must be", () => {
     expect(lines(`{"agent": {"systemPrompt": "${"x".repeat(1024 * 1024)}"}}`)).toEqual([
       "pi-gateway.jsonc:1:1 The file is larger than 1024 KiB. Move long texts elsewhere.",
     ]);
+    expect(lines(`{} // ${"ä".repeat(600 * 1024)}`)).toHaveLength(1); // its size is that of its bytes
     expect(lines("[".repeat(500_000))).toEqual(["pi-gateway.jsonc:1:33 Brackets are nested more than 32 deep here."]);
   });
 });

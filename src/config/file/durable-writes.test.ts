@@ -84,7 +84,7 @@ describe("after a power cut", () => {
   });
 });
 
-test("nobody else can read a new file, not even before its mode is set", async () => {
+test("a new file can be read by nobody else, not even before its mode is set", async () => {
   await using home = await tempHome();
   await replaceFile(join(home.path, "a.jsonc"), "{}");
   await writeBackup(join(home.path, "a.jsonc"), "{}");

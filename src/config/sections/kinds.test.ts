@@ -67,6 +67,20 @@ test.each([
   ["agent.network", { agent: { network: { ask: true } } }, ["agent.network.allow"]],
   ["agent.network", { agent: { network: "some" } }, ["agent.network"]],
   ["agent.workspace", { agent: { workspace: { scop: "person" } } }, ["agent.workspace.scop"]],
+  ["heartbeat.activeHours", { heartbeat: { activeHours: { start: "08:00", end: "24:00" } } }, []],
+  ...["25:00", "8:00", "08:60", "24:01", "noon"].map(
+    (end) =>
+      [
+        "heartbeat.activeHours",
+        { heartbeat: { activeHours: { start: "08:00", end } } },
+        ["heartbeat.activeHours.end"],
+      ] as [string, object, string[]],
+  ),
+  [
+    "session.identityLinks",
+    { session: { identityLinks: { a: Array(101).fill("x:user:1") } } },
+    ["session.identityLinks.a"],
+  ],
   ["gateway.trustedProxies", { gateway: { trustedProxies: ["::"] } }, []],
   ["hooks.mappings", { hooks: { mappings: { b: { message: "", signed: false } } } }, ["hooks.mappings.b.message"]],
 ])("%s with the value in %j has problems at %j", (_setting, settings, paths) => {

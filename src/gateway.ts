@@ -41,6 +41,8 @@ export interface Gateway {
 }
 
 const REPLY_DRAIN_MS = 2_000;
+/** A database that is away does not keep the gateway from stopping. */
+const NODE_DRAIN_MS = 1_000;
 
 export async function startGateway(deps: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
   const life = new Lifetime(deps);
@@ -126,6 +128,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   void messages.platforms.apply(core.config()); // takes its time, and never rejects
   port.server.setReady(true);
   mcpServers.learn();
+  life.onStop("node", () => core.store.nodes.drain(), NODE_DRAIN_MS);
   tellPlugins(life, core);
   const failed = Promise.race([core.store.health.failed, core.stray.failed]);
   return { http: port.server, failed, stop: (reason) => life.stop(reason) };

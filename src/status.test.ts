@@ -31,7 +31,12 @@ function statusWith(
     mask: NO_MASK,
   } as unknown as StatusDeps;
   const backup = () => ({ everyMs: null, folder: "/backups", newestAt: null, failure: null });
-  return createStatus(deps, { version: "1", console: { build: "b" }, backup });
+  return createStatus(deps, {
+    version: "1",
+    node: { id: "gateway_1", name: "machine:1" },
+    console: { build: "b" },
+    backup,
+  });
 }
 
 test("the status says how many replies did not arrive, and where to read about them", () => {

@@ -57,7 +57,12 @@ export interface Status {
 
 export function createStatus(
   deps: StatusDeps,
-  about: { readonly version: string; readonly console: { readonly build: string }; backup(): BackupReport },
+  about: {
+    readonly version: string;
+    readonly console: { readonly build: string };
+    readonly node: GatewayStatus["node"];
+    backup(): BackupReport;
+  },
 ): Status {
   const startedAt = deps.clock.elapsed();
   let plugins: Pick<PluginHost, "list" | "notices"> = { list: () => [], notices: () => [] };
@@ -70,6 +75,7 @@ export function createStatus(
       version: about.version,
       build: about.console.build,
       backup: about.backup(),
+      node: about.node,
       uptimeMs: Math.round(deps.clock.elapsed() - startedAt),
       model: { name: model, demo: model === DEMO_MODEL },
       channels: deps.channels.health().map(({ id, ok, detail }) => ({ id, ok, detail: deps.mask.text(detail) })),

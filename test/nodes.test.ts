@@ -1,5 +1,6 @@
 /** Two whole gateways on one Postgres database: the second is refused while the first lives, and takes over when it froze; the first, woken, finishes nothing. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { NodeList } from "../src/contracts/store/nodes.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { createTestDatabase, testPostgres } from "../src/testing/postgres/database.ts";
@@ -54,6 +55,11 @@ describe.skipIf((await testPostgres()) === null)("two gateways on one Postgres d
       await sql`select state, taken_over_by, renewed_at, started_at from nodes order by started_at`;
     expect([former.state, current.state]).toEqual(["gone", "live"]);
     expect(Number(current.started_at) - Number(former.renewed_at)).toBeLessThan(TAKEOVER_MS);
+    const { items, self } = (await (await second.fetch("/api/nodes")).json()) as NodeList;
+    expect(items.map(({ id, state, takenOverBy }) => [id === self, state, takenOverBy])).toEqual([
+      [true, "live", null],
+      [false, "gone", self],
+    ]);
     await second.stop();
     expect(await sql`select id from nodes where state <> ${"gone"}`).toHaveLength(0);
   });

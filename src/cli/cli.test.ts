@@ -8,6 +8,7 @@ import type { StartOptions } from "./world.ts";
 const STATUS = {
   version: "1.2.3",
   build: "b1",
+  node: { id: "gateway_1", name: "machine:7" },
   uptimeMs: 3_725_000,
   model: { name: "gwdemo/demo", demo: true },
   channels: [
@@ -128,6 +129,7 @@ describe("status", () => {
     expect(fx.out().replace(/127\.0\.0\.1:\d+/, "HOST")).toBe(
       [
         "pi-gateway 1.2.3 at http://HOST, up 1 h 2 min",
+        "node      machine:7",
         "model     gwdemo/demo (demo: set a provider's key for a real one)",
         "agents    2 busy, 1 idle, 0 starting, at most 4",
         "sandbox   full: It works here.",

@@ -49,7 +49,7 @@ const GROUPS: readonly Group[] = [
     names: ["stop", "restart", "token", "open", "sign-in-link"],
     add: (program, _, world, finish) => addRunningGateway(program, world, { common, finish }),
   },
-  { names: ["status", "doctor", "usage", "storage", "logs"], add: addLooking },
+  { names: ["status", "doctor", "usage", "storage", "nodes", "logs"], add: addLooking },
   {
     names: ["sessions"],
     add: (program, commander, world, finish) =>
@@ -168,6 +168,13 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
   ).action(async (flags: CommonFlags) => {
     const { storage } = await import("./storage.ts");
     finish(await storage(world, flags));
+  });
+
+  common(
+    program.command("nodes").description("show the gateways that use this database, and which of them live"),
+  ).action(async (flags: CommonFlags) => {
+    const { nodes } = await import("./nodes.ts");
+    finish(await nodes(world, flags));
   });
 
   common(program.command("logs").description("show the newest log lines"))

@@ -27,6 +27,7 @@ function statusLines(status: Fields, url: string, now: number): readonly string[
   const because = reason === "" ? "" : ` (${reason})`;
   return [
     `pi-gateway ${textOf(status["version"])} at ${url}, up ${durationText(numberOf(status["uptimeMs"]))}`,
+    `node      ${textOf(recordOf(status["node"])["name"])}`,
     `model     ${textOf(model?.["name"]) || "not known yet"}${demo}`,
     `agents    ${count(pool, "busy")} busy, ${count(pool, "idle")} idle, ${count(pool, "starting")} starting, at most ${count(pool, "max")}${because}`,
     `sandbox   ${sandboxText(recordOf(status["sandbox"]))}`,

@@ -81,6 +81,7 @@ const PEER = {
 const EXAMPLES: readonly Example[] = [
   ["GET /api/status", (c) => c.request("GET /api/status")],
   ["GET /api/metrics", (c) => c.request("GET /api/metrics")],
+  ["GET /api/nodes", (c) => c.request("GET /api/nodes")],
   ["GET /api/storage", (c) => c.request("GET /api/storage")],
   ["GET /api/config", (c) => c.request("GET /api/config")],
   ["POST /api/config/reload", (c) => c.request("POST /api/config/reload")],

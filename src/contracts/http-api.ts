@@ -21,6 +21,7 @@ import type { TurnToolCall, TurnTrace } from "./store.ts";
 import type { ActivityKind, ActivityOutcome, ActivityPage } from "./store/activity.ts";
 import type { EndedApproval } from "./store/approvals.ts";
 import type { MessageHit } from "./store/session-care.ts";
+import type { NodeList } from "./store/nodes.ts";
 import type { StorageReport } from "./storage.ts";
 import type { AuditEntry, AuditKind, AuditRow, AuditStatus, AuditVerification } from "./store/tool-calls.ts";
 import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
@@ -41,6 +42,7 @@ import type {
 export interface HttpApi {
   "GET /api/status": { result: GatewayStatus };
   "GET /api/metrics": { result: MetricsSnapshot };
+  "GET /api/nodes": { result: NodeList };
   "GET /api/storage": { result: StorageReport };
   "GET /api/config": { result: unknown };
   "POST /api/config/reload": { result: ReloadReport };

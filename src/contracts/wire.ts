@@ -181,6 +181,8 @@ export interface GatewayStatus {
   readonly build: string;
   readonly backup: BackupReport;
   readonly uptimeMs: number;
+  /** This gateway among those that use the database. */
+  readonly node: { readonly id: string; readonly name: string };
   readonly model: { readonly name: string | null; readonly demo: boolean };
   readonly channels: readonly { readonly id: string; readonly ok: boolean; readonly detail: string }[];
   readonly pool: {

@@ -45,6 +45,7 @@ describe("the route table", () => {
       "operator GET /api/keys",
       "operator GET /api/mcp",
       "operator GET /api/metrics",
+      "operator GET /api/nodes",
       "operator GET /api/outbox",
       "operator GET /api/pairing",
       "operator GET /api/plugins",

@@ -28,6 +28,7 @@ import type { PluginHost } from "../contracts/plugin.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
+import type { NodeList } from "../contracts/store/nodes.ts";
 import type { StorageReport } from "../contracts/storage.ts";
 import type { AuditVerifier } from "../contracts/store/tool-calls.ts";
 import type { Store } from "../contracts/store.ts";
@@ -124,6 +125,8 @@ interface AutomationDeps {
 /** The gateway itself: how it is, and what its operator does with it. */
 interface OperationDeps {
   status(): GatewayStatus;
+  /** The gateways that use the database. */
+  nodes(): Promise<NodeList>;
   /** How much is stored of everything that grows. */
   storage(signal: AbortSignal): Promise<StorageReport>;
   readonly metrics: Metrics;

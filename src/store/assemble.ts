@@ -163,7 +163,7 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
         instanceId,
         ...createRowDoors(rows, { audit, chain, headFile }, home),
         retention: createRetention(rows, engine.sizes, home),
-        nodes: createNodes(rows),
+        nodes: createNodes(rows, nodeOf().name),
         health: createHealth({ engine, touch: starts.touch }),
         async [Symbol.asyncDispose]() {
           if (!open) return;

@@ -19,6 +19,9 @@ import { deadFileRemover } from "./files.ts";
 import { storageOf } from "./retention.ts";
 import { openOpenAiDoors } from "./openai.ts";
 
+/** With those that ended in the last days. */
+const SHOWN_NODES = 200;
+
 interface PortParts extends Groups {
   readonly plugins: PluginHost;
   readonly operations: Operations;
@@ -103,6 +106,7 @@ export function openPort(core: Core, parts: PortParts): Port {
       automation,
       operations: {
         status,
+        nodes: async () => ({ items: await store.nodes.list(SHOWN_NODES), self: store.instanceId }),
         storage: storageOf(core),
         metrics,
         plugins,

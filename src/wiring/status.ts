@@ -37,6 +37,6 @@ export function openStatus(
       outbox: messages.outbox,
       budget: people.budget,
     },
-    { version: options.version, console: options.console, backup: backups.report },
+    { version: options.version, console: options.console, node: store.nodes.self, backup: backups.report },
   );
 }

@@ -20,10 +20,11 @@ export function GatewayFacts({ status }: { readonly status: GatewayStatus }) {
 }
 
 function factsOf(status: GatewayStatus): readonly Fact[] {
-  const { version, uptimeMs, model, pool, queue, outbox, config, mcp, plugins } = status;
+  const { version, uptimeMs, node, model, pool, queue, outbox, config, mcp, plugins } = status;
   return [
     ["Version", version],
     ["Running for", duration(uptimeMs)],
+    ["Node", node.name],
     ["Model", model.demo ? "demo model" : (model.name ?? "not known before the first agent has started")],
     ["Agent processes", `${pool.busy} busy, ${pool.idle} idle, at most ${pool.max}`],
     ["Messages", `${queue.waiting} waiting, ${queue.running} being answered`],

@@ -19,7 +19,15 @@ export interface GatewayNode {
   readonly takenOverBy: InstanceId | null;
 }
 
+/** What other gateways and people are told: which of them answers is `self`. */
+export interface NodeList {
+  readonly items: readonly GatewayNode[];
+  readonly self: InstanceId;
+}
+
 export interface NodeStore {
+  /** This gateway. */
+  readonly self: Pick<GatewayNode, "id" | "name">;
   /** Newest first, with those that ended in the last days. A node whose time is over counts as live until another one takes over. */
   list(limit: number): Promise<readonly GatewayNode[]>;
   /** This gateway takes no new work from now on; others see it. */

@@ -45,6 +45,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/turns": ["read"],
   "GET /api/turns/:id": ["chat", "read"],
   "GET /api/usage": ["read", "all"],
+  "GET /api/nodes": ["read", "all"],
   "GET /api/storage": ["read", "all"],
   "GET /mcp": ["chat", "tools", "read"],
   "GET /metrics": ["read", "all"],

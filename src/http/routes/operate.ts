@@ -33,6 +33,12 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations" | "sto
     },
     {
       ...OPERATOR_GET,
+      path: "/api/nodes",
+      scope: READ,
+      handle: async () => jsonOf<"GET /api/nodes">(await deps.operations.nodes()),
+    },
+    {
+      ...OPERATOR_GET,
       path: "/api/storage",
       scope: READ,
       handle: async ({ request }) => jsonOf<"GET /api/storage">(await deps.operations.storage(request.signal)),

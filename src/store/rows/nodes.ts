@@ -57,7 +57,7 @@ export function createNodeRow(sql: Sql, me: InstanceId) {
   };
 }
 
-export function createNodes({ sql, instanceId: me, read, write, isHeld }: RowDeps): NodeStore {
+export function createNodes({ sql, instanceId: me, read, write, isHeld }: RowDeps, name: string): NodeStore {
   const list = sql.prepare((db, p: Params<{ limit: number }>) =>
     db.selectFrom("nodes").selectAll().orderBy("started_at", "desc").orderBy("id", "desc").limit(p("limit")),
   );
@@ -65,6 +65,7 @@ export function createNodes({ sql, instanceId: me, read, write, isHeld }: RowDep
     db.updateTable("nodes").set({ state: "draining" }).where("id", "=", p("me")).where("state", "=", "live"),
   );
   return {
+    self: { id: me, name },
     list: (limit) =>
       read(function* () {
         return (yield* list.all({ limit })).map(toNode);

@@ -5,7 +5,7 @@ import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/c
 import type { SessionSettings } from "../../contracts/session-settings.ts";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
-import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, InstanceId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
@@ -128,6 +128,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     },
     operations: {
       status: () => STATUS,
+      nodes: async () => ({ items: [], self: "gateway_1" as InstanceId }),
       storage: async () => ({ databaseBytes: 0, kinds: [], folders: [] }),
       metrics,
       plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },

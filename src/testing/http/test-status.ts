@@ -6,6 +6,7 @@ export const STATUS: GatewayStatus = {
   build: "build-1",
   backup: { everyMs: null, folder: "/backups", newestAt: null, failure: null },
   uptimeMs: 1,
+  node: { id: "gateway_1", name: "machine:1" },
   model: { name: null, demo: true },
   channels: [],
   pool: { starting: 0, idle: 1, busy: 0, waiting: 0, max: 4, maxBecause: "the test says so" },

@@ -14,7 +14,8 @@ export function nodePromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     const { store } = world;
     expect(await nodeOf(store, store)).toMatchObject({ state: "live", version: "unknown", takenOverBy: null });
-    expect((await nodeOf(store, store))?.name).toMatch(/:\d+$/);
+    expect(await nodeOf(store, store)).toMatchObject(store.nodes.self);
+    expect(store.nodes.self.name).toMatch(/:\d+$/);
     expect(store.nodes.isHeld()).toBe(true);
     await store.nodes.drain();
     expect(await nodeOf(store, store)).toMatchObject({ state: "draining" });

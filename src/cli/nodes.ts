@@ -1,0 +1,37 @@
+/** `pi-gw nodes`: the gateways that use the database of the running one, and which of them live. */
+import { visible } from "../observe/index.ts";
+import { printAnswer } from "./ask-gateway.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import type { CliWorld, CommonFlags } from "./world.ts";
+
+const COLUMNS = [28, 12, 10, 26, 26] as const;
+
+export function nodes(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return printAnswer(world, flags, { path: "/api/nodes" }, (answer) => nodeLines(answer).join("\n"));
+}
+
+function nodeLines(answer: Fields): readonly string[] {
+  const items = listOf(answer["items"]).map(recordOf);
+  const names = new Map(items.map((node) => [textOf(node["id"]), textOf(node["name"])]));
+  return [
+    row("name", "version", "state", "since", "heard of"),
+    ...items.map((node) => {
+      const [since, heardOf] = [timeText(node["startedAt"]), timeText(node["renewedAt"])];
+      const about = node["id"] === answer["self"] ? "this gateway" : takeoverText(node, names);
+      return row(textOf(node["name"]), textOf(node["version"]), textOf(node["state"]), since, heardOf, about);
+    }),
+  ];
+}
+
+function takeoverText({ takenOverBy }: Fields, names: ReadonlyMap<string, string>): string {
+  if (typeof takenOverBy !== "string") return "";
+  return `taken over by ${names.get(takenOverBy) ?? takenOverBy}`;
+}
+
+function timeText(at: unknown): string {
+  return new Date(numberOf(at)).toISOString();
+}
+
+function row(...cells: readonly string[]): string {
+  return visible(cells.map((cell, at) => cell.padEnd(COLUMNS[at] ?? 0)).join("")).trimEnd();
+}

@@ -136,7 +136,8 @@ function listText({ items, minItems = 0, maxItems }: SchemaNode): string {
 function textText({ expects, minLength = 0, maxLength }: SchemaNode): string {
   const least = minLength > 1 ? `, at least ${minLength} characters` : minLength === 1 ? ", not empty" : "";
   const most = expects?.includes("characters") ? "" : upTo(maxLength, "characters");
-  return `${expects ?? "text"}${least}${most}`;
+  const what = (expects ?? "text").replaceAll(/"[^"]*[*_][^"]*"/g, "`$&`"); // these signs mean something in Markdown
+  return `${what}${least}${most}`;
 }
 
 function durationText({ minimum }: SchemaNode): string {

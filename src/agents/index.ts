@@ -3,6 +3,7 @@
  * without effects where pi is and which model answers. No pi type leaves this module; session files and the agent folder are written only here.
  */
 export { readChecklist } from "./setup/checklist.ts";
+export { killOrphans } from "./process/orphans.ts";
 export { findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
 export { removeSession } from "./setup/damaged-session.ts";

@@ -1,4 +1,4 @@
-/** `pi-gw doctor`: asks the running gateway first, looks at everything else a gateway needs, and says for each thing that it is fine or what to do. Changes nothing. */
+/** `pi-gw doctor`: asks the running gateway first, looks at everything else a gateway needs, and says for each thing that it is fine or what to do. Changes nothing without --fix. */
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isGatewayError } from "../../contracts/errors.ts";
@@ -9,12 +9,15 @@ import { homeOf, MAX_CONFIG_BYTES, readSmall } from "../state-directory.ts";
 import { recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 import type { Check } from "./check.ts";
+import { fixAll } from "./fix.ts";
 import { type DoctorProbes, systemProbes } from "./probes.ts";
 import { sandboxCheck } from "./sandbox-check.ts";
 import { type Answer, askRunning, checkGateway, checkRunning, type RunningAnswer } from "./running.ts";
 
 export interface DoctorFlags extends CommonFlags {
   readonly config?: string;
+  /** Mends what can be mended without a decision. */
+  readonly fix?: boolean;
 }
 
 interface Scene {
@@ -46,6 +49,11 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   const file = flags.config ?? (answer.kind === "running" ? fileOf(answer) : undefined);
   const { checks, config } = await checkConfigFile(world, home, file);
   const scene: Scene = { world, probes, home, config, answer };
+  if (flags.fix) {
+    const isRunning = answer.kind === "running";
+    const hasDatabaseFile = config.store.url === undefined;
+    for await (const check of fixAll({ world, home, isRunning, hasDatabaseFile })) print(check);
+  }
   if (answer.kind === "running") {
     checkRunning(answer).forEach(print);
     differencesHere(answer, checks).forEach(print);
@@ -226,8 +234,10 @@ const ELSEWHERE =
 async function checkDatabase({ home, config }: Scene): Promise<readonly Check[]> {
   if (config.store.url !== undefined) return [{ check: "database", state: "note", say: ELSEWHERE }];
   const { checkStore } = await import("../../store/index.ts");
-  const { kind, say, kept } = await checkStore(home);
-  const state = kind === "ok" || kind === "missing" ? "ok" : "broken";
+  const { kept, ...found } = await checkStore(home);
+  const { kind, say } = found;
+  const works = kind === "missing" || (found.kind === "ok" && !found.indexDamaged);
+  const state = works ? "ok" : kind === "ok" ? "note" : "broken";
   return [
     { check: "database", state, say },
     ...kept.map((text): Check => ({ check: "database", state: "note", say: text })),

@@ -10,6 +10,7 @@ import { addBackup } from "./add-backup.ts";
 import { addConfig } from "./add-config.ts";
 import { addCron } from "./add-cron.ts";
 import { addKeys } from "./add-keys.ts";
+import { addPeople } from "./add-people.ts";
 import { addPlugins } from "./add-plugins.ts";
 import { addMcp } from "./add-mcp.ts";
 import { addRunningGateway } from "./add-running-gateway.ts";
@@ -72,6 +73,10 @@ const GROUPS: readonly Group[] = [
     add: (program, commander, world, finish) => addKeys(program, commander, world, { common, finish }),
   },
   { names: ["mcp"], add: (program, _, world, finish) => addMcp(program, world, { common, finish }) },
+  {
+    names: ["people", "models"],
+    add: (program, commander, world, finish) => addPeople(program, commander, world, { common, finish }),
+  },
   { names: ["route"], add: addRoute },
   { names: ["tools", "tool-calls", "audit"], add: addTools },
   { names: ["approvals"], add: addApprovals },
@@ -148,6 +153,8 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
 
   common(program.command("doctor").description("check everything a gateway needs and say what to do"))
     .option("--config <file>", "configuration file")
+    .option("--fix", "mend what can be mended safely: file modes, what a crash left, the index for search")
+    .addHelpText("after", "\nExamples:\n  pi-gw doctor\n  pi-gw doctor --fix --json")
     .action(async (flags: DoctorFlags) => {
       const { doctor } = await import("./doctor/doctor.ts");
       finish(await doctor(world, flags));

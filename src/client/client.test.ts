@@ -81,6 +81,12 @@ const PEER = {
 const EXAMPLES: readonly Example[] = [
   ["GET /api/status", (c) => c.request("GET /api/status")],
   ["GET /api/metrics", (c) => c.request("GET /api/metrics")],
+  ["GET /api/people", (c) => c.request("GET /api/people")],
+  [
+    "POST /api/people",
+    (c) => c.request("POST /api/people", { body: { principal: "telegram:user:1", role: "member" } }),
+  ],
+  ["GET /api/models", (c) => c.request("GET /api/models", { query: { agent: "default" } })],
   ["GET /api/nodes", (c) => c.request("GET /api/nodes")],
   ["GET /api/storage", (c) => c.request("GET /api/storage")],
   ["GET /api/config", (c) => c.request("GET /api/config")],

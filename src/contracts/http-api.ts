@@ -3,6 +3,7 @@
  * (`bodyOf` of http/checked.ts), and the client is typed by it, so that they cannot disagree. Types only.
  */
 import type { AgentDetails, AgentList } from "./agents-api.ts";
+import type { AgentModel } from "./agent.ts";
 import type { ApiKey } from "./api-keys.ts";
 import type { LimitState } from "./budget.ts";
 import type { ChannelCard } from "./channels/channel-cards.ts";
@@ -208,6 +209,20 @@ export interface HttpApi {
     };
     result: { verdict: unknown; considered: readonly unknown[] };
   };
+  "GET /api/people": {
+    result: { items: readonly { principal: string; role: Role; from: "configuration" | "chat" }[] };
+  };
+  /** `role` null withdraws what was given. */
+  "POST /api/people": {
+    body: { principal: string; role: Role | null };
+    result: { principal: string; role: Role | null };
+  };
+  /** `current`: of the default agent. `providers`: those whose keys are there besides. */
+  "GET /api/models": {
+    query?: { agent?: string };
+    result: { items: readonly AgentModel[]; providers: readonly string[]; current: string | null };
+  };
+
   "GET /api/usage": {
     query?: PageQuery & { from?: string; to?: string; by?: UsageBy };
     result: UsageReport;

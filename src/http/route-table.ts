@@ -24,6 +24,7 @@ import { cronRoutes } from "./routes/cron.ts";
 import { webhookRoutes } from "./routes/incoming-webhooks.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
 import { explainRouteRoutes } from "./routes/explain-route.ts";
+import { peopleRoutes } from "./routes/people.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { openAiRoutes } from "./routes/openai.ts";
@@ -61,6 +62,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...webhookRoutes(deps, signIn.auth),
     ...pairingRoutes(deps),
     ...explainRouteRoutes(deps),
+    ...peopleRoutes(deps),
     ...usageRoutes(deps),
     ...keyRoutes(deps),
     ...openAiRoutes(deps, server),

@@ -7,6 +7,7 @@ import type { Budget } from "../contracts/budget.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
+import type { RoleDirectory } from "../contracts/channels/roles.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, Webhook } from "../contracts/channels/platform.ts";
 import type { Questions } from "../contracts/channels/question.ts";
@@ -94,6 +95,7 @@ interface PeopleDeps {
   readonly commands: Pick<Commands, "list">;
   readonly pairing: Pick<Pairing, "list" | "approve" | "revoke" | "undo">;
   readonly budget: Pick<Budget, "today" | "limits">;
+  readonly roles: Pick<RoleDirectory, "people" | "change">;
   readonly keys: ApiKeys;
   /** Who may write to an account. */
   readonly policyOf: AccessPolicies["policyOf"];

@@ -9,7 +9,7 @@ import { createSessionRemover, createWaitingMessages } from "../flow/index.ts";
 import { accessSettings, httpOptions, type HttpServer, openHttp, type TokenRotation } from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
-import { chooseSession, explainRoute } from "../routing/index.ts";
+import { chooseSession, createRoleDirectory, explainRoute } from "../routing/index.ts";
 import { gaugesOf } from "../status.ts";
 import { createAuditVerifier, openSecretFiles } from "../store/index.ts";
 import type { Operations } from "./built-in-tools.ts";
@@ -96,6 +96,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         commands: messages.commands,
         pairing: people.pairing,
         budget: people.budget,
+        roles: createRoleDirectory({ clock, config, grants: people.grants, policies: people.policies }),
         keys: people.keys,
         policyOf: people.policies.policyOf,
         isOwnChannel: core.channels.isOwn,

@@ -112,6 +112,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       ).policyOf,
       isOwnChannel: () => true,
       accountOf: () => "default",
+      roles: { people: () => [], change: async () => ({ kind: "changed" }) },
       explainRoute: () => ({ verdict: { kind: "refuse", because: "x", tell: "nothing", say: "No." }, considered: [] }),
     },
     tools: {

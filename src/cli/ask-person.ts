@@ -5,7 +5,7 @@ import type { CliWorld } from "./world.ts";
 const MAX_LINE_BYTES = 4_096;
 
 /** What was typed, without blanks around it; null: nobody is there, or they ended the input. */
-async function askPerson(world: CliWorld, question: string): Promise<string | null> {
+export async function askPerson(world: CliWorld, question: string): Promise<string | null> {
   if (!world.isTerminal) return null;
   world.stderr(question);
   const line = await (world.readLine ?? readTerminalLine)();
@@ -16,6 +16,18 @@ async function askPerson(world: CliWorld, question: string): Promise<string | nu
 export async function askYesNo(world: CliWorld, question: string): Promise<boolean> {
   const answer = await askPerson(world, `${question} [Y/n] `);
   return answer !== null && /^(?:y|$)/i.test(answer);
+}
+
+/** Enter alone is no. */
+export async function askNoYes(world: CliWorld, question: string): Promise<boolean> {
+  return /^y/i.test((await askPerson(world, `${question} [y/N] `)) ?? "");
+}
+
+/** Not shown while it is typed. */
+export async function askSecret(world: CliWorld, question: string): Promise<string | null> {
+  if (world.readLine) return askPerson(world, question);
+  const { askHidden } = await import("./backup/passphrase.ts");
+  return (await askHidden(world, question)).reveal().trim();
 }
 
 /** The terminal gives a whole line at once. Nothing else of a command goes on meanwhile. */

@@ -9,6 +9,7 @@ import { addAgents } from "./add-agents.ts";
 import { addBackup } from "./add-backup.ts";
 import { addConfig } from "./add-config.ts";
 import { addCron } from "./add-cron.ts";
+import { addInit } from "./add-init.ts";
 import { addKeys } from "./add-keys.ts";
 import { addPeople } from "./add-people.ts";
 import { addPlugins } from "./add-plugins.ts";
@@ -45,6 +46,7 @@ interface Group {
 }
 
 const GROUPS: readonly Group[] = [
+  { names: ["init"], add: (program, _, world, finish) => addInit(program, world, { common, finish }) },
   { names: ["start", "chat"], add: addRunning },
   {
     names: ["stop", "restart", "token", "open", "sign-in-link"],

@@ -2,6 +2,7 @@
 import type { Environment } from "../config/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
+import type { InitProbes } from "./init/live-tests.ts";
 import type { DoctorProbes } from "./doctor/probes.ts";
 
 export interface CliWorld {
@@ -27,6 +28,7 @@ export interface CliWorld {
   readonly assets?: AgentRun;
   /** Only tests give others. */
   readonly doctorProbes?: DoctorProbes;
+  readonly initProbes?: InitProbes;
 }
 
 /** As typed; nothing is resolved yet. */

@@ -43,7 +43,7 @@ async function askTwice(world: CliWorld, isNew: boolean): Promise<Secret> {
   return first;
 }
 
-async function askHidden(world: CliWorld, prompt: string): Promise<Secret> {
+export async function askHidden(world: CliWorld, prompt: string): Promise<Secret> {
   if (!stdin.isTTY) throw refused("A passphrase is needed. Name a file that holds it with --passphrase-file.");
   stdin.setRawMode(true); // before the question: without this the terminal shows what is typed
   try {

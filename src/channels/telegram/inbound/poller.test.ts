@@ -291,7 +291,24 @@ test("poller: what was brought is taken in before the next poll, and the poll as
   await at.bring(message(7), message(8, 2));
   expect(taken).toEqual([7, 8]);
   expect(at.asked.at(-1)).toMatchObject({ method: "getUpdates", fields: { offset: 9, timeout: 30 } });
-  expect(at.asked.filter(({ method }) => method === "deleteWebhook")).toHaveLength(1);
+  // what people wrote while nobody polled is kept
+  const dropped: unknown[] = at.asked.filter(({ method }) => method === "deleteWebhook").map(({ fields }) => fields);
+  expect(dropped).toEqual([{ drop_pending_updates: false }]);
+  at.stop();
+  await waitForEnd("the stop", polling);
+});
+
+test("poller: while an update is being stored, polls are answered at once, so that it is confirmed as soon as it is", async () => {
+  const stored = Promise.withResolvers<boolean>();
+  const at = world(() => stored.promise);
+  const polling = at.start();
+  await at.clock.advance(0);
+  await at.bring(message(7));
+  await advanceUntil({ clock: at.clock, stepMs: 100 }, "the next poll", () => at.polls() === 2);
+  expect(at.asked.at(-1)?.fields.timeout).toBe(0);
+  stored.resolve(true);
+  await at.bring();
+  expect(at.asked.at(-1)?.fields).toMatchObject({ offset: 8, timeout: 30 });
   at.stop();
   await waitForEnd("the stop", polling);
 });

@@ -158,3 +158,16 @@ test.each([
   await api.until("the call", () => api.count(method) > 0);
   await waitForEnd("the end of the account", Promise.resolve(account?.[Symbol.asyncDispose]()), SOON);
 });
+
+test("an account that closes waits no longer for stored albums that cannot be read", async () => {
+  await using bench = await channelBench();
+  await using api = await startFakeBotApi(bench.clock);
+  const facts: typeof bench.deps.facts = {
+    ...bench.deps.facts,
+    get: (...key) => (key.includes("albums") ? Promise.reject(new Error("disk full")) : bench.deps.facts.get(...key)),
+  };
+  const [account] = await createTelegram(settings({ apiRoot: api.apiRoot })).open({ ...bench.deps, facts }, NEVER);
+  const told = () => bench.log.lines.some(({ words }) => words === "stored albums could not be read yet");
+  await waitFor("the first try", told, Boolean, SOON);
+  await waitForEnd("the end of the account", Promise.resolve(account?.[Symbol.asyncDispose]()), SOON);
+});

@@ -10,6 +10,7 @@ import { eventually, passing } from "../../testing/contracts/channel-contract.ts
 import { startFakeBotApi } from "../../testing/telegram/fake-bot-api.ts";
 import { FRIEND, said } from "../../testing/telegram/people.ts";
 import { settings, telegramWorld, type TelegramWorld, TOKEN } from "../../testing/telegram/telegram-world.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { checkTelegram, createTelegram } from "./index.ts";
 import { accountsOf } from "./settings.ts";
 
@@ -211,6 +212,61 @@ describe("doctor", () => {
       { account: "default", state: "ok", say: "@fake_99_bot answers." },
       { account: "second", state: "problem", say: expect.stringContaining("accounts.second.botToken") },
     ]);
+  });
+
+  test("sees what an account says itself in the place of what holds for all", async () => {
+    const second = (own: object) => ({ second: { botToken: secret("98:b"), ...own } });
+    const states = async (more: Partial<TelegramConfig>) => (await check(more)).map(({ state }) => state);
+    expect(await states({ requireMention: false, accounts: second({ requireMention: true }) })).toEqual([
+      "warning",
+      "ok",
+    ]);
+    expect(await states({ accounts: second({ dmPolicy: "open" }) })).toEqual(["ok", "warning"]);
+    expect(await states({ dmPolicy: "open", accounts: second({ allowFrom: ["*"] }) })).toEqual(["warning", "ok"]);
+    const found = await check({ groups: { "-1001": {} }, accounts: second({ groups: { "-1002": {} } }) }, (api) => {
+      for (const token of [TOKEN, "98:b"]) api.bot(token).standing.set("-1001", { status: "left" } as never);
+    });
+    expect(found.map(({ state }) => state)).toEqual(["warning", "ok"]);
+  });
+
+  test("finds bots in order: an open one for everybody, one that may write where it is restricted, one without privacy mode", async () => {
+    const [open] = await check({ dmPolicy: "open", allowFrom: ["*"] });
+    expect(open?.state).toBe("ok");
+    const standing = { status: "restricted", can_send_messages: true };
+    const [restricted] = await check({ groups: { "-1001": {} } }, (api) =>
+      api.bot(TOKEN).standing.set("-1001", standing as never),
+    );
+    expect(restricted?.state).toBe("ok");
+    const [reading] = await check({ requireMention: false }, (api) => void (api.bot(TOKEN).readsAll = true));
+    expect(reading?.state).toBe("ok");
+  });
+
+  test("says nothing about a group when Telegram is in trouble, nor about accounts of a channel that is off", async () => {
+    const [found] = await check({ groups: { "-1001": {} } }, (api) =>
+      api.misbehave("getChatMember", { kind: "page", status: 502 }, 5),
+    );
+    expect(found?.state).toBe("ok");
+    expect(await check({ enabled: false, accounts: { second: {} } })).toEqual([]);
+  });
+
+  test("asks about twenty groups of a bot at most", async () => {
+    await using api = await startFakeBotApi();
+    const groups = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`-10${at}`, {}]));
+    await checkTelegram({ clock: systemClock }, settings({ apiRoot: api.apiRoot, groups }), NEVER);
+    expect(api.count("getChatMember")).toBe(20);
+  });
+
+  test.each(["getMe", "getChatMember"])("gives up %s when its time is over", async (method) => {
+    await using api = await startFakeBotApi();
+    const over = deferred<void>();
+    using _over = { [Symbol.dispose]: () => over.resolve() };
+    api.misbehave(method, { kind: "late", until: over.promise }, 5);
+    const limit = new AbortController();
+    const config = settings({ apiRoot: api.apiRoot, groups: { "-1001": {} } });
+    const checking = checkTelegram({ clock: systemClock }, config, limit.signal);
+    await api.until("the call", () => api.count(method) > 0);
+    limit.abort(new Error("doctor has no time left"));
+    expect(await waitForEnd("the end of the check", checking, { withinMs: 2_000 })).toHaveLength(1);
   });
 
   test("sees a token that Telegram does not know", async () => {

@@ -48,6 +48,8 @@ export interface BotRoom {
   readonly standing: Map<string, Fields>;
   /** Documents are taken, photos are not. */
   refusePhotos: boolean;
+  /** Its privacy mode is off: it gets everything that is said in a group. */
+  readsAll: boolean;
   readonly files: Map<string, Uint8Array>;
   /** Messages that people wrote: an administrator may delete them, nobody else may change them. */
   readonly theirs: Set<number>;
@@ -148,6 +150,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
     files: new Map(),
     theirs: new Set(),
     refusePhotos: false,
+    readsAll: false,
     nextMessageId: () => ++lastMessageId,
     get webhook() {
       return webhook;
@@ -168,7 +171,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
       if (method === "sendMediaGroup") return postGroup(fields, uploads);
       switch (method) {
         case "getMe":
-          return fine({ id, is_bot: true, first_name: "Fake", username, can_read_all_group_messages: false });
+          return fine({ id, is_bot: true, first_name: "Fake", username, can_read_all_group_messages: room.readsAll });
         case "sendMessage":
           return post(method, fields);
         case "editMessageText": {

@@ -66,6 +66,16 @@ test("albums: one that is being delivered is delivered once, however much is sai
   expect(at.delivered).toEqual([[1]]);
 });
 
+test("albums: two hundred pieces that were delivered last are remembered, and no more", async () => {
+  const at = world();
+  for (let id = 1; id <= 201; id++) {
+    await at.albums.add("1", `album ${id}`, piece(id), true);
+    await at.albums.settled();
+  }
+  const { done } = JSON.parse(at.kept.get("albums") ?? "{}") as { done: number[] };
+  expect([done.length, done[0], done.at(-1)]).toEqual([200, 2, 201]);
+});
+
 test("albums: a piece that is brought again, before or after its album was delivered, is delivered once", async () => {
   const at = world();
   for (let times = 0; times < 2; times++) await at.albums.add("1", "a", piece(1));

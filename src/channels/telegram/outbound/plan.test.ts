@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MediaRef, OutboundMessage } from "../../../contracts/chat.ts";
 import type { BotApi } from "../api/bot-api.ts";
+import { faultOf } from "../api/faults.ts";
 import { sendAlbum } from "./album.ts";
 import { replyTarget, sendText, targetOf } from "./message-calls.ts";
 import { shownAs, stepsOf } from "./plan.ts";
@@ -154,6 +155,24 @@ describe("telegram: an album", () => {
     ]);
     const { calls: bare } = await sent(["a", "b"], [a, c, b], null);
     expect(bare).toMatchObject([["sendMediaGroup", { media: [{ caption: gone, caption_entities: [] }, {}] }]]);
+  });
+
+  test.each([
+    ["Bad Request: PHOTO_INVALID_DIMENSIONS", ["photo", "document"]],
+    ["Bad Request: not enough rights to send photos to the chat", ["photo"]],
+    ["Bad Request: message caption is too long for media", ["photo"]],
+    ["Bad Request: something else", ["photo"]],
+  ])("that is refused with %p is sent as %j", async (description, expected) => {
+    const types: string[] = [];
+    const slowCall = async (_method: string, { media: [first] }: { media: { type: string }[] }) => {
+      types.push(first?.type ?? "");
+      throw faultOf({ error_code: 400, description, parameters: {} });
+    };
+    const api = { slowCall, upload: (_bytes: Uint8Array, name: string) => name } as unknown as BotApi;
+    const files = { read: async () => new Uint8Array(1) };
+    const job = { media: [a, b], caption: null, to, replyTo: null };
+    await expect(sendAlbum({ api, files }, job, NEVER)).rejects.toThrow();
+    expect(types).toEqual(expected);
   });
 
   test("of which one is left is that file, and of which nothing is left is a note", async () => {

@@ -157,6 +157,16 @@ test.each([
   const [account] = await createTelegram(settings({ ...more, apiRoot: api.apiRoot })).open(bench.deps, NEVER);
   await api.until("the call", () => api.count(method) > 0);
   await waitForEnd("the end of the account", Promise.resolve(account?.[Symbol.asyncDispose]()), SOON);
+  expect(bench.log.lines.map(({ words }) => words)).not.toContain("telegram connection in trouble"); // it was told to close
+});
+
+test("an account with a webhook that closes gives up the look whether Telegram is there", async () => {
+  await using world = await telegramWorld({ mode: "webhook", webhookUrl: "https://bot.example.org" });
+  await world.api.until("the webhook is set", () => world.api.count("setWebhook") > 0);
+  using _hanging = hanging(world.api, "getMe");
+  const before = world.api.count("getMe");
+  await passing(world.bench, "the next look", () => world.api.count("getMe") > before);
+  await waitForEnd("the end of the account", world.close(), SOON);
 });
 
 test("an account that closes waits no longer for stored albums that cannot be read", async () => {

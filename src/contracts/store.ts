@@ -34,6 +34,7 @@ import type { ApiKeyStore } from "./store/api-keys.ts";
 import type { WebhookMarkStore } from "./store/webhook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { MessageStore, ReactionStore } from "./store/messages.ts";
+import type { NodeLeaseStore } from "./store/node-leases.ts";
 import type { NodeStore } from "./store/nodes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
@@ -81,6 +82,7 @@ export interface Store extends AsyncDisposable {
   readonly responses: ResponseStore;
   readonly retention: RetentionStore;
   readonly nodes: NodeStore;
+  readonly nodeLeases: NodeLeaseStore;
   readonly health: StoreHealth;
   /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;

@@ -32,6 +32,7 @@ import { createTranscriptions } from "./rows/channels/transcriptions.ts";
 import { createWebhookMarks } from "./rows/automation/webhook-marks.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
+import { createNodeLeases } from "./rows/node-leases.ts";
 import { createNodeRow, createNodes, type NodeIdentity } from "./rows/nodes.ts";
 import { createNotes } from "./rows/notes/notes.ts";
 import { createOutbox } from "./rows/outbox.ts";
@@ -190,6 +191,7 @@ type RowDoors = Omit<Store, "epoch" | "instanceId" | "retention" | "nodes" | "he
 
 function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, home: string): RowDoors {
   return {
+    nodeLeases: createNodeLeases(rows),
     inbox: createInbox(rows),
     turns: createTurns(rows),
     outbox: createOutbox(rows),

@@ -39,6 +39,7 @@ import { nodes } from "./migrations/039-nodes.ts";
 import { activity } from "./migrations/040-activity.ts";
 import { channelTraffic } from "./migrations/041-channel-traffic.ts";
 import { owners } from "./migrations/042-owners.ts";
+import { nodeLeases } from "./migrations/043-node-leases.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -81,6 +82,7 @@ const MIGRATIONS: readonly Migration[] = [
   activity,
   channelTraffic,
   owners,
+  nodeLeases,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -10,6 +10,7 @@ import type { MessageTables } from "./rows/channels/message-tables.ts";
 import type { ApprovalTable, GrantTable } from "./rows/approval-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
+import type { NodeLeaseTable } from "./rows/node-leases.ts";
 import type { NodeTable } from "./rows/nodes.ts";
 import type { ResponseTable } from "./rows/responses.ts";
 import type { UsageTables } from "./rows/usage-tables.ts";
@@ -24,6 +25,7 @@ export type Flag = 0 | 1;
 export interface Tables extends UsageTables, MessageTables {
   meta: MetaTable;
   nodes: NodeTable;
+  node_leases: NodeLeaseTable;
   sessions: SessionTable;
   inbox: InboxTable;
   turns: TurnTable;

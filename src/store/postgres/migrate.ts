@@ -9,7 +9,7 @@ import { channelTraffic } from "../migrations/041-channel-traffic.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
 import { messageTables } from "./tables/messages.ts";
-import { nodeTables, ownerColumns } from "./tables/nodes.ts";
+import { nodeLeaseTables, nodeTables, ownerColumns } from "./tables/nodes.ts";
 import { peopleTables } from "./tables/people.ts";
 import { recordTables } from "./tables/records.ts";
 import { sessionCareTables } from "./tables/session-care.ts";
@@ -23,6 +23,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   activity,
   channelTraffic,
   { name: "owners", sql: ownerColumns },
+  { name: "node-leases", sql: nodeLeaseTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -5,7 +5,7 @@ import { deferred } from "../../kit/deferred.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { advanceUntil } from "../../testing/wait-for.ts";
-import { NODE_LEASE_MS, RENEW_MS } from "../node-lease.ts";
+import { NODE_EXPIRY_MS, RENEW_MS } from "../node-expiry.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionLost } from "./faults.ts";
 import { startRenewal } from "./renewal.ts";
@@ -45,11 +45,11 @@ function fixture() {
 
 test("a gateway whose row is renewed is held for as long as it likes, over one connection", async () => {
   const { server, renewal, pass, codes } = fixture();
-  await pass(5 * NODE_LEASE_MS);
+  await pass(5 * NODE_EXPIRY_MS);
   expect([renewal.isHeld(), server.connections, codes]).toEqual([true, 1, []]);
   expect(server.asked).toBeGreaterThanOrEqual(15);
   await renewal.close();
-  await pass(NODE_LEASE_MS);
+  await pass(NODE_EXPIRY_MS);
   expect(renewal.isHeld()).toBe(false);
 });
 
@@ -58,7 +58,7 @@ test.each(["nothing", "error"] as const)(
   async (answers) => {
     const { server, renewal, pass, log } = fixture();
     server.answers = answers;
-    await pass(NODE_LEASE_MS + RENEW_MS);
+    await pass(NODE_EXPIRY_MS + RENEW_MS);
     expect(renewal.isHeld()).toBe(false);
     server.answers = "renewed";
     await pass(3 * RENEW_MS);
@@ -74,7 +74,7 @@ test.each(["nothing", "error"] as const)(
 test("a gateway whose row says that it is gone is told once, asks no more, and is not held", async () => {
   const { server, renewal, pass, codes } = fixture();
   server.answers = "gone";
-  await pass(2 * NODE_LEASE_MS);
+  await pass(2 * NODE_EXPIRY_MS);
   expect([codes, server.asked, renewal.isHeld()]).toEqual([["superseded"], 1, false]);
   await renewal.close();
 });

@@ -7,7 +7,7 @@ import type { InstanceId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
-import { NODE_LEASE_MS, RENEW_MS } from "../node-lease.ts";
+import { NODE_EXPIRY_MS, RENEW_MS } from "../node-expiry.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionLost } from "./faults.ts";
 
@@ -28,12 +28,12 @@ interface Renewal {
 
 const ANSWER_MS = 2_000;
 const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
-const RENEW = `update nodes set renewed_at = ${NOW}, expires_at = ${NOW} + ${NODE_LEASE_MS} where id = $1 and state <> 'gone'`;
+const RENEW = `update nodes set renewed_at = ${NOW}, expires_at = ${NOW} + ${NODE_EXPIRY_MS} where id = $1 and state <> 'gone'`;
 
 /** `begunAt`: when the row of this gateway was asked for, by the clock that measures. */
 export function startRenewal({ clock, log, connect, instanceId, supersede }: RenewalDeps, begunAt: number): Renewal {
   const closing = new AbortController();
-  let heldUntil = begunAt + NODE_LEASE_MS;
+  let heldUntil = begunAt + NODE_EXPIRY_MS;
   let connection: Connection | null = null;
   let failing = false;
 
@@ -44,7 +44,7 @@ export function startRenewal({ clock, log, connect, instanceId, supersede }: Ren
     using limit = clock.deadline(ANSWER_MS, () => new ConnectionLost("the server did not answer in time"));
     const asking = connection.ask({ text: RENEW, values: [instanceId], name: null });
     if ((await orAborted(asking, limit.signal)).count === 0) return false;
-    heldUntil = askedAt + NODE_LEASE_MS;
+    heldUntil = askedAt + NODE_EXPIRY_MS;
     return true;
   };
 

@@ -11,7 +11,7 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { openStore } from "../index.ts";
-import { NODE_LEASE_MS } from "../node-lease.ts";
+import { NODE_EXPIRY_MS } from "../node-expiry.ts";
 
 /** Two state directories and one database; the first gateway reaches it through a wire that can be cut. */
 async function world() {
@@ -103,7 +103,7 @@ describe.skipIf((await testPostgres()) === null)("on one Postgres database", () 
     const { toolCalls, nodes } = await fx.openFirst();
     await toolCalls.intend(intent("c1", "t1", false));
     await toolCalls.intend({ ...intent("c2", "t1", false), waiting: true });
-    fx.frozen.ms = NODE_LEASE_MS;
+    fx.frozen.ms = NODE_EXPIRY_MS;
     expect(nodes.isHeld()).toBe(false);
     await expect(toolCalls.intend(intent("c3", "t1", false))).rejects.toMatchObject({ code: "store_failed" });
     await expect(toolCalls.begin("c2")).rejects.toMatchObject({ code: "store_failed" });

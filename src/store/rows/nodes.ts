@@ -3,7 +3,7 @@ import { type Selectable, sql as raw } from "kysely";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
 import type { GatewayNode, NodeState, NodeStore } from "../../contracts/store/nodes.ts";
-import { judgeNode, NODE_LEASE_MS } from "../node-lease.ts";
+import { judgeNode, NODE_EXPIRY_MS } from "../node-expiry.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import type { RowDeps } from "./row-deps.ts";
@@ -48,7 +48,7 @@ export function createNodeRow(sql: Sql, me: InstanceId) {
       if (live && alone) throw taken(live, at);
       for (const { node, is } of judged) if (is !== "live") yield* takeOver.run({ id: node.id, me });
       yield* forget.run({ before: at - KEPT_MS });
-      const expiresAt = sql.dialect.severalGateways ? at + NODE_LEASE_MS : null;
+      const expiresAt = sql.dialect.severalGateways ? at + NODE_EXPIRY_MS : null;
       yield* add.run({ id: me, state_directory: stateDirectory, name, version, at, expires_at: expiresAt });
     },
     *end(): Steps<void> {

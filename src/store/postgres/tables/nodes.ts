@@ -41,3 +41,15 @@ create trigger batches_superseded before update on batches
 export const ownerColumns = ["inbox", "turns", "tool_calls", "approvals", "job_runs", "responses"]
   .map((table) => `alter table ${table} add column node text collate "C";`)
   .join("\n");
+
+/** Things that one gateway at a time may do. */
+export const nodeLeaseTables = `
+create table node_leases (
+  kind text collate "C" not null,
+  key text collate "C" not null,
+  owner text collate "C",
+  number bigint not null,
+  since bigint not null,
+  primary key (kind, key)
+);
+`;

@@ -15,6 +15,7 @@ import { inboxPromises } from "./inbox-contract.ts";
 import { lifePromises } from "./life-contract.ts";
 import { maskPromises } from "./mask-contract.ts";
 import { nodePromises } from "./node-contract.ts";
+import { nodeLeasePromises } from "./node-lease-contract.ts";
 import { notesContract } from "./notes-contract.ts";
 import { numberPromises } from "./number-contract.ts";
 import { orderPromises } from "./order-contract.ts";
@@ -38,6 +39,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
   describe(name, () => {
     lifePromises(open);
     nodePromises(open);
+    nodeLeasePromises(open);
     inboxPromises(open);
     turnPromises(open);
     turnTraceContract("turns as they are shown", open);

@@ -1,0 +1,29 @@
+/**
+ * Things that one gateway at a time may do, such as receiving for a bot account. A node lease ends when it is given back, or with its node: a
+ * node that is gone holds none, and one that lives keeps its own without renewing each.
+ */
+import type { InstanceId } from "../ids.ts";
+
+export interface LeasedThing {
+  readonly kind: "platform";
+  /** Among things of its kind. */
+  readonly key: string;
+}
+
+export interface NodeLease {
+  readonly owner: InstanceId;
+  readonly ownerName: string;
+  /** The fencing number: it grows with every change of the owner, and never falls. */
+  readonly number: number;
+  /** By the clock of the database. */
+  readonly since: number;
+}
+
+export interface NodeLeaseStore {
+  /** `mine`: held by this gateway, also when it was before, under the same number. `held`: by another one, which lives. */
+  acquire(thing: LeasedThing): Promise<{ readonly kind: "mine" | "held"; readonly lease: NodeLease }>;
+  /** Gives it back. False: it was not this gateway's under this number, and nothing has changed. */
+  release(thing: LeasedThing, number: number): Promise<boolean>;
+  /** Null: nobody that lives. */
+  heldBy(thing: LeasedThing): Promise<NodeLease | null>;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import type { InstanceId } from "../contracts/ids.ts";
+import { judgeNode, nextLease } from "./node-expiry.ts";
+
+const me = { stateDirectory: "mine", now: 1_000 };
+const live = { state: "live", state_directory: "other", expires_at: 1_001 } as const;
+
+test.each([
+  ["that renewed in time is live", live, "live"],
+  ["that drains is live until it has ended", { ...live, state: "draining" }, "live"],
+  ["whose time is over has expired", { ...live, expires_at: 1_000 }, "expired"],
+  ["without an expiry ended with its hold on the file", { ...live, expires_at: null }, "expired"],
+  ["of the same state directory has ended, whatever its row says", { ...live, state_directory: "mine" }, "former"],
+  ["that said that it ends is gone", { ...live, state: "gone" }, "gone"],
+] as const)("a node %s", (_, node, is) => expect(judgeNode(node, me)).toBe(is));
+
+const MINE = "gateway_1" as InstanceId;
+const OTHERS = "gateway_2" as InstanceId;
+
+test.each([
+  ["that nobody ever had is new", null, { kind: "new", number: 1 }],
+  ["that was given back is new", { owner: null, number: 4, state: null }, { kind: "new", number: 5 }],
+  ["of a node that is gone is new", { owner: OTHERS, number: 4, state: "gone" }, { kind: "new", number: 5 }],
+  ["of a node that nobody knows is new", { owner: OTHERS, number: 4, state: null }, { kind: "new", number: 5 }],
+  ["of this gateway stays its own", { owner: MINE, number: 4, state: "draining" }, { kind: "mine" }],
+  ["of a live node is held", { owner: OTHERS, number: 4, state: "live" }, { kind: "held" }],
+  [
+    "of a node that drains is held until it is given back",
+    { owner: OTHERS, number: 4, state: "draining" },
+    { kind: "held" },
+  ],
+] as const)("a lease %s", (_, known, expected) => expect(nextLease(known, MINE)).toMatchObject(expected));

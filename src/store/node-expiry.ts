@@ -1,0 +1,60 @@
+/** How long a gateway counts as live without renewing, what one that starts makes of the others, and who holds what. Decisions without state. */
+import type { InstanceId } from "../contracts/ids.ts";
+import type { NodeState } from "../contracts/store/nodes.ts";
+
+/** After so long without a renewal others may take over. Within 12 s of a death another gateway is to be at work, and it has to start first. */
+export const NODE_EXPIRY_MS = 6_000;
+/** Two renewals may fail in a row. */
+export const RENEW_MS = 2_000;
+
+interface KnownNode {
+  readonly state: NodeState;
+  readonly state_directory: string;
+  readonly expires_at: number | null;
+}
+
+interface Opening {
+  readonly stateDirectory: string;
+  /** By the clock of the database. */
+  readonly now: number;
+}
+
+/**
+ * `former`: it held the state directory that this gateway holds now, so its process has ended. `expired`: it did not renew in time. A row
+ * without an expiry is SQLite's: whoever opens the file is alone with it.
+ */
+export function judgeNode(node: KnownNode, { stateDirectory, now }: Opening): "gone" | "former" | "expired" | "live" {
+  if (node.state === "gone") return "gone";
+  if (node.state_directory === stateDirectory) return "former";
+  return node.expires_at === null || node.expires_at <= now ? "expired" : "live";
+}
+
+interface OwnedLease {
+  /** Null: it was given back. */
+  readonly owner: InstanceId | null;
+  readonly number: number;
+  /** Of the owner; null: there is no such node any more. */
+  readonly state: NodeState | null;
+}
+
+type LiveLease<T extends OwnedLease> = T & { readonly owner: InstanceId };
+
+/**
+ * A lease lives as long as its node. One whose time is over still counts: it may renew, and only who takes over from it, and so ends its writes,
+ * frees what it holds.
+ */
+export function isLive<T extends OwnedLease>(lease: T): lease is LiveLease<T> {
+  return lease.owner !== null && lease.state !== null && lease.state !== "gone";
+}
+
+/** What comes of asking for a lease; `known`: its row, if there ever was one. */
+export function nextLease<T extends OwnedLease>(
+  known: T | null,
+  me: InstanceId,
+):
+  | { readonly kind: "mine" }
+  | { readonly kind: "new"; readonly number: number }
+  | { readonly kind: "held"; readonly lease: LiveLease<T> } {
+  if (known === null || !isLive(known)) return { kind: "new", number: (known?.number ?? 0) + 1 };
+  return known.owner === me ? { kind: "mine" } : { kind: "held", lease: known };
+}

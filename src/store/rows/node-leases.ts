@@ -1,0 +1,82 @@
+/** Node leases: a row for each thing that one gateway at a time may do. It is free when its owner gave it back or is gone. */
+import type { InstanceId } from "../../contracts/ids.ts";
+import type { LeasedThing, NodeLease, NodeLeaseStore } from "../../contracts/store/node-leases.ts";
+import type { Params, Sql } from "../sql.ts";
+import type { Steps } from "../steps.ts";
+import { isLive, nextLease } from "../node-expiry.ts";
+import type { RowDeps } from "./row-deps.ts";
+import { newValues } from "./terms.ts";
+
+export interface NodeLeaseTable {
+  kind: LeasedThing["kind"];
+  key: string;
+  /** Null: given back. */
+  owner: InstanceId | null;
+  number: number;
+  since: number;
+}
+
+export function createNodeLeases({ sql, instanceId: me, read, write }: RowDeps): NodeLeaseStore {
+  const { now, known, put, release } = statements(sql);
+  function* liveLease(thing: LeasedThing): Steps<NodeLease | null> {
+    const row = yield* known.first(thing);
+    return row && isLive(row) ? toLease(row) : null;
+  }
+  return {
+    acquire: (thing) =>
+      write(function* () {
+        const row = yield* known.first(thing);
+        const next = nextLease(row, me);
+        if (next.kind === "held") return { kind: "held", lease: toLease(next.lease) } as const;
+        if (next.kind === "new") {
+          const since = (yield* now.first({}))?.at ?? 0;
+          yield* put.run({ ...thing, owner: me, number: next.number, since });
+        }
+        const lease = yield* liveLease(thing);
+        if (!lease) throw new Error("a gateway that is gone asked for a lease");
+        return { kind: "mine", lease } as const;
+      }),
+    release: (thing, number) =>
+      write(function* () {
+        return (yield* release.run({ ...thing, number, me })) > 0;
+      }),
+    heldBy: (thing) => read(() => liveLease(thing)),
+  };
+}
+
+function statements(sql: Sql) {
+  return {
+    now: sql.prepare((db) => db.selectNoFrom(sql.dialect.now.as("at"))),
+    known: sql.prepare((db, p: Params<LeasedThing>) =>
+      db
+        .selectFrom("node_leases")
+        .leftJoin("nodes", "nodes.id", "node_leases.owner")
+        .select(["node_leases.owner", "node_leases.number", "node_leases.since"])
+        .select(["nodes.state", "nodes.name"])
+        .where("node_leases.kind", "=", p("kind"))
+        .where("node_leases.key", "=", p("key")),
+    ),
+    put: sql.prepare((db, p: Params<NodeLeaseTable>) =>
+      db
+        .insertInto("node_leases")
+        .values(p.row("kind", "key", "owner", "number", "since"))
+        .onConflict((conflict) => conflict.columns(["kind", "key"]).doUpdateSet(newValues("owner", "number", "since"))),
+    ),
+    release: sql.prepare((db, p: Params<LeasedThing & { number: number; me: InstanceId }>) =>
+      db
+        .updateTable("node_leases")
+        .set({ owner: null })
+        .where((eb) => eb.and(p.row("kind", "key", "number")))
+        .where("owner", "=", p("me")),
+    ),
+  };
+}
+
+interface KnownLease extends Pick<NodeLeaseTable, "number" | "since"> {
+  readonly owner: InstanceId;
+  readonly name: string | null;
+}
+
+function toLease({ owner, name, number, since }: KnownLease): NodeLease {
+  return { owner, ownerName: name ?? owner, number, since };
+}

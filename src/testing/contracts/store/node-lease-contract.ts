@@ -1,0 +1,49 @@
+/** What every store promises about things that one gateway at a time may do. */
+import { expect, test } from "bun:test";
+import type { LeasedThing } from "../../../contracts/store/node-leases.ts";
+import type { StoreWorld } from "./store-world.ts";
+
+const BOT: LeasedThing = { kind: "platform", key: "telegram" };
+const OTHER: LeasedThing = { kind: "platform", key: "discord" };
+
+export function nodeLeasePromises(open: () => Promise<StoreWorld>): void {
+  test("a lease is one gateway's until it gives it back, under a number that grows when it changes hands", async () => {
+    await using world = await open();
+    const { nodeLeases, nodes } = world.store;
+    expect(await nodeLeases.heldBy(BOT)).toBeNull();
+    const first = await nodeLeases.acquire(BOT);
+    expect(first).toMatchObject({
+      kind: "mine",
+      lease: { owner: nodes.self.id, ownerName: nodes.self.name, number: 1 },
+    });
+    expect(await nodeLeases.acquire(BOT)).toEqual(first);
+    expect(await nodeLeases.heldBy(BOT)).toEqual(first.lease);
+    expect([await nodeLeases.heldBy(OTHER), (await nodeLeases.acquire(OTHER)).lease.number]).toEqual([null, 1]);
+    expect(await nodeLeases.release(BOT, 2)).toBe(false);
+    expect(await nodeLeases.release(BOT, 1)).toBe(true);
+    expect(await nodeLeases.release(BOT, 1)).toBe(false);
+    expect(await nodeLeases.heldBy(BOT)).toBeNull();
+    expect(await nodeLeases.acquire(BOT)).toMatchObject({ kind: "mine", lease: { number: 2 } });
+  });
+
+  test("a lease ends with its gateway, and the next owner has a greater number", async () => {
+    await using world = await open();
+    const before = world.store;
+    await before.nodeLeases.acquire(BOT);
+    const { nodeLeases, instanceId } = await world.reopen();
+    expect(await nodeLeases.heldBy(BOT)).toBeNull();
+    expect(await nodeLeases.release(BOT, 1)).toBe(false);
+    expect(await nodeLeases.acquire(BOT)).toMatchObject({ kind: "mine", lease: { owner: instanceId, number: 2 } });
+  });
+
+  test("of several gateways that ask for a lease at once, one gets it, and the others are told who has it", async () => {
+    await using world = await open();
+    const stores = [world.store, await world.openSecond(), await world.openSecond()];
+    const live = world.isShared ? stores : stores.slice(-1); // where a file is held by one gateway, the others are gone
+    const answers = await Promise.all(live.map(({ nodeLeases }) => nodeLeases.acquire(BOT)));
+    expect(answers.filter(({ kind }) => kind === "mine")).toHaveLength(1);
+    const owner = live[answers.findIndex(({ kind }) => kind === "mine")];
+    expect(answers.map(({ lease }) => lease.owner)).toEqual(live.map(() => owner?.instanceId ?? expect.anything()));
+    for (const { nodeLeases } of stores) expect((await nodeLeases.heldBy(BOT))?.owner).toBe(owner?.instanceId);
+  });
+}

@@ -7,7 +7,7 @@ import { secret } from "../kit/secret.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
 import { unhandledIn } from "../testing/unhandled.ts";
-import { createPlatforms, OPEN_MS, type PlatformEntry } from "./open-platforms.ts";
+import { createPlatforms, type HoldPlatform, OPEN_MS, type PlatformEntry } from "./open-platforms.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -51,10 +51,10 @@ function entry(id: string, shown: Shown, more: Partial<PlatformEntry> = {}): Pla
   };
 }
 
-async function world(entries: (shown: Shown) => readonly PlatformEntry[]) {
+async function world(entries: (shown: Shown) => readonly PlatformEntry[], hold?: HoldPlatform) {
   const bench = await channelBench();
   const shown: Shown = { opened: [], closed: [] };
-  const platforms = createPlatforms(bench.deps, entries(shown));
+  const platforms = createPlatforms(bench.deps, entries(shown), hold ? { hold } : {});
   const end = async () => {
     await platforms[Symbol.asyncDispose]();
     await bench[Symbol.asyncDispose]();
@@ -336,4 +336,43 @@ test("a platform whose code throws before it has begun to open is tried again li
     await w.bench.clock.advance(60_000);
   });
   expect([unhandled, w.shown.opened]).toEqual([[], ["one/a"]]);
+});
+
+describe("a platform that one gateway at a time receives for", () => {
+  const ON = config({ one: { accounts: ["a"] } });
+  const fixture = async () => {
+    const other = { by: "east:9" as string | null, fails: false, released: 0 };
+    const hold: HoldPlatform = async () => {
+      if (other.fails) throw new Error("no connection");
+      if (other.by !== null) return { kind: "held", by: other.by };
+      return { kind: "mine", release: async () => void other.released++ };
+    };
+    const w = await world((shown) => [entry("one", shown)], hold);
+    return { ...w, other };
+  };
+
+  test("opens when the other gateway has ended, says until then which one has it, and is given back when it is closed", async () => {
+    await using w = await fixture();
+    await w.platforms.apply(ON);
+    await w.bench.clock.advance(60_000);
+    const [health] = w.platforms.health();
+    expect([w.shown.opened, health?.detail]).toEqual([[], "another gateway receives for it (east:9)"]);
+    w.other.by = null;
+    await w.bench.clock.advance(5_000); // it is asked every five seconds, however long it takes
+    expect(w.shown.opened).toEqual(["one/a"]);
+    await w.platforms.apply(config({}));
+    expect([w.shown.closed, w.other.released]).toEqual([["one/a"], 1]);
+  });
+
+  test("stays closed while the database cannot be asked", async () => {
+    await using w = await fixture();
+    w.other.by = null;
+    w.other.fails = true;
+    await w.platforms.apply(ON);
+    await w.bench.clock.advance(5_000);
+    expect([w.shown.opened, w.platforms.health()[0]?.detail]).toEqual([[], expect.stringContaining("database")]);
+    w.other.fails = false;
+    await w.bench.clock.advance(5_000);
+    expect(w.shown.opened).toEqual(["one/a"]);
+  });
 });

@@ -33,14 +33,31 @@ export interface Platforms extends AsyncDisposable {
   webhook(path: string): Webhook | null;
 }
 
+/** Whether this gateway is the one that receives for a platform. `held`: another one does, by this name. */
+export type HoldPlatform = (
+  id: string,
+) => Promise<{ readonly kind: "mine"; release(): Promise<void> } | { readonly kind: "held"; readonly by: string }>;
+
+interface PlatformOptions {
+  /** For ids that no plugin may have, besides those of the entries. */
+  isTaken?(id: string): boolean;
+  /** Asked before a platform is opened: two that receive for one bot would take its messages from each other. */
+  readonly hold?: HoldPlatform;
+}
+
+const ALONE: HoldPlatform = async () => ({ kind: "mine", release: async () => undefined });
+
 interface Standing {
   readonly entry: PlatformEntry;
   readonly settings: unknown;
   readonly config: Config;
   readonly stopping: AbortController;
+  readonly hold: HoldPlatform;
   open: readonly OpenChannel[];
   channel: Channel;
   trouble: string | null;
+  /** Gives the platform back to other gateways; null: this one does not have it. */
+  release: (() => Promise<void>) | null;
   /** Opening, and opening again. Ends when it is open or was stopped. */
   work: Promise<void>;
 }
@@ -52,11 +69,10 @@ const MAX_PAUSE_MS = 300_000;
 const MAX_DETAIL_CHARS = 200;
 const OPENING = "connecting";
 
-/** `isTaken`: for ids that no plugin may have, besides those of the entries. */
 export function createPlatforms(
   deps: PlatformDeps,
   entries: readonly PlatformEntry[],
-  isTaken: (id: string) => boolean = () => false,
+  { isTaken = () => false, hold = ALONE }: PlatformOptions = {},
 ): Platforms {
   const standing = new Map<string, Standing>();
   const plugins = createPluginPlatforms((id) => isTaken(id) || entries.some((entry) => entry.id === id));
@@ -78,7 +94,7 @@ export function createPlatforms(
       const before = standing.get(entry.id);
       if (before && sameSettings(before.settings, now)) continue;
       await end(entry.id);
-      if (now !== null) standing.set(entry.id, begin(deps, entry, config));
+      if (now !== null) standing.set(entry.id, begin(deps, entry, config, hold));
     }
     deps.events.emit("status", { what: "channels" });
   };
@@ -146,15 +162,17 @@ function createPluginPlatforms(isTaken: (id: string) => boolean) {
   };
 }
 
-function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config): Standing {
+function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config, hold: HoldPlatform): Standing {
   const one: Standing = {
     entry,
     config,
     settings: entry.settings(config),
     stopping: new AbortController(),
+    hold,
     open: [],
     channel: createSwitchboard(entry.id, [], OPENING),
     trouble: OPENING,
+    release: null,
     work: Promise.resolve(),
   };
   one.work = keepTrying(deps, one);
@@ -164,10 +182,31 @@ function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config): Standi
 async function keepTrying(deps: PlatformDeps, one: Standing): Promise<void> {
   const { signal } = one.stopping;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
-    if (await tryToOpen(deps, one)) return;
+    if (!(await takeHold(deps, one)))
+      pauseMs = FIRST_PAUSE_MS; // the other gateway may end at any time
+    else if (await tryToOpen(deps, one)) return;
     deps.events.emit("status", { what: "channels" });
     await deps.clock.sleep(pauseMs, signal).catch(() => undefined); // being stopped is the normal end
   }
+}
+
+/** Never rejects. False: another gateway receives for it, or it cannot be asked. */
+async function takeHold({ log }: PlatformDeps, one: Standing): Promise<boolean> {
+  if (one.release) return true;
+  try {
+    const held = await orAborted(one.hold(one.entry.id), one.stopping.signal);
+    if (held.kind === "mine") {
+      one.release = held.release;
+      return true;
+    }
+    one.trouble = `another gateway receives for it (${held.by})`;
+  } catch (error) {
+    if (one.stopping.signal.aborted) return false;
+    one.trouble = "the database cannot be asked which gateway receives for it";
+    log.warn("platform did not open", { platform: one.entry.id, error });
+  }
+  one.channel = createSwitchboard(one.entry.id, [], one.trouble);
+  return false;
 }
 
 async function tryToOpen(deps: PlatformDeps, one: Standing): Promise<boolean> {
@@ -201,6 +240,9 @@ async function close(deps: PlatformDeps, one: Standing): Promise<void> {
   one.open = [];
   one.channel = createSwitchboard(one.entry.id, [], "closed");
   await closeAll(deps, open);
+  await one.release?.().catch((error: unknown) => {
+    deps.log.warn("platform could not be given back to other gateways", { platform: one.entry.id, error });
+  });
 }
 
 /** Beside each other, and none of them for long: what does not close is left to the end of the process. */

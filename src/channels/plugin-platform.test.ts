@@ -42,7 +42,7 @@ async function world() {
   const platforms = createPlatforms(
     bench.deps,
     [{ id: "telegram", settings: () => null, load: () => Promise.reject(new Error("off")) }],
-    (id) => id === "webchat",
+    { isTaken: (id) => id === "webchat" },
   );
   const settle = () => bench.clock.advance(0);
   /** The services of the platform, once it is open. */

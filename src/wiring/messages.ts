@@ -1,10 +1,11 @@
 /** Messages: commands, queue, receiver, running turns, outbox and platforms. Built here, in the order of a message; nothing begins yet. */
 import { BUILTIN_PLATFORMS, type BuiltinChannels, builtinChannels } from "../builtin.ts";
-import { createPlatforms, type Platforms } from "../channels/index.ts";
+import { createPlatforms, type HoldPlatform, type Platforms } from "../channels/index.ts";
 import { type CommandRegistry, createCommandRegistry, createLastStats } from "../commands/index.ts";
 import type { LastStats } from "../contracts/command.ts";
 import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { Outbox } from "../contracts/delivery.ts";
+import type { NodeLeaseStore } from "../contracts/store/node-leases.ts";
 import type { Queue } from "../contracts/queue.ts";
 import type { Router } from "../contracts/routing.ts";
 import { startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
@@ -146,7 +147,20 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
     owes: (to) => outbox.owes(to),
     commands: (role) => commands.list(role),
   };
-  const platforms = createPlatforms(deps, options.platforms ?? BUILTIN_PLATFORMS, channels.isOwn);
+  const platforms = createPlatforms(deps, options.platforms ?? BUILTIN_PLATFORMS, {
+    isTaken: channels.isOwn,
+    hold: platformHold(store.nodeLeases),
+  });
   channels.registerPlatforms(platforms);
   return platforms;
+}
+
+/** One gateway at a time receives for a platform. */
+function platformHold(leases: NodeLeaseStore): HoldPlatform {
+  return async (id) => {
+    const thing = { kind: "platform", key: id } as const;
+    const { kind, lease } = await leases.acquire(thing);
+    if (kind === "held") return { kind, by: lease.ownerName };
+    return { kind, release: async () => void (await leases.release(thing, lease.number)) };
+  };
 }

@@ -72,6 +72,11 @@ describe("a file to be sent", () => {
     );
     const media = { mediaId: "media_000001", name: "chart.txt", mimeType: "image/png", bytes: PNG.byteLength };
     expect(taken).toEqual({ kind: "taken", media } as never);
+    const asDocument = { path: "chart.txt", agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE } as const;
+    expect(await files.take({ ...asDocument, as: "document" }, NEVER)).toMatchObject({
+      kind: "taken",
+      media: { as: "document" },
+    });
     await writeFile(join(w.space, "chart.txt"), "changed afterwards");
     expect(await w.store.media.find("media_000001" as never)).toEqual({ ...media, owner: OWNER } as never);
     expect(Buffer.from((await w.store.media.read("media_000001" as never)) ?? []).equals(PNG)).toBe(true);
@@ -260,13 +265,14 @@ describe("a secret of the gateway", () => {
       "operator-value-42.png": PNG,
       "a.txt": "x operator-value-42",
       "b.json": '{"k":"operator-value-42"}',
+      "d.svg": '<svg xmlns="http://www.w3.org/2000/svg"><text>operator-value-42</text></svg>',
       "c.txt": "fine",
     };
     for (const [name, data] of Object.entries(contents)) await writeFile(join(w.space, name), data);
     const take = (path: string) =>
       files.take({ path, agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE }, NEVER);
     expect(await take("operator-value-42.png")).toMatchObject({ kind: "taken", media: { name: "[redacted].png" } });
-    for (const path of ["a.txt", "b.json"])
+    for (const path of ["a.txt", "b.json", "d.svg"])
       expect(await take(path)).toEqual({ kind: "refused", because: expect.stringContaining("a token or a key") });
     expect(await take("c.txt")).toMatchObject({ kind: "taken" });
   });

@@ -32,3 +32,15 @@ describe("a webhook has", () => {
     expect([rulesFor("geese", hooks(true)), rulesFor("constructor", hooks(true))]).toEqual([null, null]);
   });
 });
+
+test("a previous secret alone asks nobody to sign, and beside another one it does", () => {
+  const signed = (more: object) => {
+    const settings = { enabled: true, token: "the-token-of-hooks-9a8b7c6d5e", ...more };
+    const { config } = checkConfigText(JSON.stringify({ hooks: settings }), () => undefined);
+    return config && rulesFor("wake", config.hooks)?.signed;
+  };
+  const previousSecret = "s3cret-of-before-4f81c2a97b";
+  expect([signed({}), signed({ previousSecret })]).toEqual([false, false]);
+  expect(signed({ previousSecret, secret: "s3cret-of-now-77ab31c0d9e2" })).toBe(true);
+  expect(signed({ previousSecret, keys: { autumn: "s3cret-by-name-77ab31c0d9" } })).toBe(true);
+});

@@ -87,6 +87,12 @@ test("words are posted as JSON, signed like requests to hooks, under an id that 
   expect([seen.at(-1)?.body, seen.at(-1)?.headers["x-pi-signature"]]).toEqual([body, undefined]);
 });
 
+test.each(["nowhere", "constructor"])("a reply for %s, which nobody has described, is given up", async (chat) => {
+  await expect(channel({ ops: { url: `${origin}/in` } }).send(row(chat), NEVER)).rejects.toThrow(
+    `there is no place called ${chat} in hooks.targets`,
+  );
+});
+
 test("a reply of no job or hook is posted with an empty source", async () => {
   const to = { channel: "webhook", account: "default", chat: "ops" };
   await channel({ ops: { url: `${origin}/in`, privateNetwork: true } }).send(row("ops", { to }), NEVER);

@@ -287,6 +287,25 @@ describe("a voice message", () => {
     expect(asked).toEqual([`/v1/audio/transcriptions whisper-x voice.ogg audio/ogg ${OGG.toString()}`]);
   });
 
+  test("is sent without any key where the service has none, under a name that tells its format", async () => {
+    const asked: unknown[] = [];
+    await using w = await listening(async (request) => {
+      const sent = (await request.formData()).get("file") as unknown as File;
+      asked.push([request.headers.get("authorization"), sent.name]);
+      return Response.json({ text: "words" });
+    });
+    const media = await w.voice();
+    for (const mimeType of ["audio/ogg", "audio/mp4", "video/webm"]) {
+      w.transcription.model = `whisper for ${mimeType}`; // the same recording is sent once for each model
+      await w.files.transcribe({ ...media, mimeType }, NEVER);
+    }
+    expect(asked).toEqual([
+      [null, "voice.ogg"],
+      [null, "voice.m4a"],
+      [null, "voice.webm"],
+    ]);
+  });
+
   test("is sent with the key of the service, to an address with or without a slash at its end", async () => {
     const asked: (string | null)[] = [];
     await using w = await listening((request) => {

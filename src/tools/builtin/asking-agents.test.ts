@@ -8,7 +8,7 @@ import { askAgent } from "./ask-agent.ts";
 import { delegateToAgent } from "./delegate.ts";
 
 const NEVER = new AbortController().signal;
-const LONG = Array.from({ length: 3_000 }, (_, n) => String(n % 10)).join("");
+const LONG = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3, "0")).join(""); // no part of it is like another
 
 interface Run {
   readonly shown: string[];

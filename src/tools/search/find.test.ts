@@ -67,6 +67,18 @@ describe("tool_search", () => {
     expect(await world.afterRestart()).toEqual([...found.names, "mail_thing1"]);
   });
 
+  test("describes each tool in 600 characters, and gives schemas as long as all of them together have room", async () => {
+    const properties = { text: { type: "string", description: "x".repeat(7_000) } };
+    const parameters = { type: "object", properties, additionalProperties: false };
+    const large = ["one", "two", "three"].map((n) =>
+      made(`paint_${n}`, { parameters, description: "paint ".repeat(200) }),
+    );
+    await using world = await searchWorld([...many, ...large]);
+    const { tools } = await world.search("paint", OWNER, 3);
+    expect(tools.map((one) => "parameters" in one)).toEqual([true, true, false]);
+    expect(tools.map((one) => (one as unknown as { description: string }).description.length)).toEqual([600, 600, 600]);
+  });
+
   test("an exact name comes first, whatever else has its words", async () => {
     await using world = await searchWorld([...many, made("thing"), made("thing_thing_thing")]);
     expect((await world.search("thing", OWNER, 2)).names[0]).toBe("thing");

@@ -97,6 +97,17 @@ const sent = async (): Promise<readonly unknown[]> => {
 };
 
 describe("send_message", () => {
+  test.each([
+    ["Markdown", "markdown"],
+    ["HTML", "html"],
+    ["plain", "plain"],
+    [undefined, undefined],
+  ])("written as %s is sent as %s", async (parseMode, format) => {
+    const params = { text: `as ${format}`, ...(parseMode === undefined ? {} : { parseMode }) };
+    const { message_id: id } = await bench.json("send_message", params);
+    expect((await bench.store.outbox.part(String(id)))?.message.format).toBe(format as never);
+  });
+
   test("stores a message for the caller's own chat and has it delivered", async () => {
     const before = wakes;
     const answer = await bench.json("send_message", { text: "One moment…", replyTo: "in1", parseMode: "Markdown" });

@@ -1,7 +1,7 @@
 /** The tools for notes and tasks, called through the gate on a real store. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Principal } from "../../../contracts/ids.ts";
-import { builtinBench, type BuiltinBench } from "../../../testing/tools/builtin-bench.ts";
+import { BENCH_CONTEXT, builtinBench, type BuiltinBench } from "../../../testing/tools/builtin-bench.ts";
 import { addTask, completeTask, listTasks, updateTask } from "./tasks.ts";
 import { testPersonTimes } from "../../../testing/automation/person-times.ts";
 import { saveNote, searchNotes } from "./notes.ts";
@@ -96,6 +96,28 @@ describe("tasks", () => {
         message: "This person has no task with that id. list_tasks tells the ids.",
       });
     expect(await bench.json("list_tasks", {}, as("owner"))).toMatchObject({ tasks: [{ title: "mine" }] });
+  });
+
+  test("matter as much as most, unless something else is said", async () => {
+    await bench.json("add_task", { title: "water the plants" }, as("usual"));
+    expect(await bench.json("list_tasks", {}, as("usual"))).toMatchObject({ tasks: [{ priority: "medium" }] });
+  });
+
+  test("are due in the time of the person whose they are", async () => {
+    const asked: unknown[] = [];
+    const people = {
+      read: (text: string, who: Principal) => (asked.push([text, who]), { kind: "day", date: "2026-03-01" }) as const,
+    };
+    const tool = addTask({ ...bench, tasks: bench.store.tasks, people: people as never });
+    const context = { ...BENCH_CONTEXT, ...as("berlin") };
+    await tool.execute(
+      "c1",
+      { title: "t", due_date: "tomorrow" },
+      new AbortController().signal,
+      () => undefined,
+      context,
+    );
+    expect(asked).toEqual([["tomorrow", "telegram:user:berlin"]]);
   });
 
   test("are listed ten at a time unless more are asked for", async () => {

@@ -66,8 +66,8 @@ test("runs of a job that is not there are refused by its name", async () => {
 
 test("a reminder is told in the zone that the call names, else in the person's, else in the machine's", async () => {
   const jobs = { add: async () => ({ kind: "ok", job }) } as unknown as JobsApi;
-  const zoneOf = (zone: string | null) => ({ zoneOf: () => zone, hostZone: () => "UTC" });
-  const asked = async (zone: string | null, more: object = {}) => {
+  const zoneOf = (zone: string | undefined) => ({ zoneOf: () => zone, hostZone: () => "UTC" });
+  const asked = async (zone: string | undefined, more: object = {}) => {
     const tool = createReminder({ jobs, people: zoneOf(zone) });
     const params = { text: "tea", when: "in 1h", ...more };
     const { details } = await tool.execute("c1", params, NEVER, () => undefined, BENCH_CONTEXT);
@@ -75,7 +75,7 @@ test("a reminder is told in the zone that the call names, else in the person's, 
   };
   expect(await asked("Asia/Tokyo", { timezone: "Europe/Berlin" })).toBe("Europe/Berlin");
   expect(await asked("Asia/Tokyo")).toBe("Asia/Tokyo");
-  expect(await asked(null)).toBe("UTC");
+  expect(await asked(undefined)).toBe("UTC");
 });
 
 test.each([

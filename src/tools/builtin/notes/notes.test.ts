@@ -106,7 +106,10 @@ describe("tasks", () => {
   test("are due in the time of the person whose they are", async () => {
     const asked: unknown[] = [];
     const people = {
-      read: (text: string, who: Principal) => (asked.push([text, who]), { kind: "day", date: "2026-03-01" }) as const,
+      read(text: string, who: Principal) {
+        asked.push([text, who]);
+        return { kind: "day", date: "2026-03-01" } as const;
+      },
     };
     const tool = addTask({ ...bench, tasks: bench.store.tasks, people: people as never });
     const context = { ...BENCH_CONTEXT, ...as("berlin") };

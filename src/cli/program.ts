@@ -173,7 +173,10 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     });
 
   common(
-    program.command("storage").description("show how much is stored of everything, and how long it is kept"),
+    program
+      .command("storage")
+      .description("show how much is stored of everything, and how long it is kept")
+      .addHelpText("after", "\nExamples:\n  pi-gw storage\n  pi-gw storage --json"),
   ).action(async (flags: CommonFlags) => {
     const { storage } = await import("./storage.ts");
     finish(await storage(world, flags));

@@ -73,8 +73,8 @@ export async function openStore(deps: StoreDeps, { home, url, version, beside }:
   await keepDamagedLog(deps, file);
   const found = await inspected(file);
   if (found === null) await createDatabase(path, file, deps.clock.now());
+  if (found?.indexDamaged) await emptyUnreadable(file); // before the copy, which reads every page
   const copy = found === null || found.upToDate ? null : await copyBeforeUpgrade(deps, path, found.version);
-  if (found?.indexDamaged) await emptyUnreadable(file);
   const db = await openDatabase(deps, file, copy);
   const sql = createSql(db);
   try {

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { note } from "../../testing/contracts/store/notes-contract.ts";
@@ -11,6 +12,7 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { waitFor } from "../../testing/wait-for.ts";
+import { retention } from "../migrations/038-retention.ts";
 import { checkStore, openStore, snapshotDatabase } from "../index.ts";
 
 const MESSAGES = 400;
@@ -131,6 +133,21 @@ test("an index that could not be removed is gone after the next start, and then 
   expect(await checkStore(home.path)).toMatchObject({ kind: "ok", indexDamaged: false });
 });
 
+test("a database of an earlier version is brought up to date although its search index cannot be read", async () => {
+  await using home = await filledHome({ large: false });
+  {
+    using db = new Database(home.file);
+    const made = retention.sql.matchAll(/create index (\w+)/g);
+    for (const [, name] of made) db.exec(`drop index ${name}`);
+    db.exec("delete from migrations where name = 'retention'");
+  }
+  await damage(home.file, "message_index_data", "leaf", 0);
+  const log = recordingLog();
+  await using store = await open(home.path, log);
+  expect(log.lines.map(({ words }) => words)).toContain("database brought up to date");
+  expect(await store.inbox.accept(row("new", "b", { text: "hello" }))).toMatchObject({ kind: "stored" });
+});
+
 test("a search that meets the damage finds what there is, and a note is stored although its index is damaged", async () => {
   await using home = await filledHome({ large: true });
   {
@@ -149,9 +166,17 @@ test("a search that meets the damage finds what there is, and a note is stored a
 
 test("damage that is not in an index is not mended by making one anew", async () => {
   await using home = await filledHome({ large: true });
-  await damage(home.file, "inbox", "leaf", 0);
+  await damage(home.file, "tasks", "leaf", 0);
   await using store = await open(home.path);
-  const outcome = await store.inbox.accept(row("new", "b")).catch((error: Error) => error.message);
+  const asked = { askedBy: { turnId: "t1" as TurnId, callId: "c1" }, owner: OPERATOR, at: 1 };
+  const task = {
+    ...asked,
+    id: "00000000-0000-4000-8000-000000000001",
+    title: "x",
+    dueDate: null,
+    priority: "low" as const,
+  };
+  const outcome = await store.tasks.add(task).catch((error: Error) => error.message);
   expect(String(outcome)).toContain("malformed");
   expect(store.health.hasFailed()).toBe(true);
 });

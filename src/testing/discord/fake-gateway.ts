@@ -9,6 +9,8 @@ export interface FakeGateway extends AsyncDisposable {
   /** What clients said when they wanted to go on where they were. */
   readonly resumes: readonly { readonly session: string; readonly seq: number }[];
   readonly heartbeats: number;
+  /** Codes of the connections that were closed, in order. */
+  readonly closeCodes: readonly number[];
   connections(): number;
   /** Tells whoever is connected, and remembers it for those who come back. `copies`: more than once, under one number. */
   dispatch(event: string, data: unknown, copies?: number): void;
@@ -23,6 +25,8 @@ export interface FakeGateway extends AsyncDisposable {
   forgetSessions(): void;
   /** The next resumes are answered with "invalid, try again", however often. */
   refuseResumes(count: number): void;
+  /** Resumes are not answered for now. */
+  holdResumes(): void;
   /** Tokens are refused from now on, or taken again. */
   refuseTokens(refused: boolean): void;
   /** Sockets stay open and say nothing. */
@@ -42,6 +46,7 @@ interface GatewayMemory {
   identifies: number;
   heartbeats: number;
   refusals: number;
+  holdsResumes: boolean;
   silent: boolean;
   refused: boolean;
   session: number;
@@ -49,6 +54,7 @@ interface GatewayMemory {
   readonly resumes: { readonly session: string; readonly seq: number }[];
   readonly told: { readonly seq: number; readonly frame: string }[];
   readonly sockets: Set<Socket>;
+  readonly closeCodes: number[];
 }
 
 export function startFakeGateway(state: FakeState, heartbeatMs: number): FakeGateway {
@@ -57,6 +63,7 @@ export function startFakeGateway(state: FakeState, heartbeatMs: number): FakeGat
     identifies: 0,
     heartbeats: 0,
     refusals: 0,
+    holdsResumes: false,
     silent: false,
     refused: false,
     session: 0,
@@ -64,6 +71,7 @@ export function startFakeGateway(state: FakeState, heartbeatMs: number): FakeGat
     resumes: [],
     told: [],
     sockets: new Set(),
+    closeCodes: [],
   };
   const server = Bun.serve<{ session: string | null }>({
     port: 0,
@@ -78,7 +86,10 @@ export function startFakeGateway(state: FakeState, heartbeatMs: number): FakeGat
       message(socket, text): void {
         hear(memory, state, { socket, text: String(text), url });
       },
-      close: (socket) => void memory.sockets.delete(socket),
+      close(socket, code) {
+        memory.sockets.delete(socket);
+        memory.closeCodes.push(code);
+      },
     },
   });
   const url: string = `ws://127.0.0.1:${server.port}`;
@@ -91,6 +102,7 @@ export function startFakeGateway(state: FakeState, heartbeatMs: number): FakeGat
       return memory.heartbeats;
     },
     resumes: memory.resumes,
+    closeCodes: memory.closeCodes,
     signInsLeft: 999,
     connections: () => memory.sockets.size,
     dispatch: (event, data, copies = 1) => tell(memory, remember(memory, event, data), copies),
@@ -102,7 +114,8 @@ export function startFakeGateway(state: FakeState, heartbeatMs: number): FakeGat
   };
 }
 
-type Troubles = "drop" | "askReconnect" | "forgetSessions" | "refuseResumes" | "refuseTokens" | "beSilent" | "silent";
+type Troubles =
+  "drop" | "askReconnect" | "forgetSessions" | "refuseResumes" | "holdResumes" | "refuseTokens" | "beSilent" | "silent";
 
 function troubles(memory: GatewayMemory): Pick<FakeGateway, Troubles> {
   return {
@@ -115,6 +128,9 @@ function troubles(memory: GatewayMemory): Pick<FakeGateway, Troubles> {
     forgetSessions: () => memory.sessions.clear(),
     refuseResumes(count) {
       memory.refusals = count;
+    },
+    holdResumes() {
+      memory.holdsResumes = true;
     },
     refuseTokens(refused) {
       memory.refused = refused;
@@ -175,6 +191,7 @@ function resume(
   asked: { readonly session: string; readonly seq: number },
 ): void {
   memory.resumes.push(asked);
+  if (memory.holdsResumes) return;
   if (memory.refusals > 0) {
     memory.refusals--;
     return say(memory, socket, { op: OP.invalid, d: true });

@@ -1,7 +1,7 @@
 /** The connection: it comes back, begins anew when going on does not work, waits longer and longer, and tells the truth. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../../kit/clock.ts";
-import { eventually } from "../../../testing/contracts/channel-contract.ts";
+import { eventually, passing } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
 import { PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
 import { RESET_AFTER_MS } from "../../../testing/discord/fake-rest.ts";
@@ -43,13 +43,55 @@ describe("a connection", () => {
     "on which nothing is answered is not well after two heartbeats' time, although it is open",
     async () => {
       world = await discordWorld();
-      await world.bench.clock.advance(99_000);
+      await world.bench.clock.advance(100_000);
       expect(world.channel.health().ok).toBe(true);
       expect(world.fake.gateway.connections()).toBe(1);
-      await world.bench.clock.advance(2_000);
+      await world.bench.clock.advance(1);
       expect(world.channel.health().ok).toBe(false);
       await upAgain();
       expect(world.fake.gateway.resumes).toHaveLength(1);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is made after a long silence has its time to get ready, and is not called silent before",
+    async () => {
+      world = await discordWorld();
+      const { bench, fake } = world;
+      const ends = () => bench.log.lines.filter(({ words }) => words === "connection to Discord ended").length;
+      fake.gateway.holdResumes();
+      await passing(bench, "the next connection after the silence", () => fake.gateway.resumes.length === 1);
+      expect(ends()).toBe(1);
+      for (let second = 0; second < 20; second++) await bench.clock.advance(1_000);
+      await systemClock.sleep(20, NEVER);
+      expect(ends()).toBe(1);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is closed so that its session lives on when it was silent, and so that it ends when the channel does",
+    async () => {
+      world = await discordWorld();
+      const { bench, fake } = world;
+      await passing(bench, "the next connection after the silence", () => fake.gateway.resumes.length === 1);
+      await eventually("it is well", () => world.channel.health().ok);
+      await world.close();
+      expect(fake.gateway.closeCodes).toEqual([4200, 1000]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "goes on where it was also when no sign-ins are left today, because that is none",
+    async () => {
+      world = await discordWorld();
+      world.fake.gateway.signInsLeft = 0;
+      world.fake.gateway.drop(4000);
+      await down();
+      await upAgain();
+      expect([world.fake.gateway.identifies, world.fake.gateway.resumes.length]).toEqual([1, 1]);
     },
     SLOW_MS,
   );

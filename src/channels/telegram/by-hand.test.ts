@@ -80,6 +80,29 @@ test("a Telegram link tells each change once", () => {
   expect(link.canSend()).toBe(false);
 });
 
+test("a Telegram link in trouble is told of once for each reason, counts from the first one, and can send where only polling is in trouble", async () => {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const link = createLink({ clock, log, changed: () => undefined }, "polling");
+  const conflict = new Fault({ kind: "conflict", detail: "409" });
+  link.up();
+  for (let times = 0; times < 2; times++) link.down(DOWN);
+  await clock.advance(1_000);
+  for (let times = 0; times < 2; times++) link.down(conflict);
+  expect(link.canSend()).toBe(true);
+  await clock.advance(1_000);
+  link.note("another part polls");
+  expect([link.canSend(), link.health()]).toEqual([true, { ok: false, detail: "another part polls" }]);
+  await clock.advance(1_000);
+  link.up();
+  expect(log.lines.map(({ words, fields }) => [words, fields["afterMs"]])).toEqual([
+    ["telegram connection in trouble", undefined],
+    ["telegram connection in trouble", undefined],
+    ["telegram connection in trouble", undefined],
+    ["telegram connection is back", 3_000],
+  ]);
+});
+
 describe("a Telegram webhook", () => {
   const settings = { webhookUrl: "https://a.example/", webhookSecret: secret("s") } as never;
   const webhook = { path: "/telegram/default", handle: async () => ({ status: 200 }) };

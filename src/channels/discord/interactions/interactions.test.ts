@@ -418,3 +418,12 @@ describe("a request to the webhook", () => {
     SLOW_MS,
   );
 });
+
+test("the menu is registered for the application that the settings name, and else for that of the bot", async () => {
+  const paths = async (settings: Parameters<typeof discordWorld>[0]) => {
+    await using here = await discordWorld(settings);
+    return here.fake.rest.calls.map(({ path }) => path).filter((path) => path.endsWith("/commands"));
+  };
+  expect(new Set(await paths({ applicationId: "4242" }))).toEqual(new Set(["/applications/4242/commands"]));
+  expect(new Set(await paths({}))).toEqual(new Set([`/applications/${BOT.applicationId}/commands`]));
+});

@@ -2,6 +2,8 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import type { APIGatewayBotInfo } from "discord-api-types/v10";
+import { startFakeDiscord } from "../../../testing/discord/fake-discord.ts";
+import { BOT_TOKEN } from "../../../testing/discord/fake-people.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { waitFor, waitForEnd } from "../../../testing/wait-for.ts";
 import { openAttempt } from "./attempt.ts";
@@ -78,4 +80,29 @@ test("a connection on which Discord does not get ready within half a minute coun
   await clock.advance(2_000);
   await waitForEnd("the end of the attempt", closing);
   expect(clock.pending()).toBe(0);
+});
+
+test("a connection that was given up hears nothing more and stays where it was, although its socket is still open", async () => {
+  const clock = createFakeClock();
+  await using fake = await startFakeDiscord({ now: () => clock.now(), heartbeatMs: 120_000 });
+  const info = { url: fake.gateway.url, shards: 1 } as APIGatewayBotInfo;
+  const connected = async () => {
+    const heard: string[] = [];
+    const deps = { ...deaf, clock, onDispatch: ({ t }: { t: string }) => void heard.push(t) };
+    const attempt = openAttempt(deps, { token: BOT_TOKEN, intents: 0, info, session: null });
+    await waitFor("the guild", () => heard.includes("GUILD_CREATE"));
+    return { heard, attempt };
+  };
+  const first = await connected();
+  const second = await connected();
+  await using _first = first.attempt;
+  await using _second = second.attempt;
+  first.attempt.giveUp();
+  const [before, heard] = [first.attempt.session(), first.heard.length];
+  for (const event of ["TYPING_START", "TYPING_START"]) fake.gateway.dispatch(event, {}); // told to the first one first
+  await waitFor(
+    "the second one has heard both",
+    () => second.heard.filter((one) => one === "TYPING_START").length === 2,
+  );
+  expect([first.heard.length, first.attempt.session()]).toEqual([heard, before]);
 });

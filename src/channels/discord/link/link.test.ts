@@ -207,6 +207,8 @@ describe("a connection", () => {
       world.fake.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "still there?" });
       await eventually("it is stored", () => world.bench.stored.some(({ text }) => text === "still there?"));
       expect(world.channel.health().ok).toBe(true);
+      const logged = world.bench.log.lines.map(({ words }) => words);
+      expect(logged).toContain("Discord said something unexpected");
     },
     SLOW_MS,
   );

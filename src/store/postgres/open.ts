@@ -77,6 +77,9 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
     .write(() => doors.begin(nodeIn(key)))
     .catch(async (error: unknown) => {
       await commits.close();
+      // best effort: a supervisor that starts a refused gateway again and again should leave no row each time
+      const forget = { text: "delete from batches where writer = $1", values: [doors.instanceId], name: null };
+      await first.ask(forget).catch(() => undefined);
       await writer.close();
       throw error;
     });

@@ -54,6 +54,9 @@ describe.skipIf((await testPostgres()) === null)("on one Postgres database", () 
     });
     expect((await first.nodes.list(9)).map(({ id, state }) => [id, state])).toEqual([[first.instanceId, "live"]]);
     expect(first.epoch).toBe(1);
+    expect((await fx.sql`select writer from batches`).map(({ writer }: { writer: string }) => writer)).toEqual([
+      first.instanceId,
+    ]);
     await first[Symbol.asyncDispose]();
     expect((await fx.openSecond()).epoch).toBe(2);
   });

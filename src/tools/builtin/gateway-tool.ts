@@ -64,6 +64,7 @@ const SHOWN: readonly string[] = [
   "mcp.servers.*.deny",
   "media.maxMb",
   "media.dailyMb",
+  "retention",
   "plugins.enabled",
   "plugins.disabled",
   "logging.level",

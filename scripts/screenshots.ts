@@ -54,6 +54,7 @@ const VIEWS: readonly ShownView[] = [
   { file: "console-activity.png", path: "/#/activity", shows: "[data-testid=activity]" },
   { file: "console-agents.png", path: "/#/agents", shows: "[data-testid=agent]", opens: "[data-testid=agent] button" },
   { file: "console-channels.png", path: "/#/channels", shows: "[data-testid=channel]" },
+  { file: "console-system.png", path: "/#/system", shows: "[data-testid=check]" },
   { file: "console-usage.png", path: "/#/usage", shows: "[data-testid=usage-table]" },
   { file: "console-turn.png", path: "/#/activity/turn/seed-1", shows: "[data-testid=waterfall]" },
 ];
@@ -62,7 +63,7 @@ const SHOWN_CONFIG = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd
 
 /** A program that writes the state directory as people know it: where the picture was taken is nobody's concern. */
 function withoutPath(path: string): string {
-  return `for (const one of document.querySelectorAll("dd, pre"))
+  return `for (const one of document.querySelectorAll("dd, pre, .checks span"))
     if (one.textContent.includes(${JSON.stringify(path)})) one.textContent = one.textContent.replaceAll(${JSON.stringify(path)}, "~/.pi-gateway");`;
 }
 

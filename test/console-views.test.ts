@@ -1,5 +1,7 @@
 /** The views behind the rail in a real browser, of a gateway in which things have happened already. One gateway and one browser for all of them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
@@ -201,5 +203,74 @@ describe("channels", () => {
     await on.page.getByRole("button", { name: "Show", exact: true }).press("Enter");
     await answer.getByText(/^The agent default answers, to them as owner/).waitFor();
     await settled(on);
+  });
+});
+
+describe("system", () => {
+  test("looks at itself, and shows what is stored and how backups are", async () => {
+    await using on = await open("system");
+    const check = (name: string) => on.page.getByTestId("check").filter({ hasText: name });
+    await check("Model").getByText("The demo model answers.").waitFor();
+    expect(await check("Database").getAttribute("data-state")).toBe("ok");
+    expect(await check("State directory").getAttribute("data-state")).toBe("ok");
+    await on.page.getByTestId("backup-line").getByText("No backup is made by the clock").waitFor();
+    await on.page.getByRole("region", { name: "Stored" }).getByRole("row").nth(1).waitFor();
+    await settled(on);
+  });
+
+  test("says where each setting comes from, and goes back to the last good ones when the file is broken", async () => {
+    await using on = await open("system/settings");
+    const setting = (path: string) =>
+      on.page.getByTestId("setting").filter({ has: on.page.getByText(path, { exact: true }) });
+    await setting("budget.monthlyUsd").getByText("from the file").waitFor();
+    expect(await setting("logging.level").count()).toBe(0);
+    await on.page.getByLabel("Which").selectOption("all");
+    await on.page.getByLabel("Find a setting").fill("pool.m");
+    await setting("agent.pool.min").waitFor();
+    await settled(on);
+
+    const file = join(home.path, "pi-gateway.jsonc");
+    const good = await readFile(file, "utf8");
+    await writeFile(file, "{ broken");
+    await gateway.fetch("/api/config/reload", { method: "POST" });
+    await on.page.getByTestId("not-in-force").getByText("is not in force").waitFor();
+    await on.page.getByRole("button", { name: "Go back to the last good settings…" }).press("Enter");
+    await settled(on);
+    await on.page.getByRole("button", { name: "Go back", exact: true }).press("Enter");
+    await on.page.getByText("is in force.", { exact: false }).waitFor();
+    await on.page.getByTestId("not-in-force").waitFor({ state: "detached" });
+    expect(await readFile(file, "utf8")).toBe(good);
+  });
+
+  test("shows plugins and servers, follows the log, and signs browsers in and out", async () => {
+    await using on = await open("system/extensions");
+    await on.page.getByText("No MCP server is set up.").waitFor();
+    await on.page.getByTestId("plugin").first().or(on.page.getByText("No plugin is installed.")).waitFor();
+    await settled(on);
+    await on.page.getByRole("link", { name: "Logs" }).click();
+    const lines = on.page.getByTestId("log").locator("p");
+    await lines.first().waitFor();
+    await on.page.getByLabel("Find in the log").fill("no such words at all");
+    await on.page.getByText(/^No line matches among the newest/).waitFor();
+    await on.page.getByLabel("Find in the log").fill("");
+    await on.page.getByLabel("Level").selectOption("debug");
+    await lines.first().waitFor();
+    await settled(on);
+    await using other = await open("chat/other");
+    await on.page.getByRole("link", { name: "Browsers" }).click();
+    await on.page.getByText("This browser").waitFor();
+    await on.page.getByRole("button", { name: "Make a sign-in link" }).click();
+    await on.page.getByTestId("sign-in-link").getByText("/#code=").waitFor();
+    await settled(on);
+    const before = await on.page.getByTestId("browser").count();
+    const newest = on.page.getByTestId("browser").filter({ hasNotText: "This browser" }).first();
+    await newest.getByRole("button", { name: /^Sign out browser/ }).click();
+    await newest.getByRole("button", { name: "Sign out", exact: true }).click();
+    await eventually(
+      "one browser less",
+      () => on.page.getByTestId("browser").count(),
+      (count) => count === before - 1,
+    );
+    await other.page.getByLabel(/token/i).first().waitFor();
   });
 });

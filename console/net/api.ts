@@ -131,6 +131,10 @@ export async function sendJson<T>(method: "POST" | "PATCH", path: string, body: 
   return answer.ok ? { ok: true, value: parseObject(answer.value) as unknown as T } : answer;
 }
 
+export function deleteJson(path: string): Promise<Answer<unknown>> {
+  return ask(path, { method: "DELETE", headers: OURS });
+}
+
 /** `query` as GET /api/tool-calls takes it. */
 export async function readToolCalls(query: URLSearchParams): Promise<Answer<Listed<AuditRow>>> {
   const answer = await ask(`/api/tool-calls?${query.toString()}`, {});

@@ -54,6 +54,10 @@ export type View =
   | "agents"
   | "usage"
   | "health"
+  | "settings"
+  | "extensions"
+  | "logs"
+  | "browsers"
   | "keys"
   | "more";
 
@@ -70,6 +74,10 @@ export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   agents: "#/agents",
   usage: "#/usage",
   health: "#/system",
+  settings: "#/system/settings",
+  extensions: "#/system/extensions",
+  logs: "#/system/logs",
+  browsers: "#/system/browsers",
   keys: "#/system/keys",
   more: "#/more",
 };
@@ -92,6 +100,10 @@ export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   agents: "Agents",
   usage: "Usage",
   health: "System",
+  settings: "Settings",
+  extensions: "Extensions",
+  logs: "Logs",
+  browsers: "Browsers",
   keys: "Keys",
   more: "More",
 };

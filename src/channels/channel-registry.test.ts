@@ -29,9 +29,11 @@ test("channel registry: every channel is wrapped once, also one of a platform, a
   const platforms = {
     channel: (id: string) => (id === "pigeon" ? platform : undefined),
     health: () => [{ id: "pigeon", ok: true, detail: "flies" }],
+    accountOf: (line: string) => (line === "pigeon" ? "roof" : undefined),
     access: () => ({ pigeon: { dmPolicy: "open", groupPolicy: "disabled" } as const }),
   };
   registry.registerPlatforms(platforms);
+  expect([registry.accountOf("pigeon"), registry.accountOf("webchat")]).toEqual(["roof", "default"]);
   const first = registry.get("pigeon");
   expect([first?.id, registry.get("pigeon") === first, first === platform]).toEqual(["pigeon", true, false]);
   expect([registry.get("delegate")?.id, registry.get("nothing")]).toEqual(["delegate", undefined]);

@@ -4,15 +4,20 @@ import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
 import type { Platforms } from "./open-platforms.ts";
 import type { ChannelHealth } from "./switchboard.ts";
 
+/** Of the gateway's own channels. */
+const OWN_ACCOUNT = "default";
+
 export interface ChannelRegistry {
   get(id: string): Channel | undefined;
   /** One of the gateway's own, there from now to the stop. `unlisted`: no person writes to it, and no status shows it. */
   register(channel: Channel, how?: { readonly unlisted: boolean }): void;
-  registerPlatforms(platforms: Pick<Platforms, "channel" | "health" | "access">): void;
+  registerPlatforms(platforms: Pick<Platforms, "channel" | "health" | "accountOf" | "access">): void;
   /** Whether this is one of the gateway's own. */
   isOwn(id: string): boolean;
   /** One line for each connected account. */
   health(): readonly ChannelHealth[];
+  /** The account behind a line of `health`. */
+  accountOf(line: string): string;
   /** Who may write to channels that no configuration names, by id. */
   access(): Readonly<Record<string, ChannelAccessSettings>>;
 }
@@ -22,7 +27,7 @@ export function createChannelRegistry(wrap: (channel: Channel) => Channel = (cha
   const own = new Map<string, Channel>();
   const unlisted = new Set<string>();
   const wrapped = new WeakMap<Channel, Channel>();
-  let platforms: Pick<Platforms, "channel" | "health" | "access"> | null = null;
+  let platforms: Pick<Platforms, "channel" | "health" | "accountOf" | "access"> | null = null;
 
   const ofPlatform = (id: string): Channel | undefined => {
     const channel = platforms?.channel(id);
@@ -47,6 +52,7 @@ export function createChannelRegistry(wrap: (channel: Channel) => Channel = (cha
       const listed = [...own.values()].filter(({ id }) => !unlisted.has(id));
       return [...listed.map((channel) => ({ id: channel.id, ...channel.health() })), ...(platforms?.health() ?? [])];
     },
+    accountOf: (line) => platforms?.accountOf(line) ?? OWN_ACCOUNT,
     access: () => platforms?.access() ?? {},
   };
 }

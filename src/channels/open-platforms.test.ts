@@ -203,6 +203,7 @@ describe("platforms", () => {
       { id: "one", ok: false, detail: "the library is broken" },
       { id: "two", ok: true, detail: "a polls" },
     ]);
+    expect([w.platforms.accountOf("two"), w.platforms.accountOf("one")]).toEqual(["a", undefined]);
     const waiting = w.platforms.channel("one");
     expect(waiting).toMatchObject({ repeat: "safe" });
     expect(waiting?.ready({ channel: "one", account: "a", chat: "1" })).toBe(false);

@@ -9,7 +9,7 @@ import type { Config } from "../config/index.ts";
 import { sameSettings } from "../config/index.ts";
 import { orAborted } from "../kit/deferred.ts";
 import { accessOf, checkPlugin, fenced, type PluginPlatform } from "./plugin-platform.ts";
-import { type ChannelHealth, createSwitchboard, healthOf } from "./switchboard.ts";
+import { accountAt, type ChannelHealth, createSwitchboard, healthOf } from "./switchboard.ts";
 
 /** A platform as the gateway's list names it. Its code is loaded when it is opened. */
 export interface PlatformEntry {
@@ -30,6 +30,8 @@ export interface Platforms extends AsyncDisposable {
   channel(id: string): Channel | undefined;
   channels(): readonly Channel[];
   health(): readonly ChannelHealth[];
+  /** The account behind a line of `health`; undefined: there is none. */
+  accountOf(line: string): string | undefined;
   webhook(path: string): Webhook | null;
 }
 
@@ -128,10 +130,8 @@ export function createPlatforms(
     channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
-    webhook(path) {
-      const all = [...standing.values()].flatMap(({ open }) => open);
-      return all.find(({ webhook }) => webhook?.path === path)?.webhook ?? null;
-    },
+    accountOf: (line) => accountIn([...standing.values()], line),
+    webhook: (path) => webhookAt([...standing.values()], path),
     async [Symbol.asyncDispose]() {
       ended = true;
       await queue;
@@ -257,4 +257,13 @@ async function closeAll(deps: PlatformDeps, open: readonly OpenChannel[]): Promi
       );
     }),
   );
+}
+
+function webhookAt(standing: readonly Standing[], path: string): Webhook | null {
+  const all = standing.flatMap(({ open }) => open);
+  return all.find(({ webhook }) => webhook?.path === path)?.webhook ?? null;
+}
+
+function accountIn(standing: readonly Standing[], line: string): string | undefined {
+  return standing.map(({ entry, open }) => accountAt(line, entry.id, open)).find((account) => account !== undefined);
 }

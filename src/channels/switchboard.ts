@@ -8,8 +8,6 @@ export interface ChannelHealth {
   readonly id: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** Absent: there is none. */
-  readonly account?: string;
 }
 
 const AWAY = { kind: "refused", because: "This chat's account is not connected right now." } as const;
@@ -42,10 +40,16 @@ export function createSwitchboard(id: string, open: readonly OpenChannel[], trou
 /** One line for each account; one for the platform when it has none. */
 export function healthOf(id: string, open: readonly OpenChannel[], trouble: string | null): readonly ChannelHealth[] {
   if (open.length === 0) return [{ id, ok: false, detail: trouble ?? "no account is configured" }];
-  return open.map((channel) => {
-    const { account } = channel;
-    return { id: open.length === 1 ? id : `${id}/${account}`, account, ...healthIn(channel) };
-  });
+  return open.map((channel) => ({ id: lineId(id, open, channel), ...healthIn(channel) }));
+}
+
+/** The account behind a line of `healthOf`; undefined: it is of another channel, or none is open. */
+export function accountAt(line: string, id: string, open: readonly OpenChannel[]): string | undefined {
+  return open.find((channel) => lineId(id, open, channel) === line)?.account;
+}
+
+function lineId(id: string, open: readonly OpenChannel[], { account }: OpenChannel): string {
+  return open.length === 1 ? id : `${id}/${account}`;
 }
 
 /** A channel that cannot even say how it is, is not well. */

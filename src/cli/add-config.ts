@@ -33,6 +33,12 @@ export function addConfig(
       const { configSet } = await import("./config-edit.ts");
       finish(await configSet(world, path, value, flags));
     });
+  common(
+    config.command("revert").description("go back to the last good settings, when the file is not in force"),
+  ).action(async (flags: CommonFlags) => {
+    const { configRevert } = await import("./config-edit.ts");
+    finish(await configRevert(world, flags));
+  });
   withFile(config.command("edit").description("edit the file in $EDITOR; it is checked before it counts"))
     .addHelpText(
       "after",

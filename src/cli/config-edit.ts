@@ -6,7 +6,8 @@ import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
 import { readLines } from "./read-lines.ts";
 import { homeOf } from "./state-directory.ts";
 import { tellGateway } from "./tell-gateway.ts";
-import type { CliWorld } from "./world.ts";
+import { printAnswer } from "./ask-gateway.ts";
+import type { CliWorld, CommonFlags } from "./world.ts";
 
 export interface SetFlags extends ConfigFlags {
   readonly unset?: boolean;
@@ -98,4 +99,14 @@ async function firstLine(world: CliWorld): Promise<string> {
 function fail(world: CliWorld, sentences: readonly string[], code: number): number {
   for (const sentence of sentences) world.stderr(`${visible(sentence)}\n`);
   return code;
+}
+
+/** Asks the running gateway: it knows which file is broken, and what was in force before. */
+export function configRevert(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return printAnswer(
+    world,
+    flags,
+    { method: "POST", path: "/api/config/revert", body: {} },
+    () => "The last good settings are in the file again. A copy of the broken one is beside it.",
+  );
 }

@@ -7,6 +7,7 @@ import type { ExportFlags } from "./bridge-export.ts";
 import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
 import { addBackup } from "./add-backup.ts";
+import { addChannels, addPairing } from "./add-channels.ts";
 import { addConfig } from "./add-config.ts";
 import { addCron } from "./add-cron.ts";
 import { addInit } from "./add-init.ts";
@@ -17,6 +18,7 @@ import { addMcp } from "./add-mcp.ts";
 import { addRunningGateway } from "./add-running-gateway.ts";
 import { addSessions } from "./add-sessions.ts";
 import { addTurns } from "./add-turns.ts";
+import { addSignIns } from "./add-sign-ins.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { Shell } from "./completion/scripts.ts";
@@ -68,8 +70,9 @@ const GROUPS: readonly Group[] = [
     add: (program, commander, world, finish) => addAgents(program, commander, world, { common, finish }),
   },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
-  { names: ["channels"], add: (program, _, world, finish) => addChannels(program, world, finish) },
-  { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, finish) },
+  { names: ["sign-ins"], add: (program, _, world, finish) => addSignIns(program, world, { common, finish }) },
+  { names: ["channels"], add: (program, _, world, finish) => addChannels(program, world, { common, finish }) },
+  { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, { common, finish }) },
   {
     names: ["keys"],
     add: (program, commander, world, finish) => addKeys(program, commander, world, { common, finish }),
@@ -294,42 +297,6 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
       finish(await auditVerify(world, flags));
     },
   );
-}
-
-function addChannels(program: Command, world: CliWorld, finish: Finish): void {
-  common(program.command("channels").description("show each account of a channel, and what passed last")).action(
-    async (flags: CommonFlags) => {
-      const { listChannels } = await import("./channels.ts");
-      finish(await listChannels(world, flags));
-    },
-  );
-}
-
-function addPairing(program: Command, world: CliWorld, finish: Finish): void {
-  const pairing = program.command("pairing").description("give strangers access by a code");
-  common(pairing.command("list").description("who waits, and who has access")).action(async (flags: CommonFlags) => {
-    const { listPairings } = await import("./pairing.ts");
-    finish(await listPairings(world, flags));
-  });
-  common(pairing.command("approve").description("give somebody access by the code they read to you"))
-    .argument("<code>", "their code")
-    .option("--role <role>", "member, owner or guest", "member")
-    .action(async (code: string, flags: CommonFlags & { readonly role: string }) => {
-      const { approvePairing } = await import("./pairing.ts");
-      finish(await approvePairing(world, code, flags));
-    });
-  common(pairing.command("revoke").description("take their access away"))
-    .argument("<code>", "their code, or the id from the list")
-    .action(async (code: string, flags: CommonFlags) => {
-      const { revokePairing } = await import("./pairing.ts");
-      finish(await revokePairing(world, code, flags));
-    });
-  common(pairing.command("undo").description("undo the last decision about somebody, within ten minutes"))
-    .argument("<id>", "the id from the list, or from the answer to the decision")
-    .action(async (id: string, flags: CommonFlags) => {
-      const { undoPairing } = await import("./pairing.ts");
-      finish(await undoPairing(world, id, flags));
-    });
 }
 
 function addCompletion(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {

@@ -143,6 +143,12 @@ const EXAMPLES: readonly Example[] = [
   ["GET /api/agents", (c) => c.request("GET /api/agents")],
   ["GET /api/agents/:id", (c) => c.request("GET /api/agents/:id", { path: id, query: { role: "guest" } })],
   ["GET /api/channels", (c) => c.request("GET /api/channels")],
+  ["GET /api/sign-ins", (c) => c.request("GET /api/sign-ins")],
+  ["DELETE /api/sign-ins/:id", (c) => c.request("DELETE /api/sign-ins/:id", { path: id })],
+  ["GET /api/doctor", (c) => c.request("GET /api/doctor")],
+  ["GET /api/config/settings", (c) => c.request("GET /api/config/settings")],
+  ["POST /api/config/revert", (c) => c.request("POST /api/config/revert")],
+  ["GET /api/logs", (c) => c.request("GET /api/logs", { query: { limit: 5, level: "warn", q: "x" } })],
   ["GET /api/audit/verification", (c) => c.request("GET /api/audit/verification")],
   ["POST /api/audit/verification", (c) => c.request("POST /api/audit/verification")],
   [

@@ -30,4 +30,6 @@ export type { Workspace } from "./sections/kinds.ts";
 export type { McpServerSettings } from "./sections/mcp.ts";
 export type { ToolsFilter } from "./sections/capabilities.ts";
 export type { TelegramConfig } from "./sections/channels/telegram.ts";
+export { hasLastGood, revertConfig, textInForce } from "./file/revert.ts";
+export { settingRows } from "./setting-rows.ts";
 export { watchConfig } from "./file/watch.ts";

@@ -26,6 +26,7 @@ import type { NodeList } from "./store/nodes.ts";
 import type { StorageReport } from "./storage.ts";
 import type { AuditEntry, AuditKind, AuditRow, AuditStatus, AuditVerification } from "./store/tool-calls.ts";
 import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
+import type { HealthCheck, LogLevelName, LogPage, SettingsReport, SignedInBrowser } from "./system-api.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ListedTool, PiToolListing } from "./tools/tool.ts";
 import type {
@@ -51,6 +52,15 @@ export interface HttpApi {
   "POST /api/sign-in-links": { result: { code: string; expiresInMs: number } };
   /** The new token is in the file `token` of the state directory. */
   "POST /api/token/rotate": { result: { browsers: "signed out" | "stay signed in" } };
+  /** Browsers that are signed in; `id` is for the other route. */
+  "GET /api/sign-ins": { result: { items: readonly SignedInBrowser[] } };
+  "DELETE /api/sign-ins/:id": { path: { id: string }; result: { signedOut: true } };
+  "GET /api/doctor": { result: { items: readonly HealthCheck[] } };
+  "GET /api/config/settings": { result: SettingsReport };
+  /** The last good settings take the place of a file that is not in force; a copy of it stays. */
+  "POST /api/config/revert": { result: { reverted: true } };
+  /** The newest lines that fit, newest last. */
+  "GET /api/logs": { query?: { limit?: number; level?: LogLevelName; q?: string }; result: LogPage };
   "POST /api/restart": { result: { restarting: true } };
 
   "POST /api/messages/:id/cancel": { path: { id: string }; result: WireMethods["chat.cancel"]["result"] };

@@ -27,6 +27,7 @@ import type { Span } from "./queue.ts";
 import type { SessionReach } from "./session-reach.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
+import type { SignInStore } from "./store/sign-ins.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { StoreHealth } from "./store/health.ts";
 import type { ActivityStore, TurnCost } from "./store/activity.ts";
@@ -378,21 +379,4 @@ export interface MediaStore {
   bytesSince(owner: Principal, since: number): Promise<number>;
   /** The file of a row that is gone; one that is gone already is fine. */
   removeFile(mediaId: MediaId): Promise<void>;
-}
-
-// ── browser sign-ins ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** Only digests are stored: a stolen database opens no session. */
-export interface SignInStore {
-  put(signIn: {
-    readonly digest: string;
-    readonly principal: Principal;
-    readonly createdAt: number;
-    readonly expiresAt: number;
-    readonly authDigest: string;
-  }): Promise<void>;
-  find(
-    digest: string,
-  ): Promise<{ readonly principal: Principal; readonly expiresAt: number; readonly authDigest: string } | null>;
-  remove(digest: string): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { Route } from "./route.ts";
 import type { HttpDeps, ServerParts } from "./types.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
+import { browserRoutes } from "./routes/browsers.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -13,6 +14,7 @@ import { turnRoutes } from "./routes/turns.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { channelRoutes } from "./routes/channels.ts";
+import { systemRoutes } from "./routes/system.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
@@ -41,6 +43,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
   return [
     ...publicRoutes(deps.console, server.isReady),
     ...signInRoutes(signIn),
+    ...browserRoutes(signIn),
     ...operateRoutes(deps),
     ...chatRoutes(deps, server),
     ...messageRoutes(deps, limits),
@@ -51,6 +54,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...activityRoutes(deps),
     ...agentRoutes(deps),
     ...channelRoutes(deps),
+    ...systemRoutes(deps),
     ...toolRoutes(deps),
     ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),

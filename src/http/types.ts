@@ -26,6 +26,7 @@ import type { OpenAiDoor } from "../contracts/openai.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
+import type { SystemLook } from "../contracts/system-api.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
@@ -134,8 +135,7 @@ interface OperationDeps {
   readonly metrics: Metrics;
   readonly plugins: PluginHost;
   readonly mcpServers: McpClients;
-  readonly auditVerifier: AuditVerifier;
-  readonly agents: AgentsLook;
+  readonly views: OperatorViews;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
@@ -148,6 +148,13 @@ interface OperationDeps {
 /** `configured`: the token is in the configuration, where the operator changes it. */
 export type TokenRotation =
   { readonly kind: "rotated"; readonly browsers: "signed out" | "stay signed in" } | { readonly kind: "configured" };
+
+/** What an operator looks at. */
+interface OperatorViews {
+  readonly agents: AgentsLook;
+  readonly system: SystemLook;
+  readonly auditVerifier: AuditVerifier;
+}
 
 /** The built web console. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */
 export interface ConsoleAssets {

@@ -8,6 +8,7 @@ export { createEvents } from "./events.ts";
 export { openLog } from "./log.ts";
 export { listLogFiles } from "./log-files.ts";
 export { formatLogRecord, LOG_LEVELS, type LogLevel, parseLogLine } from "./log-text.ts";
+export { readLogs } from "./read-logs.ts";
 export { keepMemoryFlat } from "./memory.ts";
 export { createMetrics, type LiveMetrics } from "./metrics/metrics.ts";
 export { createRedactor, type Redactor } from "./redaction/redact.ts";

@@ -4,6 +4,7 @@
  * up to date. `checkStore` only looks; `snapshotDatabase` copies an SQLite file while it is in use; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in
  * contracts/store.ts; nothing of either engine is visible outside this folder.
  */
+export { diskFacts } from "./health/disk-facts.ts";
 export { createAuditVerifier } from "./audit/verifier.ts";
 export { verifyAudit } from "./audit/verify.ts";
 export { checkStore } from "./inspect.ts";

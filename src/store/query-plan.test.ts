@@ -71,6 +71,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
       await store.turns.list({ ...outcome, ...session }, { limit: 10 });
   for (const filter of [{}, { agent: "a", person: OPERATOR, channel: "api", outcome: "failed", text: "x" }] as const)
     await store.activity.list(filter, { limit: 10 });
+  await store.signIns.list(1);
   await store.inbox.unfinished();
   await store.inbox.senderOf("in1" as InboxId);
   const by = { principal: OPERATOR, name: "n" };

@@ -17,6 +17,7 @@ import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { deadFileRemover } from "./files.ts";
 import { storageOf } from "./retention.ts";
+import { createSystemLook } from "./system.ts";
 import { openOpenAiDoors } from "./openai.ts";
 
 /** With those that ended in the last days. */
@@ -60,6 +61,7 @@ export function openPort(core: Core, parts: PortParts): Port {
     return { kind: "rotated", browsers: auth.mode === "password" ? "stay signed in" : "signed out" };
   };
   const doors = openOpenAiDoors(core, parts);
+  const auditVerifier = createAuditVerifier({ clock }, options.home);
   const waiting = createWaitingMessages({ events, queue, outbox });
   const server = openHttp(
     {
@@ -100,7 +102,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         keys: people.keys,
         policyOf: people.policies.policyOf,
         isOwnChannel: core.channels.isOwn,
-        accountOf: (id) => core.channels.health().find((one) => one.id === id)?.account ?? "default",
+        accountOf: core.channels.accountOf,
         explainRoute: (facts) => explainRoute(config(), facts, people.policies, people.grants.current()),
       },
       tools: { ...tools, mcp },
@@ -112,8 +114,17 @@ export function openPort(core: Core, parts: PortParts): Port {
         metrics,
         plugins,
         mcpServers,
-        agents: agents.look,
-        auditVerifier: createAuditVerifier({ clock }, options.home),
+        views: {
+          agents: agents.look,
+          system: createSystemLook(core, {
+            status,
+            plugins,
+            verifier: auditVerifier,
+            tools: () => tools.list().tools,
+            reload: operations.reloadConfig,
+          }),
+          auditVerifier,
+        },
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,
         rotateToken,

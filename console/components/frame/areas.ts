@@ -26,5 +26,11 @@ export const AREAS: readonly Area[] = [
   { name: "Channels", icon: "people", address: ADDRESSES.channels, views: ["channels"], onPhone: false },
   { name: "Agents", icon: "agent", address: ADDRESSES.agents, views: ["agents"], onPhone: false },
   { name: "Usage", icon: "chart", address: ADDRESSES.usage, views: ["usage"], onPhone: false },
-  { name: "System", icon: "tools", address: ADDRESSES.health, views: ["health", "keys"], onPhone: false },
+  {
+    name: "System",
+    icon: "tools",
+    address: ADDRESSES.health,
+    views: ["health", "settings", "extensions", "logs", "browsers", "keys"],
+    onPhone: false,
+  },
 ];

@@ -14,6 +14,10 @@ export const LOADERS: Readonly<Record<Exclude<View, "chat">, () => Promise<Compo
   agents: async () => (await import("../agents/agents-view.tsx")).AgentsView,
   usage: async () => (await import("../usage/usage-view.tsx")).UsageView,
   health: async () => (await import("../system/health-view.tsx")).HealthView,
+  settings: async () => (await import("../system/settings-view.tsx")).SettingsView,
+  extensions: async () => (await import("../system/extensions-view.tsx")).ExtensionsView,
+  logs: async () => (await import("../system/logs-view.tsx")).LogsView,
+  browsers: async () => (await import("../system/browsers-view.tsx")).BrowsersView,
   keys: async () => (await import("../keys/keys-view.tsx")).KeysView,
   more: async () => (await import("./more-view.tsx")).MoreView,
 };

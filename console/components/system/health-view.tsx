@@ -1,33 +1,18 @@
-/** How the gateway is: what is not in order, what it says of itself, and what concerns this browser. */
-import { line, status } from "../../state/console-state.ts";
-import { problemsOf } from "../../state/problems.ts";
+/** How the gateway is: what it finds when it looks at itself, what it says of itself, what it has stored, and what concerns this browser. */
+import { status } from "../../state/console-state.ts";
 import { SignOutButton, ThemeButton } from "../frame/own-buttons.tsx";
-import { Icon } from "../icons.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
+import { Checks } from "./checks.tsx";
 import { GatewayFacts } from "./gateway-facts.tsx";
+import { Stored } from "./stored.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
 
 export function HealthView() {
-  const problems = problemsOf(status.value, line.value !== "open");
   return (
     <ViewFrame name="System" testId="health-view" tabs={SYSTEM_TABS}>
       <section class="part">
         <h2>Health</h2>
-        {problems.length === 0 && <p class="about">Everything works.</p>}
-        <ul class="tool-list" aria-label="Problems">
-          {problems.map(({ id, text }) => (
-            <li key={id}>
-              <div class="tool" data-status="error">
-                <div class="row-line">
-                  <span class="tool-status">
-                    <Icon name="alert" size={16} />
-                  </span>
-                  <span dir="auto">{text}</span>
-                </div>
-              </div>
-            </li>
-          ))}
-        </ul>
+        <Checks />
       </section>
       {status.value && (
         <section class="part">
@@ -35,6 +20,7 @@ export function HealthView() {
           <GatewayFacts status={status.value} />
         </section>
       )}
+      <Stored />
       <section class="part">
         <h2>This browser</h2>
         <div class="approval-buttons">

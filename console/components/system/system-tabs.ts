@@ -3,5 +3,9 @@ import type { Tab } from "../parts/view-frame.tsx";
 
 export const SYSTEM_TABS: readonly Tab[] = [
   { view: "health", name: "Health" },
+  { view: "settings", name: "Settings" },
+  { view: "extensions", name: "Extensions" },
+  { view: "logs", name: "Logs" },
+  { view: "browsers", name: "Browsers" },
   { view: "keys", name: "Keys" },
 ];

@@ -82,6 +82,19 @@ export function findPosition(
   return positionOf(at.offset);
 }
 
+/** Every setting that the text writes, by its dotted path, with the line it is on. A list is one setting. */
+export function writtenSettings(text: string): ReadonlyMap<string, number> {
+  const { tree, positionOf } = parseText(withoutBom(text));
+  const lines = new Map<string, number>();
+  const walk = (at: Tree, path: string): void => {
+    if (at.kind === "object" && (at.entries.size > 0 || path === "")) {
+      for (const [key, { value }] of at.entries) walk(value, path === "" ? key : `${path}.${key}`);
+    } else lines.set(path, positionOf(at.offset).line);
+  };
+  if (tree) walk(tree, "");
+  return lines;
+}
+
 type Report = (problem: { readonly path: string; readonly message: string }, offset: number) => void;
 
 function toTree(node: Node, path: string, report: Report): Tree {

@@ -255,3 +255,40 @@ test("a wrong text in the sign-in form is one failure, and says nothing about th
   for (let n = 0; n < 9; n++) answers.push((await attempt("not it")).status);
   expect(answers).toEqual([...Array(8).fill(401), 429]);
 });
+
+describe("signed-in browsers", () => {
+  type Listed = { readonly items: readonly { readonly id: string; readonly current: boolean }[] };
+  const listed = async (world: HttpWorld, cookie: string) =>
+    (await (await fetch(world.url("/api/sign-ins"), { headers: { cookie } })).json()) as Listed;
+
+  test("are listed without what their cookies are, and one of them is signed out by another", async () => {
+    await using world = startHttpWorld();
+    const own = await world.cookie();
+    const other = await world.cookie();
+    const { items } = await listed(world, own);
+    expect(items.map(({ current }) => current).toSorted()).toEqual([false, true]);
+    const text = JSON.stringify(items);
+    for (const cookie of [own, other]) expect(text).not.toContain(cookie.split("=")[1] ?? "");
+    const id = items.find(({ current }) => !current)?.id ?? "";
+    const end = () =>
+      fetch(world.url(`/api/sign-ins/${id}`), {
+        method: "DELETE",
+        headers: { cookie: own, "x-pi-gateway": "1", origin: world.url("") },
+      });
+    expect((await end()).status).toBe(200);
+    expect([await status(world, { cookie: own }), await status(world, { cookie: other })]).toEqual([200, 401]);
+    expect((await end()).status).toBe(404);
+  });
+
+  test("whose credential was replaced are not listed", async () => {
+    await using world = startHttpWorld();
+    await world.cookie();
+    world.http.update({
+      auth: { token: secret("b-token-of-at-least-22-characters"), password: null },
+      allowedHosts: [],
+      trustedProxies: [],
+    });
+    const headers = withToken("b-token-of-at-least-22-characters");
+    expect(await (await fetch(world.url("/api/sign-ins"), { headers })).json()).toEqual({ items: [] });
+  });
+});

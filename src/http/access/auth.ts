@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { ApiKey, ApiKeys } from "../../contracts/api-keys.ts";
 import { OPERATOR, type Principal } from "../../contracts/ids.ts";
-import type { SignInStore } from "../../contracts/store.ts";
+import type { SignInStore } from "../../contracts/store/sign-ins.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
@@ -39,12 +39,19 @@ type SignInVerdict =
   | { readonly kind: "wrong" }
   | { readonly kind: "locked"; readonly retryAfterMs: number };
 
+interface Browser {
+  readonly identity: Identity;
+  readonly createdAt: number;
+}
+
 export interface Auth extends WebhookAccess {
   authorize(headers: Headers, client: string): Promise<AuthVerdict>;
   /** Counts one request of a key. Throws `rate_limited`. */
   count(identity: Pick<Identity, "key">): void;
   signIn(attempt: SignInAttempt, client: string): Promise<SignInVerdict>;
   signOut(identity: Identity): Promise<void>;
+  /** Browsers that are signed in with the credential of now, newest first. */
+  browsers(): Promise<readonly Browser[]>;
   newCode(): string;
   /** The credential that a browser signs in with, besides a code. */
   mode(): "token" | "password";
@@ -142,6 +149,13 @@ export function createAuth(
     },
     async signOut(identity) {
       if (identity.signIn !== null) await signIns.remove(identity.signIn);
+    },
+    async browsers() {
+      const known = await signIns.list(clock.now());
+      return known.flatMap(({ digest, createdAt, principal, expiresAt, authDigest }) => {
+        const identity: Identity = { principal, expiresAt, authDigest, by: "cookie", key: null, signIn: digest };
+        return isCurrent(identity) ? [{ identity, createdAt }] : [];
+      });
     },
     newCode: codes.make,
     mode: () => (current.password === null ? "token" : "password"),

@@ -36,14 +36,14 @@ export function activityRoutes({ store, operations }: Pick<HttpDeps, "store" | "
       ...OPERATOR_GET,
       path: "/api/audit/verification",
       scope: READ,
-      handle: () => jsonOf<"GET /api/audit/verification">({ verification: operations.auditVerifier.last() }),
+      handle: () => jsonOf<"GET /api/audit/verification">({ verification: operations.views.auditVerifier.last() }),
     },
     {
       ...OPERATOR_POST,
       path: "/api/audit/verification",
       scope: ADMIN,
       handle: async () =>
-        jsonOf<"POST /api/audit/verification">({ verification: await operations.auditVerifier.verify() }),
+        jsonOf<"POST /api/audit/verification">({ verification: await operations.views.auditVerifier.verify() }),
     },
   ];
 }

@@ -15,7 +15,7 @@ export function agentRoutes({ operations }: Pick<HttpDeps, "operations">): reado
       ...OPERATOR_GET,
       path: "/api/agents",
       scope: READ,
-      handle: () => jsonOf<"GET /api/agents">(operations.agents.list()),
+      handle: () => jsonOf<"GET /api/agents">(operations.views.agents.list()),
     },
     {
       ...OPERATOR_GET,
@@ -23,7 +23,7 @@ export function agentRoutes({ operations }: Pick<HttpDeps, "operations">): reado
       scope: ADMIN,
       async handle(call) {
         const { role = "owner" } = await Query.parse(Object.fromEntries(call.query));
-        const agent = operations.agents.show(param(call, "id"), role);
+        const agent = operations.views.agents.show(param(call, "id"), role);
         if (agent) return jsonOf<"GET /api/agents/:id">({ agent });
         throw new GatewayError("not_found", "no such agent", { say: "There is no such agent." });
       },

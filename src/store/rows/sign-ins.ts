@@ -1,5 +1,5 @@
 /** Browser sign-ins by digest. Those that have expired are dropped whenever a new one is added, so the table stays small. */
-import type { SignInStore } from "../../contracts/store.ts";
+import type { SignInStore } from "../../contracts/store/sign-ins.ts";
 import { type AuditLog, createAuditedWrite } from "../audit/entries.ts";
 import type { SignInTable } from "../schema.ts";
 import type { Params } from "../sql.ts";
@@ -8,6 +8,7 @@ import type { RowDeps } from "./row-deps.ts";
 import { newValues } from "./terms.ts";
 
 const FOUND = ["principal", "expires_at", "auth_digest"] as const;
+const MAX_LISTED = 100;
 const COLUMNS = ["digest", "created_at", ...FOUND] as const;
 
 export function createSignIns({ sql, read, write, clock }: RowDeps, audit: AuditLog): SignInStore {
@@ -22,6 +23,14 @@ export function createSignIns({ sql, read, write, clock }: RowDeps, audit: Audit
   );
   const byDigest = sql.prepare((db, p: Params<{ digest: string }>) =>
     db.selectFrom("sign_ins").select(FOUND).where("digest", "=", p("digest")),
+  );
+  const listed = sql.prepare((db, p: Params<{ now: number }>) =>
+    db
+      .selectFrom("sign_ins")
+      .select(COLUMNS)
+      .where("expires_at", ">", p("now"))
+      .orderBy("expires_at", "desc")
+      .limit(MAX_LISTED),
   );
   const drop = sql.prepare((db, p: Params<{ digest: string }>) =>
     db.deleteFrom("sign_ins").where("digest", "=", p("digest")),
@@ -48,6 +57,10 @@ export function createSignIns({ sql, read, write, clock }: RowDeps, audit: Audit
       read(function* () {
         const row = yield* byDigest.first({ digest });
         return row && fromColumns(FOUND, row);
+      }),
+    list: (now) =>
+      read(function* () {
+        return (yield* listed.all({ now })).map((row) => fromColumns(COLUMNS, row));
       }),
     async remove(digest) {
       await writeAudited(function* () {

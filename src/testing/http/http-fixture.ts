@@ -133,10 +133,18 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       storage: async () => ({ databaseBytes: 0, kinds: [], folders: [] }),
       metrics,
       plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },
-      agents: { list: () => ({ items: [], processes: [] }), show: () => null },
-      auditVerifier: {
-        last: () => null,
-        verify: async () => ({ at: clock.now(), kind: "intact", calls: 0, entries: 0, links: 0, findings: [] }),
+      views: {
+        system: {
+          doctor: async () => [],
+          settings: async () => ({ ...STATUS.config, rows: [], canRevert: false }),
+          revert: async () => [],
+          logs: async () => ({ lines: [], searched: 0 }),
+        },
+        agents: { list: () => ({ items: [], processes: [] }), show: () => null },
+        auditVerifier: {
+          last: () => null,
+          verify: async () => ({ at: clock.now(), kind: "intact", calls: 0, entries: 0, links: 0, findings: [] }),
+        },
       },
       mcpServers: { list: () => [], test: async () => null, accept: () => null },
       publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
@@ -346,6 +354,7 @@ function createMemory() {
       list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
     },
     signIns: {
+      list: async (now) => [...signIns.values()].filter(({ expiresAt }) => expiresAt > now),
       put: async (signIn) => void signIns.set(signIn.digest, signIn),
       find: async (digest) => signIns.get(digest) ?? null,
       remove: async (digest) => void signIns.delete(digest),

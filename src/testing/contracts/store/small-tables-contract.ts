@@ -107,6 +107,8 @@ export function smallTablePromises(open: () => Promise<StoreWorld>): void {
     expect(await signIns.find("d1")).toEqual({ principal: OPERATOR, expiresAt: 20, authDigest: "a" });
     await signIns.put({ ...signIn, digest: "d2", createdAt: 20, expiresAt: 30 });
     expect(await signIns.find("d1")).toBeNull();
+    expect(await signIns.list(29)).toEqual([{ ...signIn, digest: "d2", createdAt: 20, expiresAt: 30 }]);
+    expect(await signIns.list(30)).toEqual([]);
     await signIns.remove("d2");
     expect(await signIns.find("d2")).toBeNull();
   });

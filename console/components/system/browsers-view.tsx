@@ -1,0 +1,88 @@
+/** Browsers that are signed in, and a link that signs in another one. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { SignedInBrowser } from "../../../src/contracts/system-api.ts";
+import { browsers, endBrowser, newSignInLink, readBrowsers } from "../../state/system-state.ts";
+import { CopyButton } from "../copy-button.tsx";
+import { SignOutButton } from "../frame/own-buttons.tsx";
+import { AskFirst } from "../parts/ask-first.tsx";
+import { Problem, useAction } from "../parts/use-action.tsx";
+import { ViewFrame } from "../parts/view-frame.tsx";
+import { SYSTEM_TABS } from "./system-tabs.ts";
+
+export function BrowsersView() {
+  const region = useRef<HTMLDivElement>(null);
+  useEffect(() => void readBrowsers(), []);
+  const now = browsers.value;
+  return (
+    <ViewFrame name="System" testId="browsers-view" tabs={SYSTEM_TABS} region={region}>
+      <NewLink />
+      <section class="part">
+        <h2>Signed-in browsers</h2>
+        {now === null && <p class="about">Reading…</p>}
+        {now === "failed" && <p class="about">They could not be read. Is the gateway connected?</p>}
+        <ul class="tool-list" aria-label="Signed-in browsers">
+          {now !== null &&
+            now !== "failed" &&
+            now.map((browser) => (
+              <li key={browser.id}>
+                <OneBrowser browser={browser} onDone={() => region.current?.focus()} />
+              </li>
+            ))}
+        </ul>
+      </section>
+    </ViewFrame>
+  );
+}
+
+function NewLink() {
+  const link = useSignal<string | null>(null);
+  const { busy, problem, run } = useAction();
+  const make = () =>
+    void run(async () => {
+      const answer = await newSignInLink();
+      link.value = answer.ok ? `${location.origin}/#code=${answer.value.code}` : null;
+      return answer.ok ? null : answer.error.message;
+    });
+  return (
+    <section class="part">
+      <h2>Sign in another browser</h2>
+      <p class="about">A link signs one browser in, once, within ten minutes. Whoever has it is the owner.</p>
+      <button type="button" class="quiet edged" disabled={busy} onClick={make}>
+        Make a sign-in link
+      </button>
+      <Problem text={problem} />
+      {link.value !== null && (
+        <p class="sign-in-link" role="status" data-testid="sign-in-link">
+          <code>{link.value}</code> <CopyButton text={link.value} label="Copy the link" />
+        </p>
+      )}
+    </section>
+  );
+}
+
+function OneBrowser({ browser, onDone }: { readonly browser: SignedInBrowser; readonly onDone: () => void }) {
+  const { id, createdAt, expiresAt, current } = browser;
+  const day = (at: number) => new Date(at).toLocaleString();
+  return (
+    <div class="tool card" data-testid="browser">
+      <h3>
+        {current ? "This browser" : `Browser ${id}`}
+        <small>
+          signed in {day(createdAt)}, until {day(expiresAt)}
+        </small>
+      </h3>
+      {current ? (
+        <SignOutButton />
+      ) : (
+        <AskFirst
+          verb="Sign out"
+          to={`browser ${id}`}
+          question="Sign it out? What it shows ends at once."
+          act={() => endBrowser(id)}
+          onDone={onDone}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+/** What the gateway has stored, how old it is and how long it is kept; and its backups. */
+import { useEffect } from "preact/hooks";
+import { sizeText } from "../../net/files.ts";
+import { ago } from "../../net/error-text.ts";
+import { status } from "../../state/console-state.ts";
+import { readStorage, storage } from "../../state/system-state.ts";
+
+export function Stored() {
+  useEffect(() => void readStorage(), []);
+  const now = storage.value;
+  return (
+    <section class="part">
+      <h2>Stored</h2>
+      <p class="about" data-testid="backup-line">
+        {backupText()}
+      </p>
+      {now === "failed" && <p class="about">What is stored could not be read.</p>}
+      {now !== null && now !== "failed" && (
+        <div class="table-scroll" tabindex={0} role="region" aria-label="Stored">
+          <table class="table">
+            <thead>
+              <tr>
+                <th scope="col">Kind</th>
+                <th scope="col">Rows</th>
+                <th scope="col">Size</th>
+                <th scope="col">Oldest</th>
+                <th scope="col">Kept</th>
+              </tr>
+            </thead>
+            <tbody>
+              {now.kinds.map(({ kind, rows, bytes, oldestAt, keepDays }) => (
+                <tr key={kind}>
+                  <th scope="row">{kind}</th>
+                  <td>{rows.toLocaleString()}</td>
+                  <td>{sizeText(bytes)}</td>
+                  <td>{oldestAt === null ? "" : ago(oldestAt, Date.now())}</td>
+                  <td>{keepDays === null ? "" : keepDays === 0 ? "for ever" : `${keepDays} days`}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function backupText(): string {
+  const backup = status.value?.backup;
+  if (!backup) return "";
+  if (backup.failure !== null) return `The last backup failed: ${backup.failure}`;
+  if (backup.everyMs === null) return "No backup is made by the clock (backup.every). pi-gw backup makes one now.";
+  if (backup.newestAt === null) return `Backups go to ${backup.folder}. None was made yet.`;
+  return `Newest backup: ${new Date(backup.newestAt).toLocaleString()}, in ${backup.folder}.`;
+}

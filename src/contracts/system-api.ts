@@ -1,0 +1,71 @@
+/** The gateway as its operator looks after it: checks, settings and where they come from, log lines, signed-in browsers. Types only. */
+import type { ConfigStatus } from "./wire.ts";
+
+/** `note`: works, but worth knowing. `broken`: needs attention. */
+export interface HealthCheck {
+  readonly check: string;
+  readonly state: "ok" | "note" | "broken";
+  readonly say: string;
+}
+
+export interface SettingRow {
+  /** `gateway.port`. */
+  readonly path: string;
+  /** Secrets are "set" or "not set". */
+  readonly value: unknown;
+  /** `start`: a flag or the environment of the start. */
+  readonly source: "default" | "file" | "start";
+  /** Of the file. */
+  readonly line?: number;
+  /** What it would be without the file; absent: the same. */
+  readonly byDefault?: unknown;
+  /** A change of it holds after a restart. */
+  readonly needsRestart: boolean;
+}
+
+export interface SettingsReport extends ConfigStatus {
+  readonly rows: readonly SettingRow[];
+  /** The file is not in force, and the last one that was is kept. */
+  readonly canRevert: boolean;
+}
+
+export type LogLevelName = "debug" | "info" | "warn" | "error";
+
+export interface LogEntry {
+  /** As it is written, such as 2026-01-31T12:00:00.000Z. */
+  readonly time: string;
+  readonly level: LogLevelName;
+  readonly msg: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface LogQuery {
+  /** The least important ones. */
+  readonly level: LogLevelName;
+  /** In the message, or in the names and values of its fields. */
+  readonly text: string;
+  readonly limit: number;
+}
+
+/** Newest last. `searched`: how many lines were looked at. */
+export interface LogPage {
+  readonly lines: readonly LogEntry[];
+  readonly searched: number;
+}
+
+export interface SystemLook {
+  doctor(): Promise<readonly HealthCheck[]>;
+  settings(): Promise<SettingsReport>;
+  /** Puts the last good settings in the place of a broken file, of which a copy stays. Sentences about why not; empty: it is done. */
+  revert(): Promise<readonly string[]>;
+  logs(query: LogQuery): Promise<LogPage>;
+}
+
+/** A browser that is signed in. */
+export interface SignedInBrowser {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** The one that asks. */
+  readonly current: boolean;
+}

@@ -1,0 +1,56 @@
+/** The gateway for its operator: checks from inside, settings with where they come from, going back to the last good ones, and the log. */
+import { join } from "node:path";
+import { hasLastGood, revertConfig, settingRows, textInForce } from "../config/index.ts";
+import type { AuditVerifier } from "../contracts/store/tool-calls.ts";
+import type { PluginHost } from "../contracts/plugin.ts";
+import type { SystemLook } from "../contracts/system-api.ts";
+import type { ListedTool } from "../contracts/tools/tool.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
+import { healthChecks } from "../health-checks.ts";
+import { readLogs } from "../observe/index.ts";
+import { diskFacts } from "../store/index.ts";
+import type { Core } from "./core.ts";
+
+const LOG_FOLDER = "logs";
+
+interface SystemParts {
+  status(): GatewayStatus;
+  readonly plugins: Pick<PluginHost, "list">;
+  readonly verifier: Pick<AuditVerifier, "last">;
+  tools(): readonly ListedTool[];
+  reload(): Promise<unknown>;
+}
+
+export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
+  const { clock, store, config, options } = core;
+  const { home } = options;
+  return {
+    async doctor() {
+      const [{ freeBytes, homeMode }, writable] = await Promise.all([diskFacts(home), store.health.isWritable()]);
+      return healthChecks({
+        status: parts.status(),
+        plugins: parts.plugins.list(),
+        tools: parts.tools(),
+        freeBytes,
+        homeMode,
+        writable,
+        verification: parts.verifier.last(),
+        now: clock.now(),
+      });
+    },
+    async settings() {
+      const { file, applied, problems } = parts.status().config;
+      const rows = settingRows(config(), await textInForce(home, file, applied));
+      const canRevert = !applied && file !== null && (await hasLastGood(home));
+      return { file, applied, problems, rows, canRevert };
+    },
+    async revert() {
+      const { file, applied } = parts.status().config;
+      if (file === null || applied) return ["The file is in force; there is nothing to go back from."];
+      const problems = await revertConfig(home, file);
+      if (problems.length === 0) await parts.reload();
+      return problems;
+    },
+    logs: (query) => readLogs(join(home, LOG_FOLDER), query),
+  };
+}

@@ -4,6 +4,7 @@ import { AUDIT_KINDS } from "../contracts/store/tool-calls.ts";
 import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
+import { addExamples } from "./examples.ts";
 import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
 import { addBackup } from "./add-backup.ts";
@@ -120,6 +121,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
     });
   const wanted = GROUPS.filter(({ names }) => asked !== undefined && names.includes(asked));
   for (const { add } of wanted.length > 0 ? wanted : GROUPS) add(program, commander, world, finish);
+  addExamples(program);
   return program;
 }
 

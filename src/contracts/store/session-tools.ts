@@ -14,7 +14,7 @@ export interface SessionToolStore {
   list(sessionKey: SessionKey): Promise<readonly SessionTool[]>;
   /** Writes the rows of `on`, new or changed, and removes those of `off`, in one transaction. */
   save(sessionKey: SessionKey, change: SessionToolChange): Promise<void>;
-  /** Removes what was neither found nor called since `before`; gives the number of rows. */
+  /** Removes some of what was neither found nor called since `before`; gives the number of rows. 0: there are none left. */
   prune(before: number): Promise<number>;
 }
 

@@ -1,8 +1,12 @@
 /** Tools that are switched on for a session: a few rows for each, read when a process takes the session up. */
+import { sql as raw } from "kysely";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { SessionToolStore } from "../../contracts/store/session-tools.ts";
 import type { Params } from "../sql.ts";
 import type { RowDeps } from "./row-deps.ts";
+
+/** Rows in one transaction: a few milliseconds. */
+const MAX_AT_ONCE = 2_000;
 
 export interface SessionToolTable {
   session_key: SessionKey;
@@ -30,7 +34,11 @@ export function createSessionTools({ sql, read, write }: Pick<RowDeps, "sql" | "
     db.deleteFrom("session_tools").where("session_key", "=", p("key")).where("tool", "=", p("tool")),
   );
   const dropOld = sql.prepare((db, p: Params<{ before: number }>) =>
-    db.deleteFrom("session_tools").where("at", "<", p("before")),
+    db
+      .deleteFrom("session_tools")
+      .where(
+        raw<boolean>`(session_key, tool) in (select session_key, tool from session_tools where at < ${p("before")} limit ${raw.lit(MAX_AT_ONCE)})`,
+      ),
   );
   return {
     list: (key) =>

@@ -1,0 +1,72 @@
+/** Examples that `--help` shows below a command. A test reads each of them back and holds it to the commands and options there are. */
+import type { Command } from "commander";
+
+/** By command. Those of a group show what is done with it most often. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  start: ["pi-gw start", "pi-gw start --home ~/test-gateway --port 0"],
+  chat: [
+    'pi-gw chat "what is your status?"',
+    "pi-gw chat --session notes",
+    'git diff | pi-gw chat "review this" --json',
+  ],
+  stop: ["pi-gw stop", "pi-gw stop --json"],
+  restart: ["pi-gw restart"],
+  open: ["pi-gw open"],
+  "sign-in-link": ["pi-gw sign-in-link", "pi-gw sign-in-link --json"],
+  status: ["pi-gw status", "pi-gw status --json | jq .queue"],
+  usage: ["pi-gw usage", "pi-gw usage --by model --from 2026-01-01", "pi-gw usage --by principal --json"],
+  nodes: ["pi-gw nodes", "pi-gw nodes --json"],
+  logs: ["pi-gw logs -f", "pi-gw logs --level warn -n 500 --json"],
+  sessions: [
+    "pi-gw sessions list plants",
+    "pi-gw sessions show main -n 50",
+    "pi-gw sessions search harbour letter",
+    "pi-gw sessions export main --format html > talk.html",
+    "pi-gw sessions delete old --yes",
+  ],
+  turns: ["pi-gw turns list", "pi-gw turns show TURN --json"],
+  activity: ["pi-gw activity --kind tool --outcome failed", "pi-gw activity --agent helper --json"],
+  agents: ["pi-gw agents list"],
+  cron: [
+    'pi-gw cron add --every 1h "look at the queue"',
+    'pi-gw cron add --cron "0 9 * * 1-5" --timezone Europe/Berlin "what is planned today?"',
+    "pi-gw cron runs JOB",
+    "pi-gw cron list --failing --json",
+  ],
+  channels: ["pi-gw channels", "pi-gw channels --json"],
+  pairing: ["pi-gw pairing list", "pi-gw pairing approve 4K7PQX --role member", "pi-gw pairing undo PAIRING"],
+  keys: ["pi-gw keys add ci --scope chat read --expires 90d", "pi-gw keys list", "pi-gw keys revoke KEY"],
+  mcp: ["pi-gw mcp add files npx some-server", "pi-gw mcp list files", "pi-gw mcp test files"],
+  people: ["pi-gw people list", "pi-gw people role telegram:user:123 member"],
+  route: ["pi-gw route --explain --channel telegram --peer telegram:user:123"],
+  tools: ["pi-gw tools list", `pi-gw tools call notes_search '{"query":"harbour"}'`],
+  "tool-calls": ["pi-gw tool-calls --status blocked", "pi-gw tool-calls --tool bash --since 2026-01-31 --json"],
+  audit: ["pi-gw audit list --kind sign_in", "pi-gw audit verify"],
+  approvals: ["pi-gw approvals list", "pi-gw approvals decide APPROVAL once"],
+  questions: ["pi-gw questions list", "pi-gw questions answer QUESTION --yes"],
+  plugins: ["pi-gw plugins new weather", "pi-gw plugins check weather", "pi-gw plugins reload weather"],
+  config: [
+    "pi-gw config get gateway.port",
+    "pi-gw config set retention.messagesDays 365",
+    "pi-gw config edit",
+    "pi-gw config diff",
+  ],
+  backup: ["pi-gw backup create --folder ~/backups --encrypt", "pi-gw backup list", "pi-gw backup verify FILE"],
+  restore: ["pi-gw restore FILE --home ~/restored", "pi-gw restore FILE --replace"],
+  service: ["pi-gw service install", "pi-gw service logs -f", "sudo pi-gw service install --system --as gateway"],
+  acp: ["pi-gw acp", "pi-gw acp --agent helper"],
+  token: ["pi-gw token rotate"],
+  bridge: ["pi-gw bridge export --out ~/pi-tools"],
+};
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failed, 74 the disk or the database failed, 75 try again later, 78 the configuration is wrong.
+Examples of a command: pi-gw COMMAND --help`;
+
+export function addExamples(program: Command): void {
+  program.addHelpText("after", EXIT_CODES);
+  for (const command of program.commands) {
+    const examples = EXAMPLES[command.name()];
+    if (examples) command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}`);
+  }
+}

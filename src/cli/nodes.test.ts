@@ -7,7 +7,7 @@ const ANSWER = {
   self: "gateway_2",
   items: [
     { ...NODE, id: "gateway_2", name: "west:7", state: "live" },
-    { ...NODE, id: "gateway_1", name: "east:9", state: "gone", takenOverBy: "gateway_2" },
+    { ...NODE, id: "gateway_1", name: "east-of-a-cluster-5d9c7b8f6-x2x9q:9", state: "gone", takenOverBy: "gateway_2" },
   ],
 };
 
@@ -21,7 +21,7 @@ test("pi-gw nodes shows each gateway, its state, when it was heard of and who to
   expect(fx.out().trimEnd().split("\n")).toEqual([
     "name                        version     state     since                     heard of",
     `west:7                      1.2.3       live      ${since}  this gateway`,
-    `east:9                      1.2.3       gone      ${since}  taken over by west:7`,
+    `east-of-a-cluster-5d9c7b8f6-x2x9q:9  1.2.3       gone      ${since}  taken over by west:7`,
   ]);
   const shown = fx.out().length;
   expect(await fx.run("nodes", "--json")).toBe(0);

@@ -32,6 +32,7 @@ function timeText(at: unknown): string {
   return new Date(numberOf(at)).toISOString();
 }
 
+/** Names of machines in clusters are longer than their column. */
 function row(...cells: readonly string[]): string {
-  return visible(cells.map((cell, at) => cell.padEnd(COLUMNS[at] ?? 0)).join("")).trimEnd();
+  return visible(cells.map((cell, at) => `${cell}  `.padEnd(COLUMNS[at] ?? 0)).join("")).trimEnd();
 }

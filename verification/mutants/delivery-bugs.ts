@@ -280,6 +280,22 @@ const CLAIM_BUGS: readonly SeededBug[] = [
     tests: ["src/store/postgres/ownership.test.ts"],
   },
   {
+    what: "A gateway that froze sends what another one may have sent.",
+    file: "src/delivery/deliver-part.ts",
+    in: "tryOnce",
+    find: "if (!deps.isHeld()) return giveBack(deps, channel, part, signal);",
+    replace: "",
+    tests: ["src/delivery/outbox-claims.test.ts"],
+  },
+  {
+    what: "A gateway starts beside one that lives.",
+    file: "src/store/rows/nodes.ts",
+    in: "createNodeRow",
+    find: "if (live && alone) throw taken(live, at);",
+    replace: "void taken;",
+    tests: ["src/store/postgres/takeover.test.ts"],
+  },
+  {
     what: "A part is sent although another gateway has claimed it.",
     file: "src/delivery/deliver-part.ts",
     in: "recorded",

@@ -45,3 +45,23 @@ test("a task that was added under one id of a person is listed, in order, and co
   expect((await tasks.list(TELEGRAM, "all", 2)).map(({ id }) => id)).toEqual([uuid(2), uuid(1)]);
   expect([await listed(STRANGER), await tasks.change(STRANGER, uuid(1), { title: "mine" }, 11)]).toEqual([[], null]);
 });
+
+test("tasks of two ids stand as those of one: due alike by their age, completed ones with the latest first", async () => {
+  await using real = await realStore(createFakeClock());
+  const tasks = tasksOfPeople(real.store.tasks, idsOf);
+  const owners = [DISCORD, TELEGRAM, TELEGRAM, DISCORD];
+  for (const [n, owner] of owners.entries())
+    await tasks.add({
+      id: uuid(n),
+      owner,
+      title: `task ${n}`,
+      dueDate: "2026-03-01",
+      priority: "low",
+      askedBy: asked(n),
+      at: n,
+    });
+  const listed = async () => (await tasks.list(TELEGRAM, "all", 9)).map(({ id }) => id);
+  expect(await listed()).toEqual([0, 1, 2, 3].map(uuid));
+  for (const [at, n] of [0, 2, 3].entries()) await tasks.change(TELEGRAM, uuid(n), { status: "completed" }, 10 + at);
+  expect(await listed()).toEqual([1, 3, 2, 0].map(uuid));
+});

@@ -40,6 +40,13 @@ describe("notes", () => {
     });
   });
 
+  test("a note whose title is nothing but spaces is called Note", async () => {
+    await bench.json("save_note", { title: "  ", content: "an untitled thought" }, as("untitled"));
+    expect(await bench.json("search_notes", { query: "untitled" }, as("untitled"))).toMatchObject({
+      notes: [{ title: "Note" }],
+    });
+  });
+
   test("two people never find each other's notes", async () => {
     await bench.json("save_note", { title: "t", content: "the treasure is in the garden" }, as("1"));
     expect(await bench.json("search_notes", { query: "treasure" }, as("2"))).toEqual({ notes: [] });

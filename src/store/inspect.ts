@@ -12,6 +12,7 @@ export const DATABASE_FILE = "gateway.db";
 
 const INDEX_DAMAGED =
   "The index for search is damaged; everything else in the database is in order. The next start mends it.";
+const OUTDATED = "It is of an earlier version: the next start copies it and brings it up to date.";
 const MAX_SHOWN_CHARS = 300;
 
 /** `say` is a sentence for the person who runs the gateway. */
@@ -139,14 +140,16 @@ function look(
     }
     const unknown = unknownMigration(db);
     if (unknown !== undefined) return newer(file, `its migration ${unknown} is not known to this one`);
+    const upToDate = isUpToDate(db);
+    const whole = indexDamaged ? INDEX_DAMAGED : `The database is in order (version ${version}, ${bytes} bytes).`;
     return {
       kind: "ok",
-      say: indexDamaged ? INDEX_DAMAGED : `The database is in order (version ${version}, ${bytes} bytes).`,
+      say: upToDate ? whole : `${whole} ${OUTDATED}`,
       version,
       bytes,
       closed,
       indexDamaged,
-      upToDate: isUpToDate(db),
+      upToDate,
     };
   } finally {
     db.close();

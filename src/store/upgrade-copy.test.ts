@@ -50,10 +50,12 @@ async function failure(work: Promise<unknown>): Promise<GatewayError> {
 
 test("a database of an earlier version is copied before its upgrade, to a private file that the log names", async () => {
   await using old = await firstVersion();
+  expect((await checkStore(old.path)).say).toContain("the next start copies it and brings it up to date");
   await chmod(join(old.path, "gateway.db"), 0o644);
   await (await openStore(old.deps, { home: old.path }))[Symbol.asyncDispose]();
   const copy = join(old.path, COPY);
   expect(await old.copies()).toEqual([COPY]);
+  expect((await checkStore(old.path)).say).not.toContain("next start");
   expect((await stat(copy)).mode & 0o777).toBe(0o600);
   expect(contents(copy)).toEqual([{ user_version: 1 }, [{ title: "the harbour" }]]);
   expect(contents(join(old.path, "gateway.db"))).toEqual([

@@ -27,6 +27,8 @@ export interface MoveDeps {
   readonly log: Log;
   /** Default: that of the system. */
   readonly rename?: typeof rename | undefined;
+  /** Told after each entry: with very many of them a move takes a while. */
+  goesOn?(): void;
 }
 
 /** What is in no person's folder. The checklist stays: the gateway reads it there, whoever the folder belongs to. */
@@ -88,6 +90,7 @@ export async function moveSharedFiles(deps: MoveDeps, folder: string, into: stri
       left++;
       if (left <= MAX_NAMED) deps.log.warn("entry of the shared workspace not moved", { name: name.toString(), error });
     }
+    deps.goesOn?.();
   }
   for (const changed of [target, folder]) await syncFolder(changed);
   return { moved, left };

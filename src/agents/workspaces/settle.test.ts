@@ -65,7 +65,9 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 test("files of a shared workspace are the operator's own when each person gets a folder, after a backup, and the owner is told", async () => {
   await using w = await world({ "notes.txt": "kept", "project/main.ts": "code", ".hidden": "too" });
   await w.start("agent");
-  const notices = await w.start("person");
+  let steps = 0;
+  const notices = await w.start("person", { goesOn: () => void steps++ });
+  expect(steps).toBe(3); // whoever waits for the start is told that it goes on
   expect(await w.ofOperator()).toEqual([".hidden", "notes.txt", "project/main.ts"]);
   expect(await readdir(w.space)).toEqual(["people"]);
   expect(w.backups).toEqual([".hidden notes.txt project/main.ts"]);

@@ -7,7 +7,6 @@ import { join, relative } from "node:path";
 import { isGatewayError } from "../../contracts/errors.ts";
 import { OPERATOR } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
-import type { Log } from "../../kit/log.ts";
 import { PEOPLE, personFolder } from "../../kit/person-folder.ts";
 import { killOrphans } from "../process/orphans.ts";
 import type { WorkspaceFolder } from "./folders.ts";
@@ -27,13 +26,10 @@ const NOTE_SHOWN_MS = 7 * 86_400_000;
 /** Of the state directory: the folder of agents for which no other is set. The only one whose files are the gateway's to move. */
 const STANDARD = "workspace";
 
-export interface SettleDeps {
+export interface SettleDeps extends MoveDeps {
   readonly clock: Clock;
-  readonly log: Log;
   /** Makes a backup of the state directory, and returns its file. */
   backUp(): Promise<string>;
-  /** Default: that of the system. */
-  readonly rename?: MoveDeps["rename"];
 }
 
 interface World extends SettleDeps {

@@ -17,7 +17,9 @@ import { createSeqIds } from "../testing/seq-ids.ts";
 import { createQueue } from "./index.ts";
 import { createReadyLine, RISE_EVERY_MS } from "./ready-line.ts";
 
-const RUNS = 150;
+/** Each is a world with a database of its own. `npm run sim -- --seeds 1000` plays more of them. */
+const WORLDS = 60;
+const LINES = 150;
 const TTL_MS = 3_600_000;
 const AT_ONCE = 500;
 const BACK = { outcome: "aborted" as const, reply: [{ part: 0, message: { kind: "notice" as const, text: "back" } }] };
@@ -192,7 +194,7 @@ describe("the queue", () => {
         }
         fx.db.close();
       }),
-      { numRuns: RUNS },
+      { numRuns: WORLDS },
     );
   }, 120_000);
 
@@ -230,7 +232,7 @@ describe("the queue", () => {
           expect(waiting.size).toBe(0);
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: LINES },
     );
   });
 });

@@ -284,14 +284,14 @@ describe("the record of tool calls", () => {
 });
 
 test(
-  "a changed value is found in each of two hundred places",
+  "a changed value is found in each of fifty places",
   async () => {
     await using home = await filled(50);
     using db = new Database(database(home));
     const columns = ["tool", "input", "output", "principal", "status"] as const;
     let found = 0;
-    for (let n = 0; n < 200; n++) {
-      const [seq, column] = [1 + (n % 50), columns[n % columns.length] ?? "tool"];
+    for (let n = 0; n < 50; n++) {
+      const [seq, column] = [1 + n, columns[n % columns.length] ?? "tool"];
       const before = db
         .query<Record<string, string | null>, [number]>("select * from tool_calls where seq = ?")
         .get(seq);
@@ -302,7 +302,7 @@ test(
       if (verdict.findings.some(({ callId }) => callId === before?.["id"])) found++;
       db.query(`update tool_calls set ${column} = ? where seq = ?`).run(before?.[column] ?? null, seq);
     }
-    expect(found).toBe(200);
+    expect(found).toBe(50);
     expect((await verifyAudit(home.path)).kind).toBe("intact");
   },
   SLOW_MS,

@@ -9,7 +9,7 @@ import { startPostgres } from "../src/testing/postgres/server.ts";
 import { ensureDist } from "./bundle.ts";
 import { type Batch, batchesOf } from "./test/batches.ts";
 import { runAll } from "./test/run-all.ts";
-import { type BatchLimits, type BatchWorld, type BatchResult, runBatch } from "./test/run-batch.ts";
+import { type BatchLimits, type BatchResult, type BatchWorld, needsIsolation, runBatch } from "./test/run-batch.ts";
 import { closingLine, sumOf, type Totals } from "./test/totals.ts";
 
 const LIMITS: BatchLimits = { testMs: 120_000, silentMs: 300_000, wholeMs: 900_000, graceMs: 5_000 };
@@ -31,7 +31,10 @@ async function testAll(world: BatchWorld): Promise<{ readonly totals: Totals; re
   const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(world.root)];
   const began = performance.now();
   const run = (batch: Batch): Promise<BatchResult> => runBatch(world, batch.files, LIMITS);
-  const { results, again, unsteady } = await runAll(batchesOf(files), { atOnce: AT_ONCE, run, report });
+  const { results, again, unsteady } = await runAll(
+    batchesOf(files, (file) => needsIsolation(world.root, file)),
+    { atOnce: AT_ONCE, run, report },
+  );
   const totals = sumOf(results.map((one) => one.totals));
   console.log(`\nRan ${files.length} files in ${seconds(performance.now() - began)} s.`);
   if (again.length > 0) console.log(`Run again, because their process stopped answering: ${again.join(", ")}.`);

@@ -34,7 +34,7 @@ describe("the closing line of a test run", () => {
   });
 });
 
-test("a whole gateway's tests have a process to themselves, others share one with their neighbours, slow ones come first, and none is left out", () => {
+test("a whole gateway's tests have a process to themselves, others share one with their neighbours unless they are kept apart, slow ones come first, and none is left out", () => {
   const many = Array.from({ length: 25 }, (_, n) => `src/tools/part${n}/a.test.ts`);
   const files = [
     "src/queue/b.test.ts",
@@ -42,17 +42,18 @@ test("a whole gateway's tests have a process to themselves, others share one wit
     ...many,
     "test/agents.test.ts",
     "src/queue/deep/a.test.ts",
+    "src/queue/growth.test.ts",
     "src/agents/talk/a.test.ts",
   ];
-  const batches = batchesOf(files);
+  const batches = batchesOf(files, (file) => file.includes("growth"));
   expect(batches.map(({ name }) => name)).toEqual([
     "src/agents (1 file)",
     "test/agents.test.ts",
     "test/console.test.ts",
     "src/queue (2 files)",
-    "src/tools 1/3 (9 files)",
-    "src/tools 2/3 (9 files)",
-    "src/tools 3/3 (7 files)",
+    "src/queue, apart (1 file)",
+    "src/tools 1/2 (13 files)",
+    "src/tools 2/2 (12 files)",
   ]);
   expect(batches.flatMap((batch) => batch.files).toSorted()).toEqual(files.toSorted());
 });
@@ -157,6 +158,20 @@ describe("a process of tests", () => {
     expect(await run(home.path, { "c.test.ts": `${good}\nthrow new Error("no");` })).toMatchObject({
       totals: { failed: 1 },
     });
+  });
+
+  test("loads a module once for all of its files, and anew for each where one of them replaces a module", async () => {
+    await using home = await tempHome();
+    writeFileSync(join(home.path, "module.ts"), `console.log("module loaded"); export const word = "original";`);
+    const reads = `test("reads", async () => expect((await import("./module.ts")).word).toBe("original"));`;
+    const replaces = `import { mock } from "bun:test";
+      await mock.module("./module.ts", () => ({ word: "replaced" }));
+      test("replaces", async () => expect((await import("./module.ts")).word).toBe("replaced"));`;
+    const loads = ({ said }: BatchResult) => said.split("module loaded").length - 1;
+    const together = await run(home.path, { "a.test.ts": reads, "b.test.ts": reads });
+    expect([together.totals, loads(together)]).toEqual([{ passed: 2, failed: 0, skipped: 0 }, 1]);
+    const apart = await run(home.path, { "c.test.ts": replaces, "d.test.ts": reads });
+    expect(apart.totals).toEqual({ passed: 2, failed: 0, skipped: 0 });
   });
 
   test("has temporary files of its own, which go with it", async () => {

@@ -2,7 +2,7 @@
  * Runs some test files in a Bun process of their own. Bun's own `--parallel` is not used: its long-lived workers are known to lose the news
  * of a child's exit and to answer no more (oven-sh/bun 43697), and a run that ended in this way never ended. Who falls silent is ended here.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -14,6 +14,8 @@ import {
 } from "../../src/agents/process/proc.ts";
 import { deferred } from "../../src/kit/deferred.ts";
 import { type Totals, totalsOf } from "./totals.ts";
+
+const WHOLE_PROCESS = /mock\.module\(|memory-growth|heapStats|Bun\.gc\(/;
 
 export interface BatchLimits {
   /** Of one test or hook, kept by Bun. */
@@ -46,7 +48,7 @@ export async function runBatch(
 ): Promise<BatchResult> {
   const temporary = mkdtempSync(join(tmpdir(), "pi-gw-"));
   const began = performance.now();
-  const isolate = files.length > 1 ? ["--isolate"] : [];
+  const isolate = files.length > 1 && files.some((file) => needsIsolation(root, file)) ? ["--isolate"] : [];
   const child = Bun.spawn(
     [
       ...[process.execPath, "--no-env-file", "test", `--timeout=${limits.testMs}`, ...isolate],
@@ -82,6 +84,14 @@ export async function runBatch(
   const exitCode = stuck ? null : child.exitCode;
   const ms = performance.now() - began;
   return { totals: totalsOf(plain, exitCode), said, ms, stuck };
+}
+
+/**
+ * Isolated files load every module anew, which takes a third of the time of a room. Modules of this project keep nothing, so files share
+ * them, unless a file puts something else in the place of a module, or counts what is in memory.
+ */
+export function needsIsolation(root: string, file: string): boolean {
+  return WHOLE_PROCESS.test(readFileSync(join(root, file), "utf8"));
 }
 
 /** Gateways and agents are in sessions of their own: ending the test process alone would leave them behind. */

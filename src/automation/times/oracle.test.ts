@@ -1,24 +1,25 @@
-/** The times of cron expressions against a second, slower way to know them. `npm run cron-oracle` runs ten times as many cases. */
+/** The times of cron expressions against a second, slower way to know them. `npm run cron-oracle` runs fifty times as many cases. */
 import { expect, test } from "bun:test";
 import { systemClock } from "../../kit/clock.ts";
 import { compareCron, invalidExpression, ZONES } from "../../testing/automation/cron-cases.ts";
 import { createChance } from "../../testing/chance.ts";
 import { createTimes } from "./times.ts";
 
-/** Of a few tries: a busy machine is no slow reading. */
-function quickest(read: () => unknown): number {
-  const tries = [1, 2, 3].map(() => {
+const MAX_READ_MS = 50;
+
+/** In each of a few tries: a busy machine is no slow reading. */
+function isSlow(read: () => unknown): boolean {
+  return [1, 2, 3].every(() => {
     const began = systemClock.elapsed();
     read();
-    return systemClock.elapsed() - began;
+    return systemClock.elapsed() - began > MAX_READ_MS;
   });
-  return Math.min(...tries);
 }
 
-test("200 random expressions around clock changes in 40 zones fire exactly when the clock on the wall says", () => {
-  const { differences, moments } = compareCron(createChance(1), 200);
+test("100 random expressions around clock changes in 40 zones fire exactly when the clock on the wall says", () => {
+  const { differences, moments } = compareCron(createChance(1), 100);
   expect(differences).toEqual([]);
-  expect(moments).toBeGreaterThan(5_000);
+  expect(moments).toBeGreaterThan(2_500);
 }, 120_000);
 
 test("1,000 invalid expressions are refused with a reason, each within 50 ms", () => {
@@ -30,7 +31,7 @@ test("1,000 invalid expressions are refused with a reason, each within 50 ms", (
     const expr = invalidExpression(chance);
     const timezone = chance.pick(ZONES);
     const read = times.read({ kind: "cron", expr, timezone });
-    if (quickest(() => times.read({ kind: "cron", expr, timezone })) > 50) slow.push(expr);
+    if (isSlow(() => times.read({ kind: "cron", expr, timezone }))) slow.push(expr);
     if (read.ok || read.problem.length < 20) taken.push(expr);
   }
   expect({ taken, slow }).toEqual({ taken: [], slow: [] });

@@ -129,31 +129,24 @@ const theirFolder = (key: string) => async (home: { readonly path: string }) => 
 };
 
 test(
-  "a turn of an agent that holds its login itself ends after the call that passes the budget, with its sentence, and makes no other",
+  "a turn of an agent that holds its login itself calls with the key in its pi folder, ends after the call that passes the budget, with its sentence, and makes no other",
   async () => {
     const refusal = { code: "budget_spent", detail: "9 of 9", say: "The daily budget is used up." } as const;
     let spent = 0;
     const budget = { refusal: () => (spent > 0 ? refusal : null), spent: () => void spent++ };
     const settings = { tools: "full", model: "theirs/m", budget } as const;
-    await using poor = await agentFixture(settings, { keys: {}, providers: {} }, theirFolder("their-key"));
+    await using poor = await agentFixture(
+      settings,
+      { keys: {}, providers: {} },
+      theirFolder("key-in-their-own-folder"),
+    );
     const before = provider.requests.length;
     expect((await poor.turn("run a command")).at(-1)).toMatchObject({ type: "failed", ...refusal });
     expect(provider.requests.length).toBe(before + 1);
     spent = 0;
     expect(replyOf(await poor.turn("hello"))).toBe("hello from the model"); // its last answer stands
-  },
-  LIMIT_MS,
-);
-
-test(
-  "a key in a pi folder of the owner is used by the process itself, as ever",
-  async () => {
-    const theirKey = "key-in-their-own-folder";
-    const none = { keys: {}, providers: {} };
-    await using theirs = await agentFixture({ model: "theirs/m" }, none, theirFolder(theirKey));
-    expect(replyOf(await theirs.turn("hello"))).toBe("hello from the model");
-    expect(provider.requests.at(-1)?.key).toBe(theirKey);
-    expect(theirs.happened.some(({ event }) => event === "model.call")).toBe(false);
+    expect(provider.requests.at(-1)?.key).toBe("key-in-their-own-folder"); // the process calls by itself
+    expect(poor.happened.some(({ event }) => event === "model.call")).toBe(false);
   },
   LIMIT_MS,
 );
@@ -196,21 +189,46 @@ function filesBelow(folder: string): string[] {
 function memoryHolds(pid: number, text: string): boolean {
   const needles = [Buffer.from(text, "utf8"), Buffer.from(text, "utf16le")];
   const memory = openSync(`/proc/${pid}/mem`, "r");
+  const pages = openSync(`/proc/${pid}/pagemap`, "r");
   const piece = Buffer.alloc(4 * 1024 * 1024);
   try {
     const smaps = readFileSync(`/proc/${pid}/smaps`, "utf8");
     for (const [, range = "", held] of smaps.matchAll(/^([0-9a-f]+-[0-9a-f]+) rw[^]*?^Rss: +(\d+) kB$/gm)) {
       const [from = 0, to = 0] = range.split("-").map((hex) => Number.parseInt(hex, 16));
       if (held === "0") continue; // reserved, and never written to
-      for (let at = from; at < to; at += piece.length - 256) {
-        const count = readAt(memory, piece.subarray(0, Math.min(piece.length, to - at)), at);
-        if (count <= 0) break;
-        if (needles.some((needle) => piece.subarray(0, count).includes(needle))) return true;
+      for (const run of writtenPages(pages, from, to)) {
+        for (let at = run.from; at < run.to; at += piece.length - 256) {
+          const count = readAt(memory, piece.subarray(0, Math.min(piece.length, run.to - at)), at);
+          if (count <= 0) break;
+          if (needles.some((needle) => piece.subarray(0, count).includes(needle))) return true;
+        }
       }
     }
     return false;
   } finally {
     closeSync(memory);
+    closeSync(pages);
+  }
+}
+
+const PAGE_BYTES = 4_096;
+/** Of one page in /proc/PID/pagemap. The two highest bits of the last byte say that it is in memory, or in the swap. */
+const ENTRY_BYTES = 8;
+const IS_SOMEWHERE = 0xc0;
+
+/** Much of what a process has reserved was never written to, and reading all of it takes seconds. */
+function* writtenPages(pagemap: number, from: number, to: number): Generator<{ from: number; to: number }> {
+  const count = (to - from) / PAGE_BYTES;
+  const entries = Buffer.alloc(count * ENTRY_BYTES, IS_SOMEWHERE); // of which nothing can be known is read
+  readAt(pagemap, entries, (from / PAGE_BYTES) * ENTRY_BYTES);
+  let begun: number | null = null;
+  for (let page = 0; page <= count; page++) {
+    const last = entries[page * ENTRY_BYTES + ENTRY_BYTES - 1] ?? 0;
+    const written = page < count && (last & IS_SOMEWHERE) !== 0;
+    if (written && begun === null) begun = page;
+    if (written || begun === null) continue;
+    yield { from: from + begun * PAGE_BYTES, to: from + page * PAGE_BYTES };
+    begun = null;
   }
 }
 

@@ -30,7 +30,7 @@ export function Sidebar() {
       {drawer.value && <div class="scrim" onClick={() => (drawer.value = false)} />}
       <nav class={`sidebar${drawer.value ? " open" : ""}`} aria-label="Conversations" id="sidebar">
         <div class="brand">
-          <h2>Chats</h2>
+          <h2>Conversations</h2>
           <button
             ref={close}
             type="button"

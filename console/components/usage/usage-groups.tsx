@@ -71,8 +71,8 @@ function Row({ item, total }: { readonly item: UsageItem; readonly total: UsageS
   const share = Math.round(shareOf(item, total) * HUNDRED);
   return (
     <tr>
-      <th scope="row" dir="auto">
-        {item.key || "not known"}
+      <th scope="row">
+        <bdi>{item.key || "not known"}</bdi>
       </th>
       <td>{usdText(item.costUsd)}</td>
       <td>

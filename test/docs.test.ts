@@ -9,8 +9,8 @@ import { WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
-/** Blocks that need what a test cannot have: time, the network, the key of a provider, somebody on a platform. */
-const MAX_NOT_RUN = 12;
+/** Blocks that need what a test cannot have: time, the network, Docker, the key of a provider, somebody on a platform. */
+const MAX_NOT_RUN = 13;
 /** Quick ones; `npm run docs-check` runs all. */
 const RUN_HERE = ["docs/http.md", "docs/automation.md"];
 const COMMAND = /^(?:\$ )?(?:npx |npm |pi-gw |curl |mkdir |cp |export )/m;

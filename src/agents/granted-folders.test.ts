@@ -9,6 +9,8 @@ import { tempHome } from "../testing/temp-home.ts";
 
 const LIMIT_MS = 60_000;
 const LIMITS = NOTHING_ADDED.limits;
+/** Two programs. Idle until the gateway has looked for the first time, after two seconds: what it counts begins there. */
+const BUSY = "sleep 2; (while :; do :; done) & while :; do :; done";
 
 async function wallHere(): Promise<boolean> {
   await using home = await tempHome();
@@ -75,7 +77,7 @@ test(
         ? says("ok")
         : {
             kind: "tools",
-            calls: [{ name: "bash", input: { command: "(while :; do :; done) & while :; do :; done" } }],
+            calls: [{ name: "bash", input: { command: BUSY } }],
           },
     );
     const limits = { ...LIMITS, cpuSecondsPerTurn: 1 };

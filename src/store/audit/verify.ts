@@ -1,7 +1,7 @@
 /** Looks whether the audit log (tool calls and all other entries) is what the gateway wrote. Reads only; works beside a running gateway. */
-import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { type AskRows, askSqlite, placeholders } from "../ask-rows.ts";
 import { damagedLog, DATABASE_FILE, openReadOnly } from "../inspect.ts";
 import { readAuditKey } from "../secret-files.ts";
 import type { AuditCounts } from "../../contracts/store/tool-calls.ts";
@@ -19,7 +19,7 @@ import {
   type LinkKind,
 } from "./links.ts";
 
-interface AuditVerdict extends AuditCounts {
+export interface AuditVerdict extends AuditCounts {
   /** Plain sentences; empty when all is well. At most MAX_FINDINGS. */
   readonly findings: readonly AuditFinding[];
 }
@@ -42,8 +42,9 @@ interface Mark extends Link {
 }
 
 const MAX_FINDINGS = 1_000;
-/** Links between two pauses: a few milliseconds. */
+/** Links between two pauses: a few milliseconds. Their rows are read together. */
 const LINKS_AT_ONCE = 200;
+const PLACES_AT_ONCE = 5_000;
 
 export async function verifyAudit(home: string): Promise<AuditVerdict> {
   const folder = resolve(home);
@@ -60,7 +61,10 @@ export async function verifyAudit(home: string): Promise<AuditVerdict> {
   const db = openReadOnly(file, !existsSync(`${file}-wal`));
   try {
     db.exec("begin"); // one moment for all questions
-    return await verifyRows(db, createChainKey(key), head);
+    const ask = askSqlite(db);
+    // a database that a gateway of now has not opened yet has no table for them
+    const hasEntries = (await ask("select 1 from sqlite_schema where name = 'audit_entries'")).length > 0;
+    return await verifyRows({ ask, hasEntries }, createChainKey(key), head);
   } catch (error) {
     return unverifiable(`The database cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
   } finally {
@@ -72,8 +76,15 @@ function unverifiable(say: string): AuditVerdict {
   return { kind: "unverifiable", calls: 0, entries: 0, links: 0, findings: [{ no: null, callId: null, say }] };
 }
 
-async function verifyRows(
-  db: Database,
+/** Where the rows are. */
+interface AuditRows {
+  readonly ask: AskRows;
+  readonly hasEntries: boolean;
+}
+
+/** The rows of an open database against the key and the newest link that the state directory knows. `ask` sees one moment. */
+export async function verifyRows(
+  rows: AuditRows,
   key: ChainKey,
   file: Awaited<ReturnType<typeof readHeadFile>>,
 ): Promise<AuditVerdict> {
@@ -81,23 +92,27 @@ async function verifyRows(
   const found = (say: string, no: number | null = null, callId: string | null = null): void => {
     if (findings.length < MAX_FINDINGS) findings.push({ no, callId, say });
   };
-  const places = placesOf(db, found);
-  const start = markOf(db, key, "start", found);
-  const head = markOf(db, key, "head", found);
-  const byNumber = await walk(db, key, { places, start }, found);
+  const { places, calls } = await placesOf(rows, found);
+  const start = await markOf(rows, key, "start", found);
+  const head = await markOf(rows, key, "head", found);
+  const byNumber = await walk(rows, key, { places, start }, found);
   checkEnd(byNumber, { start, head }, found);
   checkFile(byNumber, key, { file, start }, found);
-  const calls = db.query<{ n: number }, []>("select count(*) as n from tool_calls").get()?.n ?? 0;
   const entries = places.filter(({ kind }) => kind === "entry").length;
   return { kind: findings.length === 0 ? "intact" : "tampered", calls, entries, links: places.length, findings };
 }
 
 type Found = (say: string, no?: number | null, callId?: string | null) => void;
 
-function placesOf(db: Database, found: Found): readonly Place[] {
+async function placesOf(
+  { ask, hasEntries }: AuditRows,
+  found: Found,
+): Promise<{ readonly places: readonly Place[]; readonly calls: number }> {
   const places: Place[] = [];
+  let calls = 0;
   type Row = Pick<CallRow, "seq" | "id" | "status" | "intent_no" | "end_no">;
-  for (const row of db.query<Row, []>("select seq, id, status, intent_no, end_no from tool_calls").iterate()) {
+  for await (const row of bySeq<Row>(ask, "select seq, id, status, intent_no, end_no from tool_calls")) {
+    calls++;
     const isOpen = row.status === "running" || row.status === "pending";
     if (row.intent_no === null)
       found("A call is not part of the chain: it was added behind the gateway's back.", null, row.id);
@@ -110,17 +125,24 @@ function placesOf(db: Database, found: Found): readonly Place[] {
         row.id,
       );
   }
-  if (hasEntries(db))
-    for (const { seq, no } of db
-      .query<Pick<AuditEntryTable, "seq" | "no">, []>("select seq, no from audit_entries")
-      .iterate())
+  if (hasEntries)
+    for await (const { seq, no } of bySeq<Pick<AuditEntryTable, "seq" | "no">>(
+      ask,
+      "select seq, no from audit_entries",
+    ))
       places.push({ no, kind: "entry", seq });
-  return places.sort((a, b) => a.no - b.no);
+  return { places: places.sort((a, b) => a.no - b.no), calls };
 }
 
-/** A database that a gateway of now has not opened yet has none. */
-function hasEntries(db: Database): boolean {
-  return db.query("select 1 from sqlite_schema where name = 'audit_entries'").get() !== null;
+async function* bySeq<R extends { readonly seq: number }>(ask: AskRows, select: string): AsyncGenerator<R> {
+  let after = Number.MIN_SAFE_INTEGER;
+  for (;;) {
+    const rows = await ask<R>(`${select} where seq > $1 order by seq limit $2`, [after, PLACES_AT_ONCE]);
+    for (const row of rows) yield row;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+  }
 }
 
 /** One link as the walk sees it, whichever table it is in. */
@@ -132,41 +154,45 @@ interface Linked {
   readonly callId: string | null;
 }
 
-function createLinkReader(db: Database): (place: Place) => Linked | null {
-  const call = db.query<CallRow, [number]>("select * from tool_calls where seq = ?");
-  const entry = hasEntries(db)
-    ? db.query<AuditEntryTable, [number]>("select * from audit_entries where seq = ?")
-    : null;
-  return ({ kind, seq }) => {
-    if (kind === "entry") {
-      const row = entry?.get(seq);
-      if (!row) return null;
-      return { hash: row.hash, contents: [entryContent(row)], shown: `Entry ${row.seq} (${row.kind})`, callId: null };
-    }
-    const row = call.get(seq);
-    if (!row) return null;
-    const hash = (kind === "intent" ? row.intent_hash : row.end_hash) ?? "";
-    const shown = `The ${kind === "intent" ? "beginning" : "end"} of call ${row.id} (${row.tool})`;
-    return { hash, contents: contentsOf(row, kind), shown, callId: row.id };
+/** The links of these places, in their order; null: in one moment of one database this cannot be. */
+async function readLinks({ ask }: AuditRows, places: readonly Place[]): Promise<readonly (Linked | null)[]> {
+  const rowsOf = async <R extends { readonly seq: number }>(table: string, isOf: (place: Place) => boolean) => {
+    const seqs = [...new Set(places.filter(isOf).map(({ seq }) => seq))];
+    if (seqs.length === 0) return new Map<number, R>();
+    const rows = await ask<R>(`select * from ${table} where seq in (${placeholders(seqs.length)})`, seqs);
+    return new Map(rows.map((row) => [row.seq, row]));
   };
+  const entries = await rowsOf<AuditEntryTable>("audit_entries", ({ kind }) => kind === "entry");
+  const calls = await rowsOf<CallRow>("tool_calls", ({ kind }) => kind !== "entry");
+  return places.map(({ kind, seq }) => {
+    const [call, entry] = [calls.get(seq), entries.get(seq)];
+    if (kind === "entry") return entry ? linkOfEntry(entry) : null;
+    return call ? linkOfCall(call, kind) : null;
+  });
+}
+
+function linkOfEntry(row: AuditEntryTable): Linked {
+  return { hash: row.hash, contents: [entryContent(row)], shown: `Entry ${row.seq} (${row.kind})`, callId: null };
+}
+
+function linkOfCall(row: CallRow, kind: "intent" | "end"): Linked {
+  const hash = (kind === "intent" ? row.intent_hash : row.end_hash) ?? "";
+  const shown = `The ${kind === "intent" ? "beginning" : "end"} of call ${row.id} (${row.tool})`;
+  return { hash, contents: contentsOf(row, kind), shown, callId: row.id };
 }
 
 /** Every number once, in order, and every hash what its content and the hash before it make. Pauses now and then: a gateway that runs goes on answering. */
 async function walk(
-  db: Database,
+  rows: AuditRows,
   key: ChainKey,
   { places, start }: { readonly places: readonly Place[]; readonly start: Mark },
   found: Found,
 ): Promise<ReadonlyMap<number, string>> {
-  const read = createLinkReader(db);
   const hashes = new Map<number, string>([[start.no, start.hash]]);
   let before: Link | null = start;
   const lastSeq = { intent: Number.NEGATIVE_INFINITY, entry: Number.NEGATIVE_INFINITY };
-  for (const [index, place] of places.entries()) {
-    if (index % LINKS_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+  for await (const { place, row } of linksOf(rows, places)) {
     const { no, kind, seq } = place;
-    const row = read(place);
-    if (!row) continue; // in one moment of one database this cannot be
     const { hash, callId } = row;
     if (before && no <= before.no) found(`Link ${no} is there twice, or before the start of the chain.`, no, callId);
     else if (before && no > before.no + 1) found(missing(before.no + 1, no - 1), before.no + 1);
@@ -183,8 +209,23 @@ async function walk(
   return hashes;
 }
 
+async function* linksOf(
+  rows: AuditRows,
+  places: readonly Place[],
+): AsyncGenerator<{ readonly place: Place; readonly row: Linked }> {
+  for (let from = 0; from < places.length; from += LINKS_AT_ONCE) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const some = places.slice(from, from + LINKS_AT_ONCE);
+    const links = await readLinks(rows, some);
+    for (const [index, place] of some.entries()) {
+      const row = links[index];
+      if (row) yield { place, row };
+    }
+  }
+}
+
 /** The contents that a link may have hashed: earlier versions left out `seq`. */
-function contentsOf(row: CallRow, kind: LinkKind): readonly (readonly unknown[])[] {
+function contentsOf(row: CallRow, kind: "intent" | "end"): readonly (readonly unknown[])[] {
   return kind === "intent" ? [intentContent(row), intentContentWithoutSeq(row)] : [endContent(row)];
 }
 
@@ -194,8 +235,8 @@ function missing(from: number, to: number): string {
     : `Links ${from} to ${to} are missing: calls or entries were taken away.`;
 }
 
-function markOf(db: Database, key: ChainKey, name: "start" | "head", found: Found): Mark {
-  const mark = db.query<Mark, [string]>("select no, hash, mac from audit_marks where name = ?").get(name);
+async function markOf({ ask }: AuditRows, key: ChainKey, name: "start" | "head", found: Found): Promise<Mark> {
+  const [mark] = await ask<Mark>("select no, hash, mac from audit_marks where name = $1", [name]);
   if (!mark) {
     found(`The mark of the ${name} of the chain is gone.`);
     return { no: 0, hash: "", mac: "" };

@@ -133,6 +133,17 @@ export const ERRORS = {
     retry: "never",
     say: "There is a state directory already. Name another folder with --home, or say --replace: the old one is kept beside the new one.",
   },
+  // what is wrong with a move of the database
+  store_not_empty: {
+    status: 409,
+    retry: "never",
+    say: "The database to move to is not empty. Name an empty one. Nothing was changed.",
+  },
+  store_differs: {
+    status: 500,
+    retry: "later",
+    say: "The copy of the database differs from the source. The source and the configuration were left as they are.",
+  },
   // what an agent did
   agent_missing: {
     status: 502,
@@ -249,6 +260,11 @@ export const ERRORS = {
   home_taken: { status: 500, retry: "later", say: "Another gateway is running on this state directory." },
   home_unusable: { status: 500, retry: "never", say: "The state directory cannot be used." },
   store_taken: { status: 500, retry: "later", say: "Another gateway is running on this database." },
+  store_half_moved: {
+    status: 500,
+    retry: "never",
+    say: "A move to this database has begun and is not complete. Run `pi-gw store migrate` again.",
+  },
   store_newer: { status: 500, retry: "never", say: "The database was written by a newer version of pi-gateway." },
   store_corrupt: { status: 500, retry: "never", say: "The database is damaged. It was left as it is." },
 } as const satisfies Record<string, ErrorSpec>;

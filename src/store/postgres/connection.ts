@@ -6,6 +6,7 @@ import { Client, type CustomTypesConfig, types } from "pg";
 import type { Clock } from "../../kit/clock.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Answer, Query } from "../steps.ts";
+import { storableText } from "../storable-text.ts";
 import { ConnectionLost, sqlState } from "./faults.ts";
 
 export interface Connection {
@@ -110,8 +111,6 @@ function processIdOf(client: Client): number {
   return "processID" in client && typeof client.processID === "number" ? client.processID : 0;
 }
 
-/** Postgres keeps no U+0000 in text; half of a surrogate pair is no character. Both become the character for what cannot be shown. */
 function toWire(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  return (value.isWellFormed() ? value : value.toWellFormed()).replaceAll("\0", "\ufffd");
+  return typeof value === "string" ? storableText(value) : value;
 }

@@ -9,6 +9,7 @@ import { createHeadFile } from "../audit/head-file.ts";
 import { createChainKey } from "../audit/links.ts";
 import { storeFailed } from "../group-commit.ts";
 import type { NodeIdentity } from "../rows/nodes.ts";
+import { refuseHalfMoved } from "../move/postgres-side.ts";
 import { openAuditKey } from "../secret-files.ts";
 import { type Connection, connect } from "./connection.ts";
 import { migratePostgres } from "./migrate.ts";
@@ -30,7 +31,7 @@ interface PostgresOptions {
 /** Rows of gateways that are long gone are taken away. One that still runs has written something in the meantime. */
 const BATCH_ROWS_KEPT_MS = 400 * 86_400_000;
 
-/** Throws `store_newer`, `store_failed`. Nothing that it throws or logs contains the url. */
+/** Throws `store_newer`, `store_half_moved`, `store_failed`. Nothing that it throws or logs contains the url. */
 export async function openPostgresStore(deps: StoreDeps, options: PostgresOptions): Promise<Store> {
   const { home, url } = options;
   const startedAt = deps.clock.elapsed();
@@ -39,6 +40,7 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
     throw unreachable(error);
   });
   try {
+    await refuseHalfMoved(first);
     const applied = await migratePostgres(first, deps.clock.now());
     if (applied.length > 0) deps.log.info("database brought up to date", { migrations: applied });
     const store = await begin(deps, { home, first, connectNow, nodeIn: (key) => identify(options, key) });

@@ -54,6 +54,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   backup: ["pi-gw backup create --folder ~/backups --encrypt", "pi-gw backup list", "pi-gw backup verify FILE"],
   restore: ["pi-gw restore FILE --home ~/restored", "pi-gw restore FILE --replace"],
+  store: [
+    "pi-gw store migrate --to '${DATABASE_URL}' --write-config",
+    "pi-gw store migrate --to-file FILE",
+    "pi-gw store migrate --to sqlite --write-config",
+  ],
   service: ["pi-gw service install", "pi-gw service logs -f", "sudo pi-gw service install --system --as gateway"],
   acp: ["pi-gw acp", "pi-gw acp --agent helper"],
   token: ["pi-gw token rotate"],

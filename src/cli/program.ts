@@ -18,6 +18,7 @@ import { addPlugins } from "./add-plugins.ts";
 import { addMcp } from "./add-mcp.ts";
 import { addRunningGateway } from "./add-running-gateway.ts";
 import { addSessions } from "./add-sessions.ts";
+import { addStore } from "./add-store.ts";
 import { addTurns } from "./add-turns.ts";
 import { addSignIns } from "./add-sign-ins.ts";
 import { addService } from "./add-service.ts";
@@ -93,6 +94,7 @@ const GROUPS: readonly Group[] = [
     names: ["backup", "restore"],
     add: (program, _, world, finish) => addBackup(program, world, { common, finish }),
   },
+  { names: ["store"], add: (program, _, world, finish) => addStore(program, world, { common, finish }) },
   {
     names: ["service"],
     add: (program, commander, world, finish) =>

@@ -24,12 +24,17 @@ export function createProgress(world: CliWorld, what: string, isSilent: boolean)
   };
 }
 
-/** "Packing [######------] 25 % of 1.2 GB". Files grow while they are read: it never says more than all. */
+/** "Packing [######------] 25 % of 1.2 GB". */
 export function progressText(what: string, doneBytes: number, allBytes: number): string {
-  const share = allBytes === 0 ? 1 : Math.min(1, doneBytes / allBytes);
+  return `${progressBar(what, doneBytes, allBytes)} of ${sizeText(allBytes)}`;
+}
+
+/** "Packing [######------] 25 %". Files grow while they are read: it never says more than all. */
+export function progressBar(what: string, done: number, all: number): string {
+  const share = all === 0 ? 1 : Math.min(1, done / all);
   const filled = Math.floor(share * WIDTH);
   const bar = `${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}`;
-  return `${what} [${bar}] ${Math.floor(share * 100)} % of ${sizeText(allBytes)}`;
+  return `${what} [${bar}] ${Math.floor(share * 100)} %`;
 }
 
 const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;

@@ -24,7 +24,7 @@ async function offered(line: string): Promise<readonly string[]> {
 }
 
 test.each([
-  ["pi-gw st", ["start", "stop", "status", "storage"]],
+  ["pi-gw st", ["start", "stop", "status", "storage", "store"]],
   ["pi-gw sessions exp", ["export"]],
   ["pi-gw sessions export --format ", ["markdown", "json", "html"]],
   ["pi-gw usage --by=x --by ", ["day", "agent", "origin", "model", "principal"]],

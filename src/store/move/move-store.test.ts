@@ -244,6 +244,21 @@ describe.skipIf((await testPostgres()) === null)("a move", () => {
     await using _store = await openStore(DEPS, { home: home.path, url: secret(database.url) });
   }, 30_000);
 
+  test("of a tool call that Postgres cannot keep as it was written ends with a sentence about its place in the audit log", async () => {
+    await using home = await tempHome();
+    {
+      await using store = await openStore(DEPS, { home: home.path });
+      await store.toolCalls.intend(intent("c1", "t1", true));
+      await store.toolCalls.settle("c1", { status: "success", output: "a\0b", ms: 1 });
+    }
+    await using database = await createTestDatabase(STORE_TABLES);
+    await expect(move(home, database.url, "postgres")).rejects.toMatchObject({
+      code: "store_differs",
+      say: expect.stringMatching(/The end of call c1 \(echo\) is not what was written\..*U\+0000/),
+    });
+    expect(await verifyAudit(home.path)).toMatchObject({ kind: "intact" });
+  });
+
   test("knows every table that Postgres has", async () => {
     await using database = await createTestDatabase(STORE_TABLES);
     await using sql = new Bun.SQL(database.url, { max: 1 });

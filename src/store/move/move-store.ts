@@ -253,7 +253,7 @@ async function compareAudit({ source, target }: Work, home: string, key: Uint8Ar
   if (wanted.kind !== found.kind || wanted.links !== found.links || wanted.findings.length !== found.findings.length)
     throw await differs(
       target,
-      `The audit log is not intact in the copy: ${found.findings[0]?.say ?? "links differ."}`,
+      `The audit log is not intact in the copy: ${found.findings[0]?.say ?? "links differ."} Rows differ in nothing but characters that Postgres does not keep: U+0000 and halves of surrogate pairs.`,
     );
   return { kind: found.kind, links: found.links };
 }
@@ -275,7 +275,7 @@ async function epochOf(source: MoveSource): Promise<number> {
 async function differs(target: MoveTarget, because: string): Promise<GatewayError> {
   await spoilMark(target.ask);
   return new GatewayError("store_differs", because, {
-    say: `The copy differs from the source. ${because} The source and the configuration were left as they are. Run the same command again: it begins anew.`,
+    say: `The copy differs from the source. ${because} The source and the configuration were left as they are. The same command begins anew.`,
   });
 }
 

@@ -2,7 +2,7 @@
 import type { AuditMarkTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
-import { type ChainKey, type Link, type LinkKind } from "./links.ts";
+import { type ChainKey, type Link, type LinkKind, storableContent } from "./links.ts";
 
 export interface Chain {
   /** The next link; only inside a transaction. */
@@ -40,7 +40,7 @@ export function createChain(sql: Sql, key: ChainKey): Chain {
     *append(kind, content) {
       const before = (yield* lockedMark.first({ name: "head" })) ?? NONE;
       const no = before.no + 1;
-      const link = { no, hash: key.linkHash(before.hash, { no, kind }, content) };
+      const link = { no, hash: key.linkHash(before.hash, { no, kind }, storableContent(content)) };
       yield* set("head", link);
       return link;
     },

@@ -3,6 +3,7 @@
  * A link's hash is keyed and covers the link before it, so nothing can be changed, left out, added or moved without the key.
  */
 import type { Selectable } from "kysely";
+import { storableText } from "../storable-text.ts";
 import type { AuditEntryTable, AuditMarkTable, ToolCallTable } from "../schema.ts";
 
 export type LinkKind = "intent" | "end" | "entry";
@@ -44,6 +45,11 @@ export function intentContentWithoutSeq(row: Omit<IntentRow, "seq">): readonly u
     ...[row.origin, row.path, row.params_hash, row.idempotent, row.at, row.input],
     ...(row.asked === null ? [] : [row.asked]), // rows from before there was this column keep their hashes
   ];
+}
+
+/** As every engine keeps it: a link is about what is stored, and Postgres does not store every character that a tool may answer with. */
+export function storableContent(content: readonly unknown[]): readonly unknown[] {
+  return content.map((field) => (typeof field === "string" ? storableText(field) : field));
 }
 
 /** All fields of an entry that is no call, `seq` included. */

@@ -15,7 +15,9 @@ import { createTestDatabase, testPostgres } from "../../testing/postgres/databas
 import { STORE_TABLES } from "../../testing/postgres/store-tables.ts";
 import { blankDisk } from "../../testing/disk.ts";
 import { type TempHome, tempHome } from "../../testing/temp-home.ts";
+import { type CallRow, createChainKey, endContent } from "../audit/links.ts";
 import { verifyAudit } from "../audit/verify.ts";
+import { readAuditKey } from "../secret-files.ts";
 import { openStore } from "../open.ts";
 import { openStateDirectory } from "../state-directory.ts";
 import { moveStore, type MoveProgress } from "./move-store.ts";
@@ -92,6 +94,27 @@ const move = (home: TempHome, url: string, to: "postgres" | "sqlite", { progress
     { home: home.path, url: secret(url), to, progress: progress ?? (() => undefined), ...(maxRows ? { maxRows } : {}) },
     NEVER,
   );
+
+/** What a tool answered has U+0000 in it, and half of a surrogate pair. */
+async function callWithOddResult(home: TempHome, id: string, url?: string): Promise<void> {
+  await using store = await openStore(DEPS, { home: home.path, ...(url === undefined ? {} : { url: secret(url) }) });
+  await store.toolCalls.intend(intent(id, `t-${id}`, true));
+  await store.toolCalls.settle(id, { status: "success", output: "a\0b\ud800", ms: 1 });
+}
+
+/** The end of the only call linked by the text as it was given, which is how earlier versions did it. */
+async function relinkAsGiven(home: TempHome): Promise<void> {
+  const key = createChainKey(readAuditKey(home.path) ?? new Uint8Array());
+  using db = new Database(databaseIn(home));
+  const call = db.query<CallRow, []>("select * from tool_calls").get();
+  if (!call) throw new Error("there is no call");
+  const hash = key.linkHash(call.intent_hash ?? "", { no: 2, kind: "end" }, endContent(call));
+  const head = { no: 2, hash };
+  db.query("update tool_calls set end_hash = ?").run(hash);
+  db.query("update audit_marks set hash = ?, mac = ? where name = 'head'").run(hash, key.markMac("head", head));
+  const file = JSON.stringify({ ...head, mac: key.markMac("file", head), at: 0 });
+  await Bun.write(join(home.path, "audit-head.json"), file);
+}
 
 /** Stops where the rows are copied and nothing is compared yet. */
 const whenCopied = ({ phase }: MoveProgress): void => {
@@ -244,13 +267,21 @@ describe.skipIf((await testPostgres()) === null)("a move", () => {
     await using _store = await openStore(DEPS, { home: home.path, url: secret(database.url) });
   }, 30_000);
 
-  test("of a tool call that Postgres cannot keep as it was written ends with a sentence about its place in the audit log", async () => {
+  test("of tool calls with characters that Postgres does not keep leaves the audit log intact, there and back", async () => {
     await using home = await tempHome();
-    {
-      await using store = await openStore(DEPS, { home: home.path });
-      await store.toolCalls.intend(intent("c1", "t1", true));
-      await store.toolCalls.settle("c1", { status: "success", output: "a\0b", ms: 1 });
-    }
+    await callWithOddResult(home, "c1");
+    await using database = await createTestDatabase(STORE_TABLES);
+    expect(await move(home, database.url, "postgres")).toMatchObject({ audit: { kind: "intact", links: 2 } });
+    await callWithOddResult(home, "c2", database.url);
+    await rename(databaseIn(home), join(home.path, "moved.db"));
+    expect(await move(home, database.url, "sqlite")).toMatchObject({ audit: { kind: "intact", links: 4 } });
+    expect(await verifyAudit(home.path)).toMatchObject({ kind: "intact", links: 4 });
+  }, 30_000);
+
+  test("of a tool call that an earlier version linked as Postgres cannot keep it ends with a sentence about its place in the audit log", async () => {
+    await using home = await tempHome();
+    await callWithOddResult(home, "c1");
+    await relinkAsGiven(home);
     await using database = await createTestDatabase(STORE_TABLES);
     await expect(move(home, database.url, "postgres")).rejects.toMatchObject({
       code: "store_differs",

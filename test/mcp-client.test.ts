@@ -178,7 +178,7 @@ test("a server hears that a call is cancelled, and people what it reports on its
   stop.abort();
   await hung;
   await eventually("the server is told", () => mark("cancelled"), Boolean);
-  const slow = { tool: "mcp_everything_trigger-long-running-operation", params: { duration: 0.3, steps: 3 } };
+  const slow = { tool: "mcp_everything_trigger-long-running-operation", params: { duration: 1.5, steps: 3 } };
   const response = await gateway.fetch("/api/tools/call", { method: "POST", headers, body: JSON.stringify(slow) });
   expect(await response.text()).toMatch(/^\{"progress":.*1 of 3/);
 });

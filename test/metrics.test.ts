@@ -14,6 +14,8 @@ setDefaultTimeout(WHOLE_TEST_MS);
 const ROUNDING_MS = 0.25;
 /** What is stored as a date has whole milliseconds, what is measured has fractions. */
 const TWO_CLOCKS_MS = 2;
+/** The caller may have the answer a moment before the gateway notes when it went out. */
+const NOTED_LATER_MS = 200;
 /** Between the stages lie microseconds; on a busy machine somebody else's time. */
 const MAX_UNEXPLAINED_MS = 500;
 
@@ -106,7 +108,7 @@ test("the numbers count the turn, its tool and the process that answered it", as
   expect([delegation.count, metrics.delegations]).toEqual([0, { done: 0, failed: 0, refused: 0 }]);
   const { queued, lease, firstToken, turn, answer } = metrics.latency;
   expect(answer.p50).toBeGreaterThanOrEqual((turn.p50 ?? Number.NaN) - 1); // the turn's own time is in whole milliseconds
-  expect(answer.p50).toBeLessThanOrEqual(tookMs + 5);
+  expect(answer.p50).toBeLessThanOrEqual(tookMs + NOTED_LATER_MS);
   expect((queued.p50 ?? 0) + (lease.p50 ?? 0) + (firstToken.p50 ?? 0)).toBeLessThanOrEqual(answer.p50 ?? 0);
 });
 

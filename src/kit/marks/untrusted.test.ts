@@ -77,9 +77,9 @@ describe("text that looks like a mark", () => {
     `<${"/ ".repeat(100_000)}`,
     "<g\u200b".repeat(60_000),
   ])("is searched in time proportional to the text", (text) => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(withoutMarks(text)).toBe(text);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(1_000);
   });
 });
 

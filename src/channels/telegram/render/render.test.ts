@@ -123,10 +123,10 @@ describe("markdown", () => {
   });
 
   test("a wall of stars costs little", () => {
-    const startedAt = performance.now();
+    const began = process.cpuUsage();
     for (const wall of ["*".repeat(50_000), "**a ".repeat(10_000), "[a](".repeat(10_000), "`a``".repeat(10_000)])
       renderText({ text: wall });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(5_000);
   });
 });
 

@@ -35,6 +35,11 @@ import { SECOND_TOOLS_BUGS } from "./second/tools-bugs.ts";
 import { RESPONSES_BUGS } from "./responses-bugs.ts";
 import { SANDBOX_BUGS } from "./sandbox-bugs.ts";
 import type { MutantRoom } from "./seeded-bug.ts";
+import { SEVENTH_CHANNELS_BUGS } from "./seventh/channels-bugs.ts";
+import { SEVENTH_CONFIG_BUGS } from "./seventh/config-bugs.ts";
+import { SEVENTH_DELIVERY_BUGS } from "./seventh/delivery-bugs.ts";
+import { SEVENTH_GUARDED_FETCH_BUGS } from "./seventh/guarded-fetch-bugs.ts";
+import { SEVENTH_TOOLS_BUGS } from "./seventh/tools-bugs.ts";
 import { SIXTH_CHANNELS_BUGS } from "./sixth/channels-bugs.ts";
 import { SIXTH_CONFIG_BUGS } from "./sixth/config-bugs.ts";
 import { SIXTH_DELIVERY_BUGS } from "./sixth/delivery-bugs.ts";
@@ -98,4 +103,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "sixth fresh delivery", bugs: SIXTH_DELIVERY_BUGS },
   { room: "sixth fresh guarded fetch", bugs: SIXTH_GUARDED_FETCH_BUGS },
   { room: "sixth fresh tools", bugs: SIXTH_TOOLS_BUGS },
+  { room: "seventh fresh channels", bugs: SEVENTH_CHANNELS_BUGS },
+  { room: "seventh fresh config", bugs: SEVENTH_CONFIG_BUGS },
+  { room: "seventh fresh delivery", bugs: SEVENTH_DELIVERY_BUGS },
+  { room: "seventh fresh guarded fetch", bugs: SEVENTH_GUARDED_FETCH_BUGS },
+  { room: "seventh fresh tools", bugs: SEVENTH_TOOLS_BUGS },
 ];

@@ -1,0 +1,103 @@
+/** Seventh fresh list of config bugs, all written before the first of them was tried: edits of the file, its size, where it is, limits of jobs, signing keys, variables, texts for numbers, what is shown, editors, supervisors, keys, times. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/config", "src/reload.test.ts", "test/reload.test.ts", "test/start-trouble.test.ts"] as const;
+
+export const SEVENTH_CONFIG_BUGS: readonly SeededBug[] = [
+  {
+    what: "A file that somebody changed while it was open in the editor of a command is overwritten with what that editor had.",
+    file: "src/config/file/edit-file.ts",
+    in: "replaceConfig",
+    find: "now !== before ||",
+    replace: "",
+    tests: [...room, "src/cli/config-editor.test.ts", "src/cli/config-edit.test.ts"],
+  },
+  {
+    what: "A file of exactly the largest size is refused as too large.",
+    file: "src/config/file/read-file.ts",
+    in: "readUpTo",
+    find: "new Uint8Array(maxBytes + 1)",
+    replace: "new Uint8Array(maxBytes)",
+    tests: room,
+  },
+  {
+    what: "PI_GATEWAY_HOME=~ is a folder called ~ where the gateway was started.",
+    file: "src/config/file/paths.ts",
+    in: "expandTilde",
+    find: 'if (path === "~") return userHome;',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "Jobs of members may run every half minute unless something else is said.",
+    file: "src/config/sections/cron.ts",
+    in: "Limits",
+    find: "minInterval: 300_000",
+    replace: "minInterval: 30_000",
+    tests: [...room, "src/automation", "test/docs.test.ts"],
+  },
+  {
+    what: "A hook with eight signing keys, which is the most there may be, is refused.",
+    file: "src/config/check/hook-rules.ts",
+    in: "countRule",
+    find: "count > MAX_KEYS",
+    replace: "count >= MAX_KEYS",
+    tests: room,
+  },
+  {
+    what: "A variable with small letters in its name, such as ${bot_token}, is refused as if it had no name.",
+    file: "src/config/check/substitute.ts",
+    in: "REFERENCE",
+    find: "/\\$\\$\\{|\\$\\{([A-Za-z_][A-Za-z0-9_]{0,254})\\}|\\$\\{/g",
+    replace: "/\\$\\$\\{|\\$\\{([A-Z_][A-Z0-9_]{0,254})\\}|\\$\\{/g",
+    tests: room,
+  },
+  {
+    what: "A port in quotation marks passes the check.",
+    file: "src/config/check/read-tree.ts",
+    in: "meant",
+    find: "fromVariable && /^-?[0-9]{1,15}$/.test(text)",
+    replace: "/^-?[0-9]{1,15}$/.test(text)",
+    tests: room,
+  },
+  {
+    what: "Editors underline every file that leaves out a setting with a default.",
+    file: "src/config/reference.ts",
+    in: "editorSchema",
+    find: "schema.required?.filter((key) => schema.properties?.[key]?.default === undefined) ?? []",
+    replace: "schema.required ?? []",
+    tests: room,
+  },
+  {
+    what: "An address with a password in the wrong place is repeated in the problem about it, password and all.",
+    file: "src/config/check/problem.ts",
+    in: "showText",
+    find: 'if (text.includes("://") && text.includes("@")) return HIDDEN;',
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A supervisor that wants a sign of life every 30 seconds gets one every eight hours, and restarts the gateway.",
+    file: "src/config/environment/supervisor.ts",
+    in: "readSupervisor",
+    find: "Math.floor(usec / 1_000)",
+    replace: "Math.floor(usec)",
+    tests: [...room, "test/service.test.ts"],
+  },
+  {
+    what: "A token for Hugging Face in the environment, which serves other purposes too, chooses the model by itself.",
+    file: "src/config/environment/provider-keys.ts",
+    in: "NEVER_BY_ITSELF",
+    find: '"huggingface",',
+    replace: "",
+    tests: [...room, "test/providers.test.ts"],
+  },
+  {
+    what: "A heartbeat cannot be active until 24:00.",
+    file: "src/config/sections/heartbeat.ts",
+    in: "time",
+    find: '"^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$"',
+    replace: '"^([01][0-9]|2[0-3]):[0-5][0-9]$"',
+    tests: room,
+  },
+];

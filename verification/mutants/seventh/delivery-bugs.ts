@@ -1,0 +1,103 @@
+/** Seventh fresh list of delivery bugs, all written before the first of them was tried: other chats, reactions, pauses, reasons, counts, stops, doubt, lanes, what owners are told. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/delivery", "test/long-answers.test.ts"] as const;
+
+export const SEVENTH_DELIVERY_BUGS: readonly SeededBug[] = [
+  {
+    what: "A tool may answer a message of another chat of the same session.",
+    file: "src/delivery/chat-messages.ts",
+    in: "find",
+    find: "found && isSameChat(found.to, chat.to) ? found.id : null",
+    replace: "found?.id ?? null",
+    tests: room,
+  },
+  {
+    what: "The transcript shows two reactions where Telegram shows the one that replaced the other.",
+    file: "src/delivery/chat-messages.ts",
+    in: "note",
+    find: "reactions: reactions ?? changed(found.reactions, action)",
+    replace: "reactions: changed(found.reactions, action)",
+    tests: room,
+  },
+  {
+    what: "The pause between two tries of a reply never grows.",
+    file: "src/delivery/deliver-part.ts",
+    in: "deliverPart",
+    find: "attempts: known.attempts + 1",
+    replace: "attempts: known.attempts",
+    tests: room,
+  },
+  {
+    what: "A reply that waits for its next try is listed without the reason.",
+    file: "src/delivery/deliver-part.ts",
+    in: "failed",
+    find: "because: after.because",
+    replace: 'because: ""',
+    tests: room,
+  },
+  {
+    what: "After a restart the status has forgotten the replies that may have arrived or not.",
+    file: "src/delivery/outbox.ts",
+    in: "TROUBLED",
+    find: '["dead", "ambiguous"]',
+    replace: '["dead"]',
+    tests: room,
+  },
+  {
+    what: "A stop waits for the last moment of its time although everything was sent.",
+    file: "src/delivery/outbox.ts",
+    in: "step",
+    find: "if (pending === 0) deps.onEmpty();",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "The status counts replies that were given up in the last 24 minutes, and not in the last day.",
+    file: "src/delivery/recent-trouble.ts",
+    in: "RECENT_MS",
+    find: "24 * 60 * 60 * 1_000",
+    replace: "24 * 60 * 1_000",
+    tests: room,
+  },
+  {
+    what: "An answer of which one message may have arrived is called dead when the rest is given up.",
+    file: "src/delivery/rules.ts",
+    in: "givenUp",
+    find: "|| part.doubt",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A response that was lost for the first message of an answer counts against the second one too.",
+    file: "src/delivery/rules.ts",
+    in: "onward",
+    find: "{ ...part, delivered, doubt, lost: 0 }",
+    replace: "{ ...part, delivered, doubt }",
+    tests: room,
+  },
+  {
+    what: "A chat with many messages to send keeps the other chats of a busy account waiting until its last one.",
+    file: "src/delivery/gates.ts",
+    in: "createGates",
+    find: "gateOf(one).line.push(one)",
+    replace: "gateOf(one).line.unshift(one)",
+    tests: room,
+  },
+  {
+    what: "A notice for an owner waits until something else is sent.",
+    file: "src/delivery/owner-notices.ts",
+    in: "tell",
+    find: "deps.wakeOutbox();",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "An owner is told once of a chat that takes no replies, and not again in a later hour.",
+    file: "src/delivery/undelivered.ts",
+    in: "tellOwnerOfUndelivered",
+    find: "`${PREFIX}${hashOf(part.to)}-${hour}`",
+    replace: "`${PREFIX}${hashOf(part.to)}`",
+    tests: room,
+  },
+];

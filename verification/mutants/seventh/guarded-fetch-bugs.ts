@@ -1,0 +1,103 @@
+/** Seventh fresh list of guarded fetch bugs, all written before the first of them was tried: this machine, cookies, redirections, silence, failures, addresses, statuses, quotations, hidden text, private origins, types, links. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/kit/outside", "src/tools/builtin/web-fetch", "src/tools/builtin/web-search"] as const;
+
+export const SEVENTH_GUARDED_FETCH_BUGS: readonly SeededBug[] = [
+  {
+    what: "A server that is configured as localhost is not trusted at [::1], such as one that answers to its sign-in there.",
+    file: "src/kit/outside/guarded-stream.ts",
+    in: "isThisMachine",
+    find: '|| host === "[::1]"',
+    replace: "",
+    tests: [...room, "src/mcp/client"],
+  },
+  {
+    what: "Of several cookies that an answer sets, only the last one is handed on.",
+    file: "src/kit/outside/guarded-stream.ts",
+    in: "answerOf",
+    find: "headers.append(name, one)",
+    replace: "headers.set(name, one)",
+    tests: [...room, "src/mcp/client"],
+  },
+  {
+    what: "A redirection with status 303 is an error instead of a way to the page.",
+    file: "src/kit/outside/guarded-fetch.ts",
+    in: "REDIRECTS",
+    find: "[301, 302, 303, 307, 308]",
+    replace: "[301, 302, 307, 308]",
+    tests: room,
+  },
+  {
+    what: "A server that stops in the middle of an answer is waited for until the whole time is over.",
+    file: "src/kit/outside/guarded-fetch.ts",
+    in: "readBody",
+    find: "withIdleLimit(deps, { idleMs }, pieces.next())",
+    replace: "pieces.next()",
+    tests: room,
+  },
+  {
+    what: "A server that speaks another version of TLS, with an error such as ERR_SSL_WRONG_VERSION_NUMBER, is said to be unreachable for no reason.",
+    file: "src/kit/outside/unreachable.ts",
+    in: "tls",
+    find: "/SSL|TLS/.test(code)",
+    replace: "/TLS/.test(code)",
+    tests: [...room, "src/mcp/client"],
+  },
+  {
+    what: "An address such as ::ffff:300.1.2.3 counts as an IPv6 address.",
+    file: "src/kit/outside/ip-family.ts",
+    in: "isV6",
+    find: "|| (mixed && !isV4(last))",
+    replace: "",
+    tests: [...room, "src/config/check", "src/tools/schema"],
+  },
+  {
+    what: "A webhook target that answers 425, too early, is given up instead of tried again.",
+    file: "src/kit/outside/temporary-status.ts",
+    in: "TEMPORARY_BELOW_500",
+    find: "[408, 425, 429]",
+    replace: "[408, 429]",
+    tests: [...room, "src/automation/webhooks", "src/channels/telegram/api", "src/channels/discord/outbound"],
+  },
+  {
+    what: "Of a quotation of several lines only the first one is marked as quoted.",
+    file: "src/tools/builtin/web-fetch/page-draft.ts",
+    in: "push",
+    find: 'text.replaceAll(/^/gm, "> ".repeat(quotes))',
+    replace: '"> ".repeat(quotes) + text',
+    tests: room,
+  },
+  {
+    what: "Text that a page hides with visibility: hidden is read.",
+    file: "src/tools/builtin/web-fetch/page-writer.ts",
+    in: "isHidden",
+    find: "/display:\\s*none|visibility:\\s*hidden/",
+    replace: "/display:\\s*none/",
+    tests: room,
+  },
+  {
+    what: "A private origin that is written with its usual port or in capital letters is not opened.",
+    file: "src/tools/builtin/web-fetch/web-fetch.ts",
+    in: "open",
+    find: "URL.parse(one)?.origin === origin",
+    replace: "one === origin",
+    tests: room,
+  },
+  {
+    what: "A page whose server writes its type as Text/HTML is refused.",
+    file: "src/tools/builtin/web-fetch/page-text.ts",
+    in: "typeOf",
+    find: ".trim().toLowerCase()",
+    replace: ".trim()",
+    tests: room,
+  },
+  {
+    what: "A link with &amp; in its address is handed on with it, and leads elsewhere.",
+    file: "src/tools/builtin/web-fetch/html-text.ts",
+    in: "attributeOf",
+    find: "value === null ? null : decodeHTML(value)",
+    replace: "value",
+    tests: room,
+  },
+];

@@ -1,0 +1,103 @@
+/** Seventh fresh list of tools bugs, all written before the first of them was tried: dates, long numbers, limits for Google, pauses, secrets, session tools, search results, jobs, tasks, sounds, documents, approvals. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/tools", "test/tools.test.ts"] as const;
+
+export const SEVENTH_TOOLS_BUGS: readonly SeededBug[] = [
+  {
+    what: "The 29th of February 2000 is refused as a date.",
+    file: "src/tools/schema/formats.ts",
+    in: "isDate",
+    find: "year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)",
+    replace: "year % 4 === 0 && year % 100 !== 0",
+    tests: room,
+  },
+  {
+    what: "An id of twenty digits that a model writes as text becomes a number that has lost its last digits.",
+    file: "src/tools/schema/values/coerce.ts",
+    in: "converted",
+    find: "return fits && isExact(number) ? number : value;",
+    replace: "return fits ? number : value;",
+    tests: room,
+  },
+  {
+    what: "A whole number below 10 is told to Google as one up to 10.",
+    file: "src/tools/schema/providers/google.ts",
+    in: "limits",
+    find: "maximum: Math.ceil(below) - 1",
+    replace: "maximum: Math.ceil(below)",
+    tests: room,
+  },
+  {
+    what: "After a limit was lowered, a caller is told to come back too early, and is refused again.",
+    file: "src/tools/stages/rate.ts",
+    in: "take",
+    find: "known.at(-limit.calls)",
+    replace: "known.at(0)",
+    tests: room,
+  },
+  {
+    what: "A password that is a number is written into the audit log.",
+    file: "src/tools/audit/scrub-json.ts",
+    in: "scrubJson",
+    find: 'isSecretName(key) && (typeof below === "string" || typeof below === "number")',
+    replace: 'isSecretName(key) && typeof below === "string"',
+    tests: room,
+  },
+  {
+    what: "When a session has too many tools, those that were used last are switched off.",
+    file: "src/tools/search/session-tools.ts",
+    in: "switchedOn",
+    find: "toSorted((a, b) => a.at - b.at)",
+    replace: "toSorted((a, b) => b.at - a.at)",
+    tests: room,
+  },
+  {
+    what: "A search service that finds thirty pages fills the answer with all of them.",
+    file: "src/tools/builtin/web-search/providers.ts",
+    in: "readResults",
+    find: ".slice(0, MAX_RESULTS)",
+    replace: "",
+    tests: room,
+  },
+  {
+    what: "A job that is running can resume a paused job.",
+    file: "src/tools/builtin/automation/cron.ts",
+    in: "NOT_FROM_A_RUN",
+    find: '"wake", "resume"',
+    replace: '"wake"',
+    tests: [...room, "test/cron.test.ts"],
+  },
+  {
+    what: "Completed tasks of a person with two ids are listed with the oldest first.",
+    file: "src/tools/builtin/notes/linked-people.ts",
+    in: "byUrgency",
+    find: "(other.completedAt ?? 0) - (one.completedAt ?? 0)",
+    replace: "(one.completedAt ?? 0) - (other.completedAt ?? 0)",
+    tests: room,
+  },
+  {
+    what: "A result with eight sounds, which is the most there may be, is refused.",
+    file: "src/tools/run/program-output.ts",
+    in: "mediaOf",
+    find: "given.length > MAX_MEDIA",
+    replace: "given.length >= MAX_MEDIA",
+    tests: room,
+  },
+  {
+    what: "A secret in the address of a document that a tool gives back is shown to people and programs.",
+    file: "src/tools/run/mask-outcome.ts",
+    in: "maskMedia",
+    find: "{ ...media, uri: mask.text(media.uri), text: mask.text(media.text) }",
+    replace: "{ ...media, text: mask.text(media.text) }",
+    tests: room,
+  },
+  {
+    what: "A call that has to be asked about anew runs on an approval that was given for the session.",
+    file: "src/tools/approvals.ts",
+    in: "ask",
+    find: "question.anew ? null : await deps.store.grantedBy(caller.sessionKey, covers)",
+    replace: "await deps.store.grantedBy(caller.sessionKey, covers)",
+    tests: [...room, "test/approvals.test.ts"],
+  },
+];

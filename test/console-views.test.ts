@@ -117,7 +117,11 @@ describe("usage", () => {
     await on.page.getByLabel("Days").selectOption("days30");
     const totals = on.page.getByTestId("totals");
     await totals.getByText("$0.7000").waitFor();
-    expect(await on.page.getByTestId("chart").locator("rect").count()).toBe(30);
+    await eventually(
+      "a bar for each of thirty days",
+      () => on.page.getByTestId("chart").locator("rect").count(),
+      (count) => count === 30,
+    );
     const rows = async () => {
       const cells = await on.page
         .getByTestId("usage-table")
@@ -175,7 +179,11 @@ describe("agents", () => {
       (text) => text.includes("no: this agent has no such tool"),
     );
     await agent.getByLabel("Find a tool").fill("bas");
-    expect(await agent.getByTestId("matrix").locator("tbody tr").count()).toBe(1);
+    await eventually(
+      "one tool is left",
+      () => agent.getByTestId("matrix").locator("tbody tr").count(),
+      (count) => count === 1,
+    );
     await agent.getByLabel("Find a tool").fill("nothing");
     await agent.getByText("No tool is called so.").waitFor();
   });

@@ -4,7 +4,7 @@ import { checkConfigText } from "./check.ts";
 import { showText } from "./problem.ts";
 import { substitute } from "./substitute.ts";
 
-const VARIABLES: Readonly<Record<string, string>> = { A: "one", B_2: "", C: "${A}" };
+const VARIABLES: Readonly<Record<string, string>> = { A: "one", B_2: "", C: "${A}", bot_token2: "small" };
 const variables = (name: string): string | undefined => VARIABLES[name];
 
 test.each([
@@ -12,6 +12,7 @@ test.each([
   ["a $ and a }", { kind: "text", text: "a $ and a }", fromVariable: false }],
   ["${A}", { kind: "text", text: "one", fromVariable: true }],
   ["<${A}${A}>", { kind: "text", text: "<oneone>", fromVariable: true }],
+  ["${bot_token2}", { kind: "text", text: "small", fromVariable: true }],
   ["${B_2}", { kind: "text", text: "", fromVariable: true }],
   ["${C}", { kind: "text", text: "${A}", fromVariable: true }],
   ["$${A}", { kind: "text", text: "${A}", fromVariable: false }],

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "../../testing/temp-home.ts";
-import { editConfig } from "./edit-file.ts";
+import { editConfig, replaceConfig } from "./edit-file.ts";
 
 const NONE = (): undefined => undefined;
 const LEVEL = { keys: ["logging", "level"], value: "debug" } as const;
@@ -83,4 +83,16 @@ test("a file that cannot be read is not changed: neither a folder in its place n
       problems: [`${path} cannot be read. Nothing was changed.`],
     });
   expect((await readdir(home.path)).toSorted()).toEqual(["binary", "folder"]);
+});
+
+test("a file that has changed, come or gone since it was read is not replaced", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pi-gateway.jsonc");
+  await writeFile(path, "{ /* newer */ }");
+  const refused = { kind: "refused", problems: [`${path} has changed meanwhile, and was left as it is now.`] };
+  for (const before of ["{}", null])
+    expect<unknown>([before, await replaceConfig(path, "{ /* mine */ }", before)]).toEqual([before, refused]);
+  expect(await readFile(path, "utf8")).toBe("{ /* newer */ }");
+  expect(await replaceConfig(`${path}.gone`, "{}", "{}")).toMatchObject({ kind: "refused" });
+  expect(await replaceConfig(path, "{ /* mine */ }", "{ /* newer */ }")).toMatchObject({ kind: "written" });
 });

@@ -208,6 +208,19 @@ describe("a limit of calls", () => {
     });
   });
 
+  test("that was lowered says when enough of the calls from before are old, not when the first of them is", async () => {
+    const clock = createFakeClock();
+    const rates = createRateLimits({ clock, store: { timesSince: async () => [] } });
+    for (let call = 0; call < 3; call++) {
+      await rates.take(who, { calls: 3, perMs: 1_000 } as never);
+      await clock.advance(100);
+    }
+    const lowered = () => rates.take(who, { calls: 1, perMs: 1_000 } as never);
+    expect(await lowered()).toEqual({ kind: "wait", retryAfterMs: 900 });
+    await clock.advance(900);
+    expect(await lowered()).toEqual({ kind: "ok" });
+  });
+
   test("that is durable counts calls of before, also when the clock was set back, and looks for them once", async () => {
     const clock = createFakeClock();
     const looked: number[] = [];

@@ -47,6 +47,17 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 describe("cron", () => {
+  test.each(["add", "update", "run", "wake", "resume"])(
+    "does not %s what a job that runs, or what a hook sent, asks for",
+    async (action) => {
+      for (const cause of ["cron", "webhook"] as const)
+        expect(await bench.call("cron", { action, id: "any", task: "x", schedule: hourly }, { cause })).toMatchObject({
+          kind: "failed",
+          message: expect.stringContaining("cannot make, change or start jobs"),
+        });
+    },
+  );
+
   test("does all it says: add, list, update, pause, resume, run, runs, wake, status, remove", async () => {
     const added = await bench.json("cron", { action: "add", id: "backup", schedule: hourly, task: "Run backup check" });
     expect(added).toMatchObject({

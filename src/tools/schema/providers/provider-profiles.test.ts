@@ -59,8 +59,8 @@ describe("for Google's function declarations", () => {
     ],
     [
       "an open limit of a whole number is closed",
-      { type: "integer", exclusiveMinimum: 0 },
-      { type: "integer", minimum: 1 },
+      { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 },
+      { type: "integer", minimum: 1, maximum: 9 },
     ],
     [
       "an open limit of a number is described",

@@ -9,7 +9,7 @@ import type { InboxId, InstanceId, MediaId, Principal, SessionKey, TurnId } from
 import type { Cancelled } from "../../contracts/queue.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
-import { type HttpDeps, type HttpOptions, type HttpServer, type InboundInput, openHttp } from "../../http/index.ts";
+import { type HttpDeps, type HttpOptions, type HttpServer, openHttp } from "../../http/index.ts";
 import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
@@ -21,6 +21,7 @@ import { createSeqIds } from "../seq-ids.ts";
 import { chooseSession, createAccessPolicies } from "../../routing/index.ts";
 import { testKeys } from "./test-keys.ts";
 import { noJobs } from "../automation/no-jobs.ts";
+import { inboundOf, testConsole } from "./test-surfaces.ts";
 import { noCompletions, noResponses } from "./no-completions.ts";
 import { STATUS } from "./test-status.ts";
 
@@ -93,8 +94,8 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       },
       remover: { remove: async () => ({ messages: 3, media: 1 }) },
       files: memory.files,
-      webchat: { toInbound: (input) => inbound("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
-      api: { toInbound: (input) => inbound("api", input) },
+      webchat: { toInbound: (input) => inboundOf("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
+      api: { toInbound: (input) => inboundOf("api", input) },
       sessions: { parse: (text, agent, key) => chooseSession({ bindings: [] }, text, agent, key) },
       models: testModels(clock),
       openai: noCompletions(),
@@ -378,35 +379,4 @@ function createMemory() {
   };
   const webhooks = new Map<string, Webhook>();
   return { store, writable, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };
-}
-
-function inbound(channel: string, input: InboundInput): InboundMessage {
-  const { eventId, fingerprint, text, attachments, receivedAt } = input;
-  return {
-    eventId,
-    fingerprint,
-    text,
-    quoted: [],
-    attachments,
-    receivedAt,
-    address: { channel, account: "default", chat: input.chat },
-    scope: "dm",
-    sender: { principal: input.principal, name: "Owner" },
-    mentioned: true,
-    agentId: input.agentId,
-    ...(input.steer ? { steer: true } : {}),
-  };
-}
-
-function testConsole(): HttpDeps["console"] {
-  const script = new TextEncoder().encode("console.log(1)");
-  const html = new TextEncoder().encode("<!doctype html><title>pi-gateway</title>");
-  return {
-    build: "build-1",
-    files: new Map([
-      ["/", { body: html, type: "text/html; charset=utf-8", immutable: false }],
-      ["/app-1a2b.js", { body: script, gzip: Bun.gzipSync(script), type: "text/javascript", immutable: true }],
-      ["/favicon.svg", { body: new Blob(["<svg/>"]), type: "image/svg+xml", immutable: false }],
-    ]),
-  };
 }

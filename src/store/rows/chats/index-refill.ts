@@ -19,10 +19,10 @@ interface Range {
 
 /** True: there is more to do. Inside of somebody's transaction. */
 export function createIndexRefill(sql: Sql): () => Steps<boolean> {
-  const todo = sql.prepare((db, p: Params<{ mark: Mark }>) =>
+  const refilledTo = sql.prepare((db, p: Params<{ mark: Mark }>) =>
     db.selectFrom("meta").select("value").where("key", "=", p("mark")),
   );
-  const setTodo = sql.prepare((db, p: Params<{ mark: Mark; value: number }>) =>
+  const setRefilledTo = sql.prepare((db, p: Params<{ mark: Mark; value: number }>) =>
     db
       .updateTable("meta")
       .set({ value: p("value") })
@@ -33,12 +33,12 @@ export function createIndexRefill(sql: Sql): () => Steps<boolean> {
 
   return function* () {
     for (const { mark, firstOf, fill } of sources) {
-      const to = (yield* todo.first({ mark }))?.value;
+      const to = (yield* refilledTo.first({ mark }))?.value;
       if (to === undefined) continue;
       const from = (yield* firstOf.first({ to, offset: AT_ONCE - 1 }))?.seq ?? 0;
       yield* fill.run({ from, to });
       if (from === 0) yield* done.run({ mark });
-      else yield* setTodo.run({ mark, value: from - 1 });
+      else yield* setRefilledTo.run({ mark, value: from - 1 });
       return true;
     }
     return false;

@@ -1,0 +1,34 @@
+/** What a person sees and says over HTTP in tests: the files of a small console, and messages as the web console and the API make them. */
+import type { InboundMessage } from "../../contracts/chat.ts";
+import type { HttpDeps, InboundInput } from "../../http/index.ts";
+
+export function inboundOf(channel: string, input: InboundInput): InboundMessage {
+  const { eventId, fingerprint, text, attachments, receivedAt } = input;
+  return {
+    eventId,
+    fingerprint,
+    text,
+    quoted: [],
+    attachments,
+    receivedAt,
+    address: { channel, account: "default", chat: input.chat },
+    scope: "dm",
+    sender: { principal: input.principal, name: "Owner" },
+    mentioned: true,
+    agentId: input.agentId,
+    ...(input.steer ? { steer: true } : {}),
+  };
+}
+
+export function testConsole(): HttpDeps["console"] {
+  const script = new TextEncoder().encode("console.log(1)");
+  const html = new TextEncoder().encode("<!doctype html><title>pi-gateway</title>");
+  return {
+    build: "build-1",
+    files: new Map([
+      ["/", { body: html, type: "text/html; charset=utf-8", immutable: false }],
+      ["/app-1a2b.js", { body: script, gzip: Bun.gzipSync(script), type: "text/javascript", immutable: true }],
+      ["/favicon.svg", { body: new Blob(["<svg/>"]), type: "image/svg+xml", immutable: false }],
+    ]),
+  };
+}

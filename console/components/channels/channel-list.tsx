@@ -66,7 +66,7 @@ function agoText(at: number, now: number): string {
 }
 
 const DIRECT: Readonly<Record<ChannelAccessCard["dm"], string>> = {
-  pairing: "whoever you have let in by a code",
+  pairing: "people whose pairing code you approved",
   allowlist: "those that the configuration lists",
   open: "everybody, where the list says so",
   disabled: "nobody directly",

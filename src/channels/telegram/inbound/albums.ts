@@ -58,7 +58,7 @@ export function createAlbums(deps: State["deps"], deliver: State["deliver"], sig
   return {
     async add(chat, album, update, last = false) {
       const key = JSON.stringify([chat, album]);
-      await state.closing.get(key); // too late for that one: it begins another
+      while (state.closing.has(key)) await state.closing.get(key); // too late for that one: it begins another
       const pieces = await keepPiece(state, key, update);
       if (pieces >= PIECES_MAX || (last && pieces > 0)) void close(state, key);
       else if (pieces > 0) closeLater(state, key);
@@ -111,10 +111,17 @@ async function keepPiece(state: State, key: string, update: Update): Promise<num
   try {
     await save(state);
   } catch (error) {
-    state.kept = { ...state.kept, open: { ...state.kept.open, [key]: pieces } };
+    state.kept = { ...state.kept, open: withoutPiece(state.kept.open, key, update) };
     throw error;
   }
   return now.length;
+}
+
+/** Pieces that came meanwhile stay, and an album that was delivered meanwhile does not come back. */
+function withoutPiece(open: Kept["open"], key: string, update: Update): Kept["open"] {
+  const { [key]: pieces = [], ...others } = open;
+  const left = pieces.filter((one) => one !== update);
+  return left.length > 0 ? { ...others, [key]: left } : others;
 }
 
 /** Never rejects: what is not delivered is tried again. */

@@ -74,10 +74,11 @@ async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller)
     const because = `${request.host} could not be reached on port ${request.port}`;
     return answer(stream, { status: 502, because });
   }
-  if (request.first === "") await stream.write(Buffer.from(`HTTP/1.1 200 Connection established${HEAD_END}`));
-  else await outgoing.write(Buffer.from(request.first));
-  if (head.rest.length > 0) await outgoing.write(head.rest);
-  await passOn(deps.clock, stream, outgoing);
+  await passOn(deps.clock, { stream, outgoing }, async () => {
+    if (request.first === "") await stream.write(Buffer.from(`HTTP/1.1 200 Connection established${HEAD_END}`));
+    else await outgoing.write(Buffer.from(request.first));
+    if (head.rest.length > 0) await outgoing.write(head.rest);
+  });
 }
 
 /** `approval`: how far the owner, who was asked, allowed it; absent: the setting decided. */
@@ -149,8 +150,13 @@ async function open(deps: EgressDeps, address: string, port: number, cut: AbortS
   }
 }
 
-/** Until both sides are complete, one is cut, or nothing has been said for long. */
-async function passOn(clock: Clock, stream: ByteStream, outgoing: ByteStream): Promise<void> {
+interface Connection {
+  readonly stream: ByteStream;
+  readonly outgoing: ByteStream;
+}
+
+/** Until both sides are complete, one is cut, or nothing has been said for long. `begin`: what is said before the rest is passed on. */
+async function passOn(clock: Clock, { stream, outgoing }: Connection, begin: () => Promise<void>): Promise<void> {
   let lastSaid = clock.elapsed();
   const over = new AbortController();
   const silence = async (): Promise<void> => {
@@ -161,10 +167,13 @@ async function passOn(clock: Clock, stream: ByteStream, outgoing: ByteStream): P
   const hangUp = () => outgoing.abort("the program hung up");
   stream.cut.addEventListener("abort", hangUp, { once: true });
   try {
-    const passing = joinStreams(stream, outgoing, () => {
-      lastSaid = clock.elapsed();
-    });
-    await Promise.race([passing, silence()]);
+    const pass = async (): Promise<void> => {
+      await begin();
+      await joinStreams(stream, outgoing, () => {
+        lastSaid = clock.elapsed();
+      });
+    };
+    await Promise.race([pass(), silence()]);
   } finally {
     over.abort(new Error("the connection is over"));
     stream.cut.removeEventListener("abort", hangUp);

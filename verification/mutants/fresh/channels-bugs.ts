@@ -58,7 +58,7 @@ export const FRESH_CHANNELS_BUGS: readonly SeededBug[] = [
     what: "A piece of an album that could not be stored counts as stored when it is brought again.",
     file: "src/channels/telegram/inbound/albums.ts",
     in: "keepPiece",
-    find: "state.kept = { ...state.kept, open: { ...state.kept.open, [key]: pieces } };",
+    find: "state.kept = { ...state.kept, open: withoutPiece(state.kept.open, key, update) };",
     replace: "",
     tests: telegramIn,
   },

@@ -89,7 +89,7 @@ export const SIXTH_CHANNELS_BUGS: readonly SeededBug[] = [
     what: "A picture that comes while its album is being handed on is lost.",
     file: "src/channels/telegram/inbound/albums.ts",
     in: "add",
-    find: "await state.closing.get(key);",
+    find: "while (state.closing.has(key)) await state.closing.get(key);",
     replace: "",
     tests: room,
   },

@@ -109,7 +109,7 @@ test("a failure is shown with its reason; pausing, resuming and removing do what
 test("a job of the configuration file is paused as the file says, and is not removed here", async () => {
   await using on = await jobs();
   const job = jobOf(on, "nightly");
-  expect(await job.innerText()).toMatch(/nightly[\s\S]*paused[\s\S]*Monday to Friday at 02:30/);
+  expect(await job.innerText()).toMatch(/nightly[\s\S]*paused[\s\S]*Every weekday at 02:30/);
   await job.getByRole("button").click();
   await does(on, "nightly", "Resume").waitFor();
   expect([await does(on, "nightly", "Remove nightly…").count(), await job.innerText()]).toEqual([

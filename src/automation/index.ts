@@ -6,6 +6,7 @@
 export { alertText } from "./alert-text.ts";
 export { type Engine, startEngine } from "./engine.ts";
 export { createJobs } from "./jobs.ts";
+export { createLookAhead, MAX_CALENDAR_DAYS } from "./look-ahead.ts";
 export { createJobService, type JobService } from "./job-service.ts";
 export { type Heartbeat, startHeartbeat } from "./heartbeat/heartbeat.ts";
 export { heartbeatsOf, refusalId, refusalText } from "./heartbeat/settings.ts";
@@ -22,4 +23,5 @@ export { type RunRights, startRuns } from "./runs/starter.ts";
 export { createSystemEvents } from "./runs/system-events.ts";
 export { createPersonTimes, openPersonTimes } from "./times/person-times.ts";
 export { createTimes, type Times } from "./times/times.ts";
+export { sayWhen } from "./times/words/say-schedule.ts";
 export { createTellMain, createWake } from "./wake.ts";

@@ -31,7 +31,8 @@ export interface JobsDeps {
 }
 
 /** Without `people` for jobs of the file: their schedules are read as they are written. */
-type NewJobDeps = Pick<JobsDeps, "clock" | "ids" | "times"> & Partial<Pick<JobsDeps, "people">>;
+type ScheduleDeps = Pick<JobsDeps, "clock" | "times"> & Partial<Pick<JobsDeps, "people">>;
+type NewJobDeps = ScheduleDeps & Pick<JobsDeps, "ids">;
 
 /** An agent that was talked into making jobs is stopped early. */
 const MAX_JOBS_BY_AGENT = 20;
@@ -78,8 +79,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       return run ? { kind: "ok", job, run } : { kind: "ok", job };
     },
     get: (id, who) => find(deps, id, who),
-    list: ({ failing = false, ...page }, who) =>
-      store.list(who.role === "owner" ? { failing } : { failing, createdBy: who.principal }, page),
+    list: ({ failing = false, planned, ...page }, who) =>
+      store.list(who.role === "owner" ? { failing, planned } : { failing, planned, createdBy: who.principal }, page),
     async runs(id, page, who) {
       return (await find(deps, id, who)) ? store.runs(id, page) : null;
     },
@@ -225,7 +226,11 @@ function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>
 }
 
 /** "in 20m" or "tomorrow 9am" mean a moment only now, and only in the zone of their person: the moment, or the zone, is stored. */
-function fixedSchedule({ clock, times, people }: NewJobDeps, schedule: Schedule, who: Principal): Schedule | Refusal {
+export function fixedSchedule(
+  { clock, times, people }: ScheduleDeps,
+  schedule: Schedule,
+  who: Principal,
+): Schedule | Refusal {
   const { kind, expr, timezone = people?.zoneOf(who) } = schedule;
   const zoned: Schedule = timezone === undefined ? schedule : { ...schedule, timezone };
   if (kind === "every") {
@@ -254,7 +259,10 @@ function taskProblem({ task, mode, webhook }: Job): Refusal | null {
   return null;
 }
 
-function scheduleProblem(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Refusal | null {
+export function scheduleProblem(
+  deps: Pick<JobsDeps, "clock" | "times">,
+  job: Pick<Job, "schedule" | "anchorAt">,
+): Refusal | null {
   const { kind, expr } = job.schedule;
   // Jobs that an earlier version stored may have a space here and still run; new ones are written in one way.
   if (kind === "every" && /\s/.test(expr))

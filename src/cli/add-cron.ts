@@ -48,6 +48,7 @@ export function addCron(
 
 function about(command: Command): Command {
   return command
+    .option("--when <words>", 'in plain words, such as "every weekday at 9"')
     .option("--every <duration>", "an interval, such as 30m")
     .option("--in <duration>", "once, after this long")
     .option("--at <moment>", "once, at a moment such as 2026-12-24T18:00:00Z, or in 20m")
@@ -73,6 +74,23 @@ function addLooking(
     .action(async (id: string, flags: CommonFlags) => {
       const { removeJob } = await import("./cron.ts");
       finish(await removeJob(world, id, flags));
+    });
+  common(cron.command("next").description("what a schedule means: in plain words, as cron, and its next five times"))
+    .argument("[words...]", 'such as "every weekday at 9"')
+    .option("--cron <fields>", 'a cron expression, such as "0 9 * * 1-5"')
+    .option("--every <duration>", "an interval, such as 30m")
+    .option("--at <moment>", "once, at a moment")
+    .option("--timezone <zone>", "such as Europe/Berlin")
+    .action(async (words: string[], flags: CronFlags) => {
+      const { previewSchedule } = await import("./cron.ts");
+      finish(await previewSchedule(world, words, flags));
+    });
+  common(cron.command("calendar").description("planned runs by day, from today on"))
+    .option("--days <number>", "how many days, up to 42", Number, 7)
+    .option("--timezone <zone>", "whose days (default: of this machine)")
+    .action(async (flags: CommonFlags & { days?: number; timezone?: string }) => {
+      const { showCalendar } = await import("./cron.ts");
+      finish(await showCalendar(world, flags));
     });
   common(cron.command("status").description("whether jobs are on, and when the next one is due")).action(
     async (flags: CommonFlags) => {

@@ -19,6 +19,18 @@ async function world() {
     asked.push([`${request.method} ${pathname}`, text === "" ? null : JSON.parse(text)]);
     if (pathname.endsWith("/runs"))
       return Response.json({ items: [{ slot: 0, status: "missed", reason: "the gateway was not running" }] });
+    if (pathname.endsWith("/preview"))
+      return Response.json({
+        schedule: { kind: "cron", expr: "0 9 * * 1-5", timezone: "UTC" },
+        words: search.includes("7") ? null : "every weekday at 09:00",
+        nextAt: [3_600_000],
+      });
+    if (pathname.endsWith("/calendar"))
+      return Response.json({
+        days: [{ date: "2023-11-15", runs: [{ jobId: "tea\u001b", at: 3_600_000 }] }],
+        frequent: ["mail"],
+        isPartial: true,
+      });
     if (pathname.endsWith("/status")) return Response.json({ enabled: true, nextAt: 3_600_000, running: 2 });
     return request.method === "GET" ? Response.json({ items: [JOB] }) : Response.json({ job: JOB });
   });
@@ -51,11 +63,41 @@ test.each([
   expect(fx.asked).toEqual([["POST /api/cron/jobs", { ...expected, task: "make tea" }]]);
 });
 
+test("pi-gw cron add --when has the gateway read the words, and makes the job it answers with", async () => {
+  await using fx = await world();
+  expect(await fx.run("cron", "add", "--when", "every weekday at 9", "--timezone", "UTC", "make", "tea")).toBe(0);
+  const schedule = { kind: "cron", expr: "0 9 * * 1-5", timezone: "UTC" };
+  expect(fx.asked).toEqual([
+    ["GET /api/cron/preview", null],
+    ["POST /api/cron/jobs", { schedule, task: "make tea" }],
+  ]);
+  expect(fx.searches[0]).toBe("?words=every+weekday+at+9&timezone=UTC");
+  expect(await fx.run("cron", "add", "--when", "every day at 9", "--every", "1h", "make", "tea")).not.toBe(0);
+});
+
+test("pi-gw cron next says what a schedule means, and that some cannot be said in plain words", async () => {
+  await using fx = await world();
+  expect(await fx.run("cron", "next", "every", "weekday", "at", "9")).toBe(0);
+  expect(fx.out()).toBe("cron 0 9 * * 1-5 (UTC): every weekday at 09:00\n  1970-01-01T01:00:00.000Z\n");
+  expect(await fx.run("cron", "next", "--cron", "*/7 * * * *")).toBe(0);
+  expect(fx.out()).toContain("cannot be said in plain words");
+  expect(fx.searches[1]).toBe("?kind=cron&expr=*%2F7+*+*+*+*");
+  expect(await fx.run("cron", "next")).not.toBe(0);
+  expect(fx.err()).toContain("Give words, or one of --cron");
+});
+
+test("pi-gw cron calendar lists planned runs by day, and what is not in it", async () => {
+  await using fx = await world();
+  expect(await fx.run("cron", "calendar", "--days", "3", "--timezone", "UTC")).toBe(0);
+  expect(fx.out()).toBe("2023-11-15\n  01:00  tea\\u001b\nAll the time: mail\nThere are more jobs than fit here.\n");
+  expect(fx.searches).toEqual(["?from=2023-11-14&days=3&timezone=UTC"]);
+});
+
 test("pi-gw cron add says what is missing when there is no schedule, or two", async () => {
   await using fx = await world();
   expect(await fx.run("cron", "add", "make", "tea")).not.toBe(0);
   expect(await fx.run("cron", "add", "--every", "1h", "--in", "1h", "make", "tea")).not.toBe(0);
-  expect(fx.err()).toContain("Say when with one of --every 30m");
+  expect(fx.err()).toContain("Say when with one of --when");
   expect(fx.asked).toEqual([]);
 });
 

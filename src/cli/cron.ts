@@ -1,18 +1,20 @@
 /** `pi-gw cron`: what is planned, make a job, stop one, look at what became of it. */
 import { GatewayError } from "../contracts/errors.ts";
 import { parseDuration } from "../kit/duration.ts";
-import { visible } from "../observe/index.ts";
-import { printAnswer, printList } from "./ask-gateway.ts";
-import { type Fields, numberOf, recordOf, shortText, textOf } from "./read-value.ts";
+import { hostZone } from "../kit/clock.ts";
+import { visible, visibleLines } from "../observe/index.ts";
+import { askGateway, printAnswer, printList, queryOf } from "./ask-gateway.ts";
+import { type Fields, listOf, numberOf, recordOf, shortText, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 /** What a job may be told, when it is made and later. */
 export interface CronFlags extends CommonFlags {
+  readonly when?: string;
   readonly every?: string;
   readonly at?: string;
   readonly in?: string;
   readonly cron?: string;
-  readonly timezone?: string;
+  readonly timezone?: string | undefined;
   readonly agent?: string;
   readonly mode?: string;
   readonly delivery?: string;
@@ -38,7 +40,7 @@ export function listJobs(world: CliWorld, flags: CommonFlags & { readonly failin
 }
 
 export async function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {
-  const schedule = scheduleOf(flags, world.clock.now());
+  const schedule = await whenSaid(world, flags);
   if (!schedule) throw wrong(SAY_WHEN);
   const body = { id: flags.id, ...givenBy(flags), schedule, task: words.join(" ") };
   return printAnswer(world, flags, { method: "POST", path: "/api/cron/jobs", body }, changedJob);
@@ -51,12 +53,76 @@ export async function updateJob(
   words: readonly string[],
   flags: CronFlags,
 ): Promise<number> {
-  const schedule = scheduleOf(flags, world.clock.now());
+  const schedule = await whenSaid(world, flags);
   const task = words.join(" ");
   const body = { ...givenBy(flags), ...(schedule ? { schedule } : {}), ...(task === "" ? {} : { task }) };
   if (Object.values(body).every((value) => value === undefined))
     throw wrong("Say what changes: another task, --every 30m, --delivery silent and so on.");
   return printAnswer(world, flags, { method: "PATCH", path: pathOf(id), body }, changedJob);
+}
+
+/** `--when` is read by the gateway, which knows the zone of the person: it answers with the schedule that is kept. */
+async function whenSaid(world: CliWorld, flags: CronFlags): Promise<Fields | null> {
+  if (flags.when === undefined) return scheduleOf(flags, world.clock.now());
+  if (scheduleOf({ ...flags, timezone: undefined }, world.clock.now())) throw wrong(SAY_WHEN);
+  const path = `/api/cron/preview?${queryOf({ words: flags.when, timezone: flags.timezone }).toString()}`;
+  return recordOf((await askGateway(world, flags, (client, signal) => client.ask({ path }, signal)))["schedule"]);
+}
+
+/** What a schedule means: both ways to say it, and its next times. */
+export function previewSchedule(world: CliWorld, words: readonly string[], flags: CronFlags): Promise<number> {
+  const { kind, expr } = scheduleOf({ ...flags, timezone: undefined }, world.clock.now()) ?? {};
+  const said = words.join(" ");
+  if ((said === "") === (kind === undefined)) throw wrong("Give words, or one of --cron, --every and --at.");
+  const query = queryOf({
+    ...(kind === undefined ? { words: said } : { kind: textOf(kind), expr: textOf(expr) }),
+    timezone: flags.timezone,
+  });
+  return printAnswer(world, flags, { path: `/api/cron/preview?${query.toString()}` }, previewText);
+}
+
+function previewText({ schedule, words, nextAt }: Fields): string {
+  const { kind, expr, timezone } = recordOf(schedule);
+  const zone = textOf(timezone) === "" ? "" : ` (${textOf(timezone)})`;
+  const said = textOf(words) || "cannot be said in plain words";
+  const times = listOf(nextAt).map((at) => `  ${new Date(numberOf(at)).toISOString()}`);
+  return visibleLines([`${textOf(kind)} ${textOf(expr)}${zone}: ${said}`, ...times].join("\n"));
+}
+
+interface CalendarFlags extends CommonFlags {
+  readonly days?: number;
+  readonly timezone?: string;
+}
+
+/** Planned runs by day, from today on. */
+export function showCalendar(
+  world: CliWorld,
+  { days = 7, timezone = hostZone(), ...flags }: CalendarFlags,
+): Promise<number> {
+  const from = new Date(world.clock.now()).toLocaleDateString("sv-SE", { timeZone: timezone });
+  const query = queryOf({ from, days, timezone });
+  return printAnswer(world, flags, { path: `/api/cron/calendar?${query.toString()}` }, (calendar) =>
+    calendarText(calendar, timezone),
+  );
+}
+
+function calendarText({ days, frequent, isPartial }: Fields, timeZone: string): string {
+  const time = (at: unknown) =>
+    new Date(numberOf(at)).toLocaleTimeString("en-GB", { timeZone, hour: "2-digit", minute: "2-digit" });
+  const lines = listOf(days)
+    .map(recordOf)
+    .flatMap(({ date, runs }) => [
+      textOf(date),
+      ...listOf(runs).map((run) => `  ${time(recordOf(run)["at"])}  ${textOf(recordOf(run)["jobId"])}`),
+    ]);
+  const often = listOf(frequent).map(textOf).join(", ");
+  return visibleLines(
+    [
+      ...(lines.length > 0 ? lines : ["No run is planned on these days."]),
+      ...(often === "" ? [] : [`All the time: ${often}`]),
+      ...(isPartial === true ? ["There are more jobs than fit here."] : []),
+    ].join("\n"),
+  );
 }
 
 export function showCron(world: CliWorld, flags: CommonFlags): Promise<number> {
@@ -111,7 +177,8 @@ export function wake(
   return printAnswer(world, flags, { method: "POST", path: "/api/cron/wake", body }, () => "The assistant is told.");
 }
 
-const SAY_WHEN = 'Say when with one of --every 30m, --in 20m, --at MOMENT, --cron "0 9 * * *".';
+const SAY_WHEN =
+  'Say when with one of --when "every weekday at 9", --every 30m, --in 20m, --at MOMENT, --cron "0 9 * * *".';
 
 /** Null: no flag says when. */
 function scheduleOf({ every, at, in: later, cron, timezone }: CronFlags, now: number): Fields | null {

@@ -30,6 +30,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   agents: ["pi-gw agents list"],
   cron: [
     'pi-gw cron add --every 1h "look at the queue"',
+    'pi-gw cron add --when "every weekday at 9" "plan the day"',
+    'pi-gw cron next "on the 1st of every month at noon"',
     'pi-gw cron add --cron "0 9 * * 1-5" --timezone Europe/Berlin "what is planned today?"',
     "pi-gw cron runs JOB",
     "pi-gw cron list --failing --json",

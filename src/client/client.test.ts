@@ -179,6 +179,11 @@ const EXAMPLES: readonly Example[] = [
   ["POST /api/cron/jobs/:id/run", (c) => c.request("POST /api/cron/jobs/:id/run", { path: id })],
   ["GET /api/cron/jobs/:id/runs", (c) => c.request("GET /api/cron/jobs/:id/runs", { path: id, query: page })],
   ["POST /api/cron/wake", (c) => c.request("POST /api/cron/wake", { body: { text: "x", mode: "now" } })],
+  ["GET /api/cron/preview", (c) => c.request("GET /api/cron/preview", { query: { words: "every weekday at 9" } })],
+  [
+    "GET /api/cron/calendar",
+    (c) => c.request("GET /api/cron/calendar", { query: { from: "2026-11-01", days: 30, timezone: "UTC" } }),
+  ],
   ["GET /api/cron/status", (c) => c.request("GET /api/cron/status")],
   ["GET /api/pairing", (c) => c.request("GET /api/pairing")],
   ["POST /api/pairing", (c) => c.request("POST /api/pairing", { body: { code: "c", role: "member" } })],

@@ -4,6 +4,8 @@
  */
 import type { AgentDetails, AgentList } from "./agents-api.ts";
 import type { AgentModel } from "./agent.ts";
+import type { Schedule } from "./automation/job.ts";
+import type { CalendarRange, JobCalendar, SchedulePreview } from "./automation/jobs.ts";
 import type { ApiKey } from "./api-keys.ts";
 import type { LimitState } from "./budget.ts";
 import type { ChannelCard } from "./channels/channel-cards.ts";
@@ -177,9 +179,9 @@ export interface HttpApi {
   "POST /api/mcp/:name/test": { path: { name: string }; result: McpServerStatus };
   "POST /api/mcp/:name/accept": { path: { name: string }; result: McpServerStatus };
 
-  /** `failing: "true"`: only jobs whose last run failed. */
+  /** `failing: "true"`: only jobs whose last run failed. `planned: "true"`: only those with a next run, the soonest first; "false": the others. */
   "GET /api/cron/jobs": {
-    query?: PageQuery & { failing?: YesNo };
+    query?: PageQuery & { failing?: YesNo; planned?: YesNo };
     result: WireMethods["cron.list"]["result"];
   };
   "POST /api/cron/jobs": { body: WireJobInput; result: { job: WireJob } };
@@ -198,6 +200,13 @@ export interface HttpApi {
     body: WireMethods["cron.wake"]["params"];
     result: WireMethods["cron.wake"]["result"];
   };
+  /** `words` such as "every weekday at 9", or `kind` and `expr` of a schedule. Answers with both ways to say it and its next times. */
+  "GET /api/cron/preview": {
+    query: { words?: string; kind?: Schedule["kind"]; expr?: string; timezone?: string };
+    result: SchedulePreview;
+  };
+  /** Planned runs by day, from `from` (2026-11-01) on, at most 42 days. */
+  "GET /api/cron/calendar": { query: CalendarRange; result: JobCalendar };
   "GET /api/cron/status": { result: WireMethods["cron.status"]["result"] };
 
   "GET /api/pairing": { result: { items: readonly PairedPerson[] } };

@@ -1,7 +1,7 @@
 /** What crosses the network between clients (page, CLI, scripts) and the gateway. Types only; http/ parses, console/ reads. */
 import type { ApiKey } from "./api-keys.ts";
 import type { Job, JobRun, JobSpec } from "./automation/job.ts";
-import type { JobsStatus } from "./automation/jobs.ts";
+import type { JobChoice, JobsStatus } from "./automation/jobs.ts";
 import type { LimitState } from "./budget.ts";
 import type { OpenQuestion } from "./channels/question.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
@@ -76,9 +76,8 @@ export interface WireMethods {
     params: { tool: string; params?: unknown; callId?: string };
     result: { result: ToolResult; callId: string };
   };
-  /** `failing`: only jobs whose last run failed. */
   "cron.list": {
-    params: { limit?: number; cursor?: string; failing?: boolean };
+    params: { limit?: number; cursor?: string } & JobChoice;
     result: { items: readonly WireListedJob[]; next?: string };
   };
   "cron.add": { params: WireJobInput; result: { job: WireJob } };
@@ -222,7 +221,8 @@ export interface WireJobInput extends Partial<Omit<JobSpec, "schedule" | "task" 
   readonly paused?: boolean;
 }
 
-export type WireJob = Omit<Job, "revision" | "anchorAt">;
+/** `words`: when it runs, in plain words; null: its schedule cannot be said so. */
+export type WireJob = Omit<Job, "revision" | "anchorAt"> & { readonly words: string | null };
 
 /** In a list: with the newest of its runs, if it has any. */
 export type WireListedJob = WireJob & { readonly lastRun?: WireRun };

@@ -1,7 +1,17 @@
 /** Jobs as the API and the socket give and show them: one schema, one way to ask, one way to be refused. */
 import { Type } from "typebox";
 import { MAX_NEEDS, MAX_TASK_CHARS, MAX_TOOL_NAME_CHARS, type Job, type JobRun } from "../contracts/automation/job.ts";
-import type { Asker, JobAnswer, JobsApi, JobInput, JobRefusal } from "../contracts/automation/jobs.ts";
+import { sayWhen } from "../automation/index.ts";
+import type {
+  Asker,
+  JobAnswer,
+  JobsApi,
+  JobInput,
+  JobRefusal,
+  LookAhead,
+  SchedulePreview,
+  ScheduleQuestion,
+} from "../contracts/automation/jobs.ts";
 import { type ErrorCode, GatewayError } from "../contracts/errors.ts";
 import type { AgentId, Principal } from "../contracts/ids.ts";
 import type { Page } from "../contracts/paging.ts";
@@ -81,6 +91,14 @@ export async function listJobs(jobs: JobsApi, page: Parameters<JobsApi["list"]>[
   return { items: await Promise.all(withRuns), ...(next === undefined ? {} : { next }) };
 }
 
+/** The schedule of words, or of a form that is being filled in, with its next times. */
+export function previewSchedule(lookAhead: LookAhead, asked: ScheduleQuestion, principal: Principal): SchedulePreview {
+  const answer = lookAhead.preview(asked, askerOf(principal));
+  if (answer.kind === "refused") throw refusal(answer.code, answer.say);
+  const { schedule, words, nextAt } = answer;
+  return { schedule, words, nextAt };
+}
+
 export async function listRuns(jobs: JobsApi, id: string, page: Page, principal: Principal) {
   const job = await jobs.get(id, askerOf(principal));
   const found = await jobs.runs(id, page, askerOf(principal));
@@ -143,7 +161,7 @@ function inputOf({ timeoutMs, agentId, ...rest }: Partial<WireJobInput>): Partia
 }
 
 export function shownJob({ revision: _revision, anchorAt: _anchorAt, ...job }: Job): WireJob {
-  return job;
+  return { ...job, words: sayWhen(job.schedule) };
 }
 
 function shownRun({ reason, turnId, retryAt, ...run }: JobRun): WireRun {

@@ -14,10 +14,15 @@ export function pageOf({ limit = DEFAULT_PAGE, cursor }: { readonly limit?: numb
   return cursor === undefined ? { limit } : { limit, cursor };
 }
 
-/** The query as schemas read it: `limit` is a number there, and text in an address. */
-export function queryValues(query: URLSearchParams): Record<string, string | number> {
+/** The query as schemas read it: `limit`, or what else is named, is a number there, and text in an address. */
+export function queryValues(
+  query: URLSearchParams,
+  numbers: readonly string[] = ["limit"],
+): Record<string, string | number> {
   const values: Record<string, string | number> = Object.fromEntries(query);
-  const limit = query.get("limit") ?? "";
-  if (/^\d{1,6}$/.test(limit)) values["limit"] = Number(limit);
+  for (const name of numbers) {
+    const text = query.get(name) ?? "";
+    if (/^\d{1,6}$/.test(text)) values[name] = Number(text);
+  }
   return values;
 }

@@ -5,7 +5,7 @@ import type { ApiKey, ApiKeys } from "../contracts/api-keys.ts";
 import type { AgentsLook } from "../contracts/agents-api.ts";
 import type { Budget } from "../contracts/budget.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
-import type { JobsApi } from "../contracts/automation/jobs.ts";
+import type { JobsApi, LookAhead } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
 import type { RoleDirectory } from "../contracts/channels/roles.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
@@ -122,6 +122,7 @@ interface ToolDeps {
 
 interface AutomationDeps {
   readonly jobs: JobsApi;
+  readonly lookAhead: LookAhead;
   readonly webhooks: IncomingWebhooks;
 }
 

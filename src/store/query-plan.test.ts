@@ -201,7 +201,13 @@ async function jobStatements(jobs: JobStore): Promise<void> {
   await jobs.add(job());
   await jobs.change(job(), 1);
   await jobs.get("water");
-  for (const filter of [{}, { source: "person" }, { createdBy: OPERATOR }, { failing: true }] as const)
+  for (const filter of [
+    {},
+    { source: "person" },
+    { createdBy: OPERATOR },
+    { failing: true },
+    { planned: true },
+  ] as const)
     await jobs.list(filter, { limit: 5 });
   await jobs.count({ createdBy: OPERATOR, source: "person" });
   await jobs.nextDueAt();

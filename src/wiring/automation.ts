@@ -2,7 +2,7 @@
 import { agentProfiles, agentWorkspace, profileKey, readChecklist } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
-import type { JobsApi, TellMain } from "../contracts/automation/jobs.ts";
+import type { JobsApi, LookAhead, TellMain } from "../contracts/automation/jobs.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
 import { type AgentId, DEFAULT_AGENT, OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import { reportBackgroundEnd } from "../flow/index.ts";
@@ -21,6 +21,7 @@ import {
   createCronChannel,
   createIncomingWebhooks,
   createJobService,
+  createLookAhead,
   createRunRights,
   createSystemEvents,
   createTargetChannel,
@@ -51,6 +52,7 @@ import type { Tools } from "./tools.ts";
 
 export interface Automation {
   readonly jobs: JobsApi;
+  readonly lookAhead: LookAhead;
   readonly webhooks: IncomingWebhooks;
   /** For plugins: news for the owner's main session. */
   readonly tellMain: TellMain;
@@ -114,6 +116,13 @@ export function openAutomation(core: Core, parts: AutomationParts): Automation {
         return { enabled: config().cron.enabled, nextAt: await store.jobs.nextDueAt(), running: running.length };
       },
     },
+    lookAhead: createLookAhead({
+      clock,
+      times,
+      people: people.times,
+      store: store.jobs,
+      limits: (role) => jobLimits(config(), role),
+    }),
     webhooks: openWebhooks(shared),
     tellMain: createTellMain({ ids, sessionChats, systemEvents }),
     notices: service.notices,

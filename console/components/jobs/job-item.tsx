@@ -57,7 +57,7 @@ export function JobItem({ job, onRemoved }: Props) {
           </span>
           {!open && <span class="job-task">{taskText(job.task)}</span>}
           <span class="job-second">
-            {scheduleText(job.schedule, ZONE())}
+            {scheduleText(job, ZONE())}
             {job.nextAt !== null && ` · ${moment(job.nextAt)}, ${until(job.nextAt, now)}`}
           </span>
           {job.lastRun && <span class="job-second">Last time: {outcomeOf(job.lastRun, now)}</span>}

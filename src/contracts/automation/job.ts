@@ -167,11 +167,12 @@ export interface JobStore {
   prune(rule: PruneRule): Promise<Pruned>;
 }
 
-/** `failing`: only jobs whose last run failed. */
-interface JobFilter {
+/** `failing`: only jobs whose last run failed. `planned`: only active jobs with a next slot, the soonest first; false: only the others. */
+export interface JobFilter {
   readonly source?: JobSource;
   readonly createdBy?: Principal;
   readonly failing?: boolean;
+  readonly planned?: boolean | undefined;
 }
 
 export interface PruneRule {

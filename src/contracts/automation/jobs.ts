@@ -15,10 +15,16 @@ export interface Jobs {
   /** `at`: the moment it was asked for; asked twice for one moment it runs once. Default: now. */
   run(id: string, who: Asker, at?: number): Promise<JobAnswer & { readonly run?: JobRun }>;
   get(id: string, who: Asker): Promise<Job | null>;
-  /** `failing`: only those whose last run failed. */
-  list(page: Page & { readonly failing?: boolean }, who: Asker): Promise<Listed<Job>>;
+  list(page: Page & JobChoice, who: Asker): Promise<Listed<Job>>;
   /** Null: there is no such job for this asker. */
   runs(id: string, page: Page, who: Asker): Promise<Listed<JobRun> | null>;
+}
+
+export interface JobChoice {
+  /** Only those whose last run failed. */
+  readonly failing?: boolean;
+  /** true: only those with a next run, the soonest first. false: only those without one. Left out: all, by id. */
+  readonly planned?: boolean | undefined;
 }
 
 /** What is left out has a default. */
@@ -46,6 +52,50 @@ export type JobAnswer =
   | { readonly kind: "refused"; readonly code: JobRefusal; readonly say: string };
 
 export type JobRefusal = "bad_schedule" | "bad_job" | "job_exists" | "job_unknown" | "not_allowed" | "too_many_jobs";
+
+/** A schedule in plain words, or as it is kept. */
+export type ScheduleQuestion = { readonly words: string; readonly timezone?: string } | { readonly schedule: Schedule };
+
+export interface SchedulePreview {
+  readonly schedule: Schedule;
+  /** Null: it cannot be said in plain words. */
+  readonly words: string | null;
+  /** The next times, up to five. */
+  readonly nextAt: readonly number[];
+}
+
+export type ScheduleAnswer =
+  | ({ readonly kind: "ok" } & SchedulePreview)
+  | { readonly kind: "refused"; readonly code: JobRefusal; readonly say: string };
+
+/** Days as a calendar shows them: from midnight to midnight in one zone. */
+export interface CalendarRange {
+  /** The first day, such as 2026-11-01. */
+  readonly from: string;
+  readonly days: number;
+  readonly timezone: string;
+}
+
+export interface CalendarRun {
+  readonly jobId: string;
+  readonly at: number;
+}
+
+export interface JobCalendar {
+  /** Planned runs from now on, by day; days without any are left out. */
+  readonly days: readonly { readonly date: string; readonly runs: readonly CalendarRun[] }[];
+  /** Jobs that run too often for a calendar. */
+  readonly frequent: readonly string[];
+  /** There are more jobs than were looked at. */
+  readonly isPartial: boolean;
+}
+
+/** What schedules will do. Changes nothing. */
+export interface LookAhead {
+  preview(asked: ScheduleQuestion, who: Asker): ScheduleAnswer;
+  /** Throws GatewayError `bad_request` for days that are none. */
+  calendar(range: CalendarRange): Promise<JobCalendar>;
+}
 
 /** Everything about jobs that people, programs and agents can ask for: the same behind every way in. */
 export interface JobsApi extends Jobs {

@@ -32,6 +32,8 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/cron/jobs": ["read", "all"],
   "GET /api/cron/jobs/:id": ["read", "all"],
   "GET /api/cron/jobs/:id/runs": ["read", "all"],
+  "GET /api/cron/calendar": ["read", "all"],
+  "GET /api/cron/preview": ["read", "all"],
   "GET /api/cron/status": ["read", "all"],
   "GET /api/keys": ["all"],
   "GET /api/mcp": ["read", "all"],

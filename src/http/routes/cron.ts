@@ -1,5 +1,7 @@
 /** Jobs over HTTP: make, read, change, remove them; pause, resume and run one; look at its runs; wake the assistant. */
 import { Type } from "typebox";
+import { MAX_CALENDAR_DAYS } from "../../automation/index.ts";
+import { GatewayError } from "../../contracts/errors.ts";
 import type { WireJobInput } from "../../contracts/wire.ts";
 import { bodyOf, checked, checkedObject } from "../checked.ts";
 import {
@@ -10,6 +12,7 @@ import {
   listJobs,
   listRuns,
   NEW_JOB,
+  previewSchedule,
   runJob,
   shownJob,
   updateJob,
@@ -30,13 +33,13 @@ import {
 import { ADMIN, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 
+const MAX_SCHEDULE_CHARS = 200;
+const MAX_ZONE_CHARS = 64;
 const closed = { additionalProperties: false } as const;
 
-export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation">): readonly Route[] {
-  const ListQuery = checkedObject({
-    ...PAGE_FIELDS,
-    failing: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")])),
-  });
+export function cronRoutes({ automation: { jobs, lookAhead } }: Pick<HttpDeps, "automation">): readonly Route[] {
+  const yesNo = Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")]));
+  const ListQuery = checkedObject({ ...PAGE_FIELDS, failing: yesNo, planned: yesNo });
   const NewJob = bodyOf<"POST /api/cron/jobs">()(checked(Type.Unsafe<WireJobInput>(Type.Object(NEW_JOB, closed))));
   const Change = bodyOf<"PATCH /api/cron/jobs/:id">()(
     checked(Type.Unsafe<Partial<WireJobInput>>(Type.Object(JOB_CHANGE, closed))),
@@ -47,10 +50,10 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
       path: "/api/cron/jobs",
       scope: READ,
       async handle(call) {
-        const { failing = "false", ...page } = await ListQuery.parse(queryValues(call.query));
-        return jsonOf<"GET /api/cron/jobs">(
-          await listJobs(jobs, { ...pageOf(page), failing: failing === "true" }, principalOf(call)),
-        );
+        const { failing = "false", planned, ...page } = await ListQuery.parse(queryValues(call.query));
+        const isPlanned = planned === undefined ? undefined : planned === "true";
+        const choice = { ...pageOf(page), failing: failing === "true", planned: isPlanned };
+        return jsonOf<"GET /api/cron/jobs">(await listJobs(jobs, choice, principalOf(call)));
       },
     },
     {
@@ -104,6 +107,51 @@ export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation"
         }),
     })),
     ...runRoutes(jobs),
+    ...lookAheadRoutes(lookAhead),
+  ];
+}
+
+/** What schedules will do. */
+function lookAheadRoutes(lookAhead: HttpDeps["automation"]["lookAhead"]): readonly Route[] {
+  const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
+  const Preview = checkedObject({
+    words: text(MAX_SCHEDULE_CHARS),
+    kind: Type.Optional(Type.Unsafe<"cron" | "every" | "at">({ enum: ["cron", "every", "at"] })),
+    expr: text(MAX_SCHEDULE_CHARS),
+    timezone: text(MAX_ZONE_CHARS),
+  });
+  const Days = checkedObject({
+    from: Type.String({ maxLength: MAX_ZONE_CHARS }),
+    days: Type.Integer({ minimum: 1, maximum: MAX_CALENDAR_DAYS }),
+    timezone: Type.String({ minLength: 1, maxLength: MAX_ZONE_CHARS }),
+  });
+  return [
+    {
+      ...OPERATOR_GET,
+      path: "/api/cron/preview",
+      scope: READ,
+      async handle(call) {
+        const { words, kind, expr, timezone } = await Preview.parse(queryValues(call.query));
+        const zone = timezone === undefined ? {} : { timezone };
+        if (words === undefined && (kind === undefined || expr === undefined))
+          throw new GatewayError("bad_request", "no schedule", {
+            say: "Give words, or the kind and expr of a schedule.",
+          });
+        const asked =
+          words === undefined ? { schedule: { kind: kind ?? "at", expr: expr ?? "", ...zone } } : { words, ...zone };
+        return jsonOf<"GET /api/cron/preview">(previewSchedule(lookAhead, asked, principalOf(call)));
+      },
+    },
+    {
+      ...OPERATOR_GET,
+      path: "/api/cron/calendar",
+      scope: READ,
+      async handle(call) {
+        return jsonOf<"GET /api/cron/calendar">(
+          await lookAhead.calendar(await Days.parse(queryValues(call.query, ["days"]))),
+        );
+      },
+    },
   ];
 }
 

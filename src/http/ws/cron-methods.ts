@@ -27,7 +27,11 @@ type CronMethod = Extract<keyof WireMethods, `cron.${string}`>;
 const closed = { additionalProperties: false } as const;
 
 /** As `method`, for functions that ask who calls and nothing else of the socket. */
-const JOB_LIST = { ...PAGE_FIELDS, failing: Type.Optional(Type.Boolean()) };
+const JOB_LIST = {
+  ...PAGE_FIELDS,
+  failing: Type.Optional(Type.Boolean()),
+  planned: Type.Optional(Type.Boolean()),
+};
 
 function jobMethod<M extends CronMethod>(
   need: KeyNeed,
@@ -41,8 +45,8 @@ function jobMethod<M extends CronMethod>(
 export function cronMethods({ automation: { jobs } }: Pick<HttpDeps, "automation">): Record<CronMethod, Method> {
   const id = { id: JOB_ID };
   return {
-    "cron.list": jobMethod<"cron.list">(READ, JOB_LIST, ({ failing = false, ...page }, who) =>
-      listJobs(jobs, { ...pageOf(page), failing }, who),
+    "cron.list": jobMethod<"cron.list">(READ, JOB_LIST, ({ failing = false, planned, ...page }, who) =>
+      listJobs(jobs, { ...pageOf(page), failing, planned }, who),
     ),
     "cron.add": jobMethod<"cron.add">(ADMIN, NEW_JOB, (input, who) => addJob(jobs, input, who)),
     "cron.update": jobMethod<"cron.update">(ADMIN, { ...JOB_CHANGE, id: JOB_ID }, ({ id: job, ...change }, who) =>

@@ -1,5 +1,10 @@
 /** Automation without jobs, for parts that only have to be given one. */
-import type { JobsApi } from "../../contracts/automation/jobs.ts";
+import type { JobsApi, LookAhead } from "../../contracts/automation/jobs.ts";
+
+export const noLookAhead: LookAhead = {
+  preview: () => ({ kind: "refused", code: "bad_schedule", say: "That is no schedule." }),
+  calendar: async () => ({ days: [], frequent: [], isPartial: false }),
+};
 
 export function noJobs(): JobsApi {
   const unknown = async (id: string) =>

@@ -20,7 +20,7 @@ import { freeBudget } from "../free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import { chooseSession, createAccessPolicies } from "../../routing/index.ts";
 import { testKeys } from "./test-keys.ts";
-import { noJobs } from "../automation/no-jobs.ts";
+import { noJobs, noLookAhead } from "../automation/no-jobs.ts";
 import { inboundOf, testConsole } from "./test-surfaces.ts";
 import { noCompletions, noResponses } from "./no-completions.ts";
 import { STATUS } from "./test-status.ts";
@@ -126,6 +126,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     },
     automation: {
       jobs: noJobs(),
+      lookAhead: noLookAhead,
       webhooks: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
     },
     operations: {

@@ -1,6 +1,7 @@
 /** Jobs and their slots. What is read changes nothing; a slot is written and the next one named in the same transaction. */
 import { sql as raw } from "kysely";
-import type { Job, JobFire, JobStore, NewRun } from "../../../contracts/automation/job.ts";
+import type { Job, JobFilter, JobFire, JobStore, NewRun } from "../../../contracts/automation/job.ts";
+import type { Page } from "../../../contracts/paging.ts";
 import type { JobTable } from "../../job-schema.ts";
 import type { Builder, Params } from "../../sql.ts";
 import type { Steps } from "../../steps.ts";
@@ -43,12 +44,18 @@ export function createJobs(deps: RowDeps): JobStore {
     list: (filter, page) =>
       read(function* () {
         const limit = pageSize(page);
+        if (filter.planned) {
+          const rows = yield* sql.all((db) => plannedJobs(db, filter, { ...page, limit }));
+          return pageOf(rows, limit, toJob, ({ next_at, id }) => [next_at ?? 0, id]);
+        }
         const after = page.cursor === undefined ? "" : String(decodeCursor(page.cursor, ["string"])[0]);
         const rows = yield* sql.all((db) => {
           let query = db.selectFrom("jobs").selectAll().where("id", ">", after).orderBy("id");
           if (filter.source !== undefined) query = query.where("source", "=", raw.lit(filter.source)); // as the index has it
           if (filter.failing) query = query.where("failures", ">", 0);
           if (filter.createdBy !== undefined) query = query.where("created_by", "=", filter.createdBy);
+          if (filter.planned === false)
+            query = query.where(({ or, eb }) => or([eb("state", "!=", "active"), eb("next_at", "is", null)]));
           return query.limit(limit + 1);
         });
         return pageOf(rows, limit, toJob, ({ id }) => [id]);
@@ -64,6 +71,25 @@ export function createJobs(deps: RowDeps): JobStore {
     fire: slots.fire,
     ...createJobRuns(deps, runQueries, queries),
   };
+}
+
+/** By the index that the engine looks for due jobs with. */
+function plannedJobs(db: Builder, { failing, createdBy, source }: JobFilter, { cursor, limit }: Page) {
+  const [after, id] = cursor === undefined ? [0, ""] : decodeCursor(cursor, ["number", "string"]);
+  let query = db
+    .selectFrom("jobs")
+    .selectAll()
+    .where("state", "=", raw.lit("active"))
+    .where("next_at", "is not", null)
+    .where("next_at", ">=", Number(after))
+    .where(({ or, eb }) => or([eb("next_at", ">", Number(after)), eb("id", ">", String(id))]));
+  if (failing) query = query.where("failures", ">", 0);
+  if (createdBy !== undefined) query = query.where("created_by", "=", createdBy);
+  if (source !== undefined) query = query.where("source", "=", raw.lit(source));
+  return query
+    .orderBy("next_at")
+    .orderBy("id")
+    .limit(limit + 1);
 }
 
 type SlotDoors = Pick<JobStore, "nextDueAt" | "due" | "inOtherZone" | "moveSlots" | "fire">;

@@ -82,6 +82,31 @@ function listPromises(open: () => Promise<StoreWorld>): void {
     expect((await jobs.list({ failing: false }, { limit: 9 })).items).toHaveLength(2);
   });
 
+  test("planned jobs are listed by their next slot, page by page; those without one are a list of their own", async () => {
+    await using world = await open();
+    const { jobs } = world.store;
+    for (const [id, nextAt] of [
+      ["late", 30],
+      ["b", 10],
+      ["a", 10],
+      ["soon", 5],
+    ] as const)
+      await jobs.add(job({ id, nextAt }));
+    await jobs.add(job({ id: "paused", state: "paused", nextAt: null }));
+    const pages: string[][] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await jobs.list({ planned: true }, { limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+      pages.push(page.items.map(({ id }) => id));
+      cursor = page.next;
+      if (cursor === undefined) break;
+    }
+    expect(pages).toEqual([
+      ["soon", "a"],
+      ["b", "late"],
+    ]);
+    expect((await jobs.list({ planned: false }, { limit: 9 })).items.map(({ id }) => id)).toEqual(["paused"]);
+  });
+
   test("a change is written when the job still is what was seen, and not after another change", async () => {
     await using world = await open();
     const { jobs } = world.store;

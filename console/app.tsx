@@ -1,8 +1,9 @@
 /** The web console as a whole: signed out, or the rail and what was chosen there; keys that work everywhere; files dropped anywhere. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ChatView } from "./components/chat-view.tsx";
-import { Composer, keepDrafts, takeFiles } from "./components/composer.tsx";
+import { ChatView } from "./components/messages/chat-view.tsx";
+import { Composer, takeFiles } from "./components/composer/composer.tsx";
+import { keepDrafts } from "./components/composer/draft.ts";
 import { Banner } from "./components/frame/health.tsx";
 import { LazyView } from "./components/frame/lazy-view.tsx";
 import { Palette } from "./components/frame/palette.tsx";

@@ -67,12 +67,13 @@ const WATCH = `
   }).observe(document, { subtree: true, childList: true, characterData: true });
 `;
 
-export async function openBrowser(): Promise<Browser> {
+/** `more`: arguments of its own, such as a microphone that only plays a tone. */
+export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   const found = await findBrowser();
   const env = Object.entries({ ...process.env, ...found.env }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );
-  return chromium.launch({ executablePath: found.path, args: [...found.args], env: Object.fromEntries(env) });
+  return chromium.launch({ executablePath: found.path, args: [...found.args, ...more], env: Object.fromEntries(env) });
 }
 
 export async function visit(

@@ -18,7 +18,7 @@ export function CopyButton({ text, label }: Props) {
     setTimeout(() => setCopied(false), COPIED_MS);
   };
   return (
-    <button type="button" class="quiet small" aria-label={label} onClick={() => void copy()}>
+    <button type="button" class="quiet small" aria-label={copied ? "Copied" : label} onClick={() => void copy()}>
       <Icon name={copied ? "check" : "copy"} size={16} /> {copied ? "Copied" : "Copy"}
     </button>
   );

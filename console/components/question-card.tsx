@@ -95,6 +95,7 @@ function TextAnswer({ question, answering }: TextAnswerProps) {
   const [text, setText] = useState(question.prefill ?? "");
   const field = {
     class: "asked-field",
+    dir: "auto" as const,
     value: text,
     placeholder: question.placeholder ?? "",
     "aria-label": question.title,

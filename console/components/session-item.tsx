@@ -92,6 +92,7 @@ function NameField({ item }: { readonly item: SessionSummary }) {
     <input
       ref={field}
       class="session-name"
+      dir="auto"
       data-testid="session-name"
       aria-label="Name of the conversation"
       maxLength={MAX_NAME_CHARS}

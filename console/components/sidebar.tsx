@@ -50,6 +50,7 @@ export function Sidebar() {
           <input
             id={SEARCH_ID}
             type="search"
+            dir="auto"
             placeholder="Search"
             value={search.value}
             onInput={(event) => searchFor(request, event.currentTarget.value)}

@@ -48,7 +48,7 @@ export function ToolCard({ call, at, more }: Props) {
         <code class="tool-name">{call.tool}</code>
         <span class="tool-word">{look.word}</span>
         {call.status === "running" && call.progress && (
-          <span class="tool-progress" data-testid="tool-progress">
+          <span class="tool-progress" data-testid="tool-progress" dir="auto">
             {call.progress}
           </span>
         )}

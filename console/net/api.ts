@@ -163,12 +163,22 @@ function errorOf(status: number, text: string): WireError {
   return status === 401 ? { ...error, code: "unauthorized" } : error;
 }
 
+export interface Uploaded {
+  readonly mediaId: string;
+  readonly url: string;
+  /** Of a voice recording, where the gateway has a service that listens. */
+  readonly words?: string;
+  /** Why there are no words. */
+  readonly trouble?: string;
+}
+
 /** XMLHttpRequest, because fetch does not report how much of an upload is done. */
-export function uploadImage(
+export function uploadFile(
   file: File,
+  voice: boolean,
   onProgress: (share: number) => void,
   signal: AbortSignal,
-): Promise<Answer<{ mediaId: string; url: string }>> {
+): Promise<Answer<Uploaded>> {
   return new Promise((resolve) => {
     const call = new XMLHttpRequest();
     const fail = (error: WireError) => resolve({ ok: false, error });
@@ -176,13 +186,14 @@ export function uploadImage(
     call.setRequestHeader("X-Pi-Gateway", "1");
     call.setRequestHeader("X-Filename", encodeURIComponent(file.name || "file"));
     call.setRequestHeader("Content-Type", file.type || "application/octet-stream");
+    if (voice) call.setRequestHeader("X-Transcribe", "1");
     call.upload.onprogress = (event) => onProgress(event.total > 0 ? event.loaded / event.total : 0);
     call.onerror = call.ontimeout = () => fail(UNREACHABLE);
     call.onabort = () => fail({ code: "removed", message: "The upload was removed.", requestId: "" });
     call.onload = () => {
       const body = parseObject(call.responseText);
       if (call.status >= 200 && call.status < 300 && typeof body?.mediaId === "string") {
-        return resolve({ ok: true, value: { mediaId: body.mediaId, url: String(body.url ?? "") } });
+        return resolve({ ok: true, value: body as unknown as Uploaded });
       }
       fail(errorOf(call.status, call.responseText));
     };

@@ -50,3 +50,17 @@ export function ago(at: number, now: number): string {
   if (minutes < 7 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} d`;
   return new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
+
+/** The time of day, and before today the day as well. */
+export function clockText(at: number, now: number): string {
+  const when = new Date(at);
+  const time = when.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  if (when.toDateString() === new Date(now).toDateString()) return time;
+  const sameYear = when.getFullYear() === new Date(now).getFullYear();
+  const day = when.toLocaleDateString(undefined, {
+    day: "numeric",
+    month: "short",
+    ...(sameYear ? {} : { year: "numeric" }),
+  });
+  return `${day}, ${time}`;
+}

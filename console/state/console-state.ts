@@ -292,13 +292,17 @@ export function newChat(): void {
   openSession(unused ? chat.value.key : newSessionKey());
 }
 
-export function sendMessage(text: string, attachments: readonly Attached[], replyTo?: string): void {
+export function sendMessage(
+  text: string,
+  attachments: readonly Attached[],
+  how: Pick<Send, "replyTo" | "steer"> = {},
+): void {
   const send: Send = {
     clientId: randomId(),
     session: chat.value.key,
     text,
     attachments,
-    ...(replyTo === undefined ? {} : { replyTo }),
+    ...how,
     at: Date.now(),
     accepted: null,
     refused: null,
@@ -315,7 +319,9 @@ async function deliver(send: Send): Promise<void> {
   if (!connection) return;
   const { clientId, session } = send;
   try {
-    const { accepted } = await connection.request("chat.send", sendParams(send));
+    const { accepted } = send.steer
+      ? await connection.request("chat.steer", { session, text: send.text, clientId })
+      : await connection.request("chat.send", sendParams(send));
     const marked = changeSend(sends.value, clientId, { accepted });
     sends.value =
       session === chat.value.key ? openSends(marked, session, chat.value.items) : dropSend(marked, clientId);

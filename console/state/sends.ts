@@ -16,6 +16,8 @@ export interface Send {
   readonly attachments: readonly Attached[];
   /** The message that it replies to. */
   readonly replyTo?: string;
+  /** To be steered into the running answer. */
+  readonly steer?: true;
   readonly at: number;
   /** The gateway's id for it, once it said yes. */
   readonly accepted: string | null;

@@ -271,6 +271,11 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** The sentence of a stored code. A code of another version, which the catalogue does not have, stays as it is. */
+export function sentenceOf(code: string): string {
+  return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode].say : code;
+}
+
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: ErrorCode;

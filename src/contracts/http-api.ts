@@ -115,7 +115,11 @@ export interface HttpApi {
     query?: PageQuery & { session?: string; outcome?: "done" | "failed" | "aborted" };
     result: Listed<TurnTrace>;
   };
-  "GET /api/turns/:id": { path: { id: string }; result: TurnTrace & { toolCalls: readonly TurnToolCall[] } };
+  /** `because`: what its error code means, as a sentence; absent: it has none. */
+  "GET /api/turns/:id": {
+    path: { id: string };
+    result: TurnTrace & { toolCalls: readonly TurnToolCall[]; because?: string };
+  };
 
   /** Newest first. A page may be short or empty while there is a next one: `searchedTo` says how far back it looked. */
   "GET /api/activity": {

@@ -74,8 +74,8 @@ interface MessageDeps {
   readonly live: LiveTurns;
   readonly waiting: WaitingMessages;
   readonly remover: SessionRemover;
-  /** Takes in what people attach. */
-  readonly files: Pick<InboundFiles, "keep">;
+  /** Takes in what people attach, and listens to what they say. */
+  readonly files: Pick<InboundFiles, "keep" | "transcribe">;
   readonly webchat: InboundMaker & {
     /** A reaction to a message of ours; null removes it. False: there is no such message. */
     takeReaction(messageId: string, emoji: string | null, by: Principal): Promise<boolean>;

@@ -65,6 +65,7 @@ function Filters() {
       aria-label="Narrow the timeline"
     >
       <input
+        dir="auto"
         type="search"
         aria-label="Find in the timeline"
         placeholder="Find words, tools, models, jobs"

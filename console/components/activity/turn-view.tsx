@@ -48,8 +48,8 @@ export function TurnView() {
 const OUTCOMES = { done: "Went well", failed: "Failed", aborted: "Stopped" } as const;
 
 function OneTurn({ found }: { readonly found: Turn }) {
-  const { turn, spans, deliveredAt, toolCalls } = found;
-  const { outcome, errorCode, usage, sessionKey } = turn;
+  const { turn, spans, deliveredAt, toolCalls, because } = found;
+  const { outcome, usage, sessionKey } = turn;
   const waterfall = waterfallOf(spans);
   const facts: readonly (readonly [string, string])[] = [
     ["Message", new Date(turn.acceptedAt).toLocaleString()],
@@ -65,9 +65,13 @@ function OneTurn({ found }: { readonly found: Turn }) {
       <section class="part">
         <h2>
           {outcome === null ? "Running" : OUTCOMES[outcome]}
-          {errorCode === null ? "" : `: ${errorCode}`}
           {waterfall.totalMs > 0 && `, ${took(waterfall.totalMs)} in all`}
         </h2>
+        {because !== undefined && (
+          <p class="about" dir="auto">
+            {because}
+          </p>
+        )}
         {waterfall.slowest !== null && (
           <p class="about" dir="auto">
             Most of the time: {waterfall.slowest}.

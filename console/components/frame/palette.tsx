@@ -19,6 +19,7 @@ export function Palette() {
       <label class="palette-field">
         <Icon name="search" size={18} />
         <input
+          dir="auto"
           type="text"
           role="combobox"
           aria-label="Find a conversation, view, command or job"

@@ -21,6 +21,7 @@ export function TextField({ label, value, wide = false, exact = false, type = "t
     <label class={wide ? "field grow" : "field"}>
       <span>{label}</span>
       <input
+        dir="auto"
         {...input}
         {...(exact ? EXACT : {})}
         type={type as "text"} // the types of Preact want to know which of them

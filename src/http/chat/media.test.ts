@@ -47,6 +47,22 @@ describe("an upload", () => {
     expect(world.media.size).toBe(0);
   });
 
+  test("comes back with the words of a recording, where they were asked for and somebody listens", async () => {
+    await using world = startHttpWorld();
+    expect(await (await upload(world, PNG, { "x-transcribe": "1" })).json()).not.toHaveProperty("words");
+    const heard: string[] = [];
+    const { files } = world.deps.messages;
+    files.transcribe = async ({ name }) => (heard.push(name), { kind: "words", text: "water the plants" });
+    expect(await (await upload(world, PNG)).json()).not.toHaveProperty("words");
+    expect(heard).toEqual([]);
+    expect(await (await upload(world, PNG, { "x-transcribe": "1" })).json()).toMatchObject({
+      mediaId: expect.any(String),
+      words: "water the plants",
+    });
+    files.transcribe = async () => ({ kind: "failed", say: "It is busy." });
+    expect(await (await upload(world, PNG, { "x-transcribe": "1" })).json()).toMatchObject({ trouble: "It is busy." });
+  });
+
   test("without a readable name gets a plain one", async () => {
     await using world = startHttpWorld();
     for (const name of ["%zz", "%0a%00", ""]) await upload(world, PNG, { "x-filename": name });

@@ -1,5 +1,6 @@
 /** Pictures and files in and out. In: by their bytes. Out: by a signed link, with headers that keep a browser from running anything. */
 import { GatewayError } from "../../contracts/errors.ts";
+import type { MediaRef } from "../../contracts/chat.ts";
 import type { MediaId } from "../../contracts/ids.ts";
 import { MAX_NAME_CHARS, storeFile } from "../chat/accept-message.ts";
 import { isImageType } from "../chat/image-type.ts";
@@ -23,8 +24,10 @@ export function mediaRoutes(
       async handle(call) {
         const owner = principalOf(call);
         const name = nameOf(call.request.headers.get("x-filename"));
-        const { mediaId } = await storeFile(deps, limits(), { name, data: call.bytes, owner }, call.signal);
-        return json({ mediaId, url: links.sign(mediaId, "inline") });
+        const media = await storeFile(deps, limits(), { name, data: call.bytes, owner }, call.signal);
+        const { mediaId } = media;
+        const heard = call.request.headers.has("x-transcribe") ? await wordsOf(deps, media, call.signal) : {};
+        return json({ mediaId, url: links.sign(mediaId, "inline"), ...heard });
       },
     },
     {
@@ -36,6 +39,13 @@ export function mediaRoutes(
       handle: (call) => serve(deps, call),
     },
   ];
+}
+
+/** Of a voice recording. Nothing where the gateway has no service that listens; `trouble` says why there are none this time. */
+async function wordsOf({ messages }: Pick<HttpDeps, "messages">, media: MediaRef, signal: AbortSignal) {
+  const heard = await messages.files.transcribe(media, signal);
+  if (heard.kind === "off") return {};
+  return heard.kind === "words" ? { words: heard.text } : { trouble: heard.say };
 }
 
 async function serve(deps: Pick<HttpDeps, "store">, call: Call): Promise<Response> {

@@ -1,6 +1,6 @@
 /** Turns as something to look at: which there were, how each ended and where its time went. Changes nothing. */
 import { Type } from "typebox";
-import { GatewayError } from "../../contracts/errors.ts";
+import { GatewayError, sentenceOf } from "../../contracts/errors.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import { seenSession } from "../chat/session-actions.ts";
 import { checkedObject } from "../checked.ts";
@@ -41,8 +41,10 @@ export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly
       scope: CHAT_OR_READ,
       async handle(call) {
         const found = await deps.store.turns.get(param(call, "id") as TurnId);
-        if (found && maySee(identityOf(call), found.turn.sessionKey)) return jsonOf<"GET /api/turns/:id">(found);
-        throw new GatewayError("not_found", "no such turn", { say: "There is no such turn." });
+        if (!found || !maySee(identityOf(call), found.turn.sessionKey))
+          throw new GatewayError("not_found", "no such turn", { say: "There is no such turn." });
+        const { errorCode } = found.turn;
+        return jsonOf<"GET /api/turns/:id">({ ...found, ...(errorCode ? { because: sentenceOf(errorCode) } : {}) });
       },
     },
   ];

@@ -1,4 +1,5 @@
 /** The tables that the timeline is made of: how each is walked, which of its rows a filter means, and what a row tells. */
+import { sentenceOf } from "../../contracts/errors.ts";
 import { type RawBuilder, sql as raw } from "kysely";
 import type { Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { ActivityEntry, ActivityFilter, ActivityKind, ActivityOutcome } from "../../contracts/store/activity.ts";
@@ -49,7 +50,7 @@ function turns(): Source {
         ms: isNumber(row["ended_at"]) ? Math.max(0, row["ended_at"] - row.at) : null,
         outcome: outcomeOf(row["state"], TURN_STATES),
         name: firstLine(row["text"]),
-        note: textOf(row["error_code"]) || textOf(row["model"]),
+        note: sentenceOf(textOf(row["error_code"])) || textOf(row["model"]),
         usage: {
           inputTokens: numberOf(row["input_tokens"]),
           outputTokens: numberOf(row["output_tokens"]),

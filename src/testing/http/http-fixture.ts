@@ -377,6 +377,7 @@ function createMemory() {
       const mimeType = fileType(data);
       return { kind: "kept", media: await store.media.put({ mediaId, owner, name, mimeType, data, at: 0 }) };
     },
+    transcribe: async () => ({ kind: "off" }),
   };
   const webhooks = new Map<string, Webhook>();
   return { store, writable, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };

@@ -1,5 +1,6 @@
 /** What every store promises about the timeline of everything that happened. Takes a way to open one and knows nothing else about it. */
 import { describe, expect, test } from "bun:test";
+import { ERRORS } from "../../../contracts/errors.ts";
 import type { TurnId } from "../../../contracts/ids.ts";
 import type { ActivityFilter } from "../../../contracts/store/activity.ts";
 import type { Store } from "../../../contracts/store.ts";
@@ -61,6 +62,18 @@ export function activityContract(name: string, open: OpenStoreWorld): void {
       expect(of("c1")).toMatchObject({ at: 2_500, ms: 4, outcome: "failed", name: "echo", note: "no such plant" });
       expect(of("t1:0")).toMatchObject({ at: 3_000, ms: 50, outcome: "ok", channel: "webchat", turnId: "t1" });
       expect(of("run-water-600000")).toMatchObject({ outcome: "running", name: "water", sessionKey: null });
+    });
+
+    test("says why a turn failed as a sentence, and not as a code", async () => {
+      await using world = await open();
+      const { inbox, turns, activity } = world.store;
+      await inbox.accept(row("in1", "a"));
+      await turns.begin(turn("t1", "a", ["in1"]));
+      await turns.finish(
+        end("t1", { outcome: "failed", error: { code: "agent_unsafe_retry", detail: "a tool had started" } }),
+      );
+      const { items } = await activity.list({ kind: "turn" }, { limit: 20 });
+      expect(items.map(({ note }) => note)).toEqual([ERRORS.agent_unsafe_retry.say]);
     });
 
     test("finds by kind, agent, person, channel, outcome and text", async () => {

@@ -2,17 +2,20 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { TranscriptItem } from "../../src/contracts/chat.ts";
-import { shownApprovals, shownQuestions } from "../state/asking.ts";
-import { chat, loadEarlier, loadingEarlier, retryChat, shownSends, spoken } from "../state/console-state.ts";
-import { arrange } from "../state/chat.ts";
-import { jumpTo } from "../state/jump.ts";
-import { ApprovalCard } from "./approval-card.tsx";
-import { QuestionCard } from "./question-card.tsx";
-import { Empty } from "./empty.tsx";
-import { Icon } from "./icons.tsx";
-import { LiveRow, Message, SendRow } from "./message.tsx";
+import type { TranscriptItem } from "../../../src/contracts/chat.ts";
+import { shownApprovals, shownQuestions } from "../../state/asking.ts";
+import { chat, loadEarlier, loadingEarlier, retryChat, shownSends, spoken } from "../../state/console-state.ts";
+import { arrange } from "../../state/chat.ts";
+import { jumpTo } from "../../state/jump.ts";
+import { ApprovalCard } from "../approval-card.tsx";
+import { QuestionCard } from "../question-card.tsx";
+import { Empty } from "../empty.tsx";
+import { Icon } from "../icons.tsx";
+import { Lightbox } from "./lightbox.tsx";
+import { LiveRow } from "./live-row.tsx";
+import { Message } from "./message.tsx";
 import { anchorOf } from "./reply.tsx";
+import { SendRow } from "./send-row.tsx";
 import { TurnFooter } from "./turn-footer.tsx";
 
 /** This close to the end counts as being there; a finger or a wheel rarely stops exactly at it. */
@@ -39,6 +42,7 @@ export function ChatView() {
       <div class="hidden" aria-live="polite">
         {spoken.value}
       </div>
+      <Lightbox />
     </div>
   );
 }

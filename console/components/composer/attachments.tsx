@@ -1,9 +1,9 @@
 /** Pictures and files chosen for the next message: checked here first, uploaded at once, shown small, removable. */
 import { signal } from "@preact/signals";
-import { uploadImage } from "../net/api.ts";
-import { isPicture, refuseFile } from "../net/files.ts";
-import { randomId } from "../state/route.ts";
-import { Icon } from "./icons.tsx";
+import { uploadFile, type Uploaded } from "../../net/api.ts";
+import { isPicture, refuseFile } from "../../net/files.ts";
+import { randomId } from "../../state/route.ts";
+import { Icon } from "../icons.tsx";
 
 interface Chosen {
   readonly id: string;
@@ -28,12 +28,23 @@ export function addImages(files: readonly File[]): void {
   for (const file of files) {
     const problem = refuseFile(file, images.value.length);
     if (problem) problems.push(problem);
-    else void upload(file);
+    else void upload(file, false);
   }
   imageProblem.value = problems.join(" ");
 }
 
-async function upload(file: File): Promise<void> {
+/** Gives the words of the recording; empty when the gateway has nobody who listens. */
+export async function addVoice(file: File): Promise<string> {
+  const problem = refuseFile(file, images.value.length);
+  imageProblem.value = problem ?? "";
+  if (problem !== null) return "";
+  const { words = "", trouble = "" } = (await upload(file, true)) ?? {};
+  if (trouble !== "") imageProblem.value = trouble;
+  return words;
+}
+
+/** Null: it was not taken in, and the thumbnail says why. */
+async function upload(file: File, voice: boolean): Promise<Uploaded | null> {
   const cancel = new AbortController();
   const chosen: Chosen = {
     id: randomId(),
@@ -43,13 +54,19 @@ async function upload(file: File): Promise<void> {
     cancel,
   };
   images.value = [...images.value, { ...chosen, state: "uploading", share: 0 }];
-  const answer = await uploadImage(
+  const answer = await uploadFile(
     file,
+    voice,
     (share) => change(chosen, { ...chosen, state: "uploading", share }),
     cancel.signal,
   );
-  if (answer.ok) return change(chosen, { ...chosen, state: "done", ...answer.value });
-  change(chosen, { ...chosen, state: "failed", because: answer.error.message });
+  if (!answer.ok) {
+    change(chosen, { ...chosen, state: "failed", because: answer.error.message });
+    return null;
+  }
+  const { mediaId, url } = answer.value;
+  change(chosen, { ...chosen, state: "done", mediaId, url });
+  return answer.value;
 }
 
 function change(chosen: Chosen, to: Image): void {
@@ -77,7 +94,9 @@ export function Thumbnails() {
           {isPicture(image.mimeType) ? (
             <img src={image.preview} alt={image.name} />
           ) : (
-            <span class="thumb-name">{image.name}</span>
+            <span class="thumb-name" dir="auto">
+              {image.name}
+            </span>
           )}
           {image.state === "uploading" && (
             <progress aria-label={`Uploading ${image.name}`} max={1} value={image.share} />

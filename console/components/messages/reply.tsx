@@ -1,10 +1,10 @@
 /** Replies to one message: the button below it, the quote above the composer, and the quote of a message that was sent. */
-import type { TranscriptItem } from "../../src/contracts/chat.ts";
-import { replyingTo, replyTo, replyToNone, shortText } from "../state/replying.ts";
-import { readOnlyBecause } from "../state/route.ts";
-import { chat, openKey } from "../state/console-state.ts";
-import { focusComposer } from "./composer-focus.ts";
-import { Icon } from "./icons.tsx";
+import type { TranscriptItem } from "../../../src/contracts/chat.ts";
+import { replyingTo, replyTo, replyToNone, shortText } from "../../state/replying.ts";
+import { readOnlyBecause } from "../../state/route.ts";
+import { chat, openKey } from "../../state/console-state.ts";
+import { focusComposer } from "../composer/composer-focus.ts";
+import { Icon } from "../icons.tsx";
 
 /** What a message is found by in the web console. */
 export const anchorOf = (id: string): string => `message-${id}`;

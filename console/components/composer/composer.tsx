@@ -1,40 +1,14 @@
-/** Where a message is written. Keeps a draft per conversation and never lets go of words before the web console has taken them over. */
-import { effect, signal, untracked } from "@preact/signals";
+/** Where a message is written and sent. It never lets go of words before the web console has taken them over. */
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { chat, line, openKey, sendMessage, stopTurn, turnRuns } from "../state/console-state.ts";
-import { keep, kept } from "../state/kept.ts";
-import { replyingTo, replyToNone } from "../state/replying.ts";
+import { line, openKey, sendMessage, stopTurn, turnRuns } from "../../state/console-state.ts";
+import { replyingTo, replyToNone } from "../../state/replying.ts";
+import { Icon } from "../icons.tsx";
+import { ReplyingTo } from "../messages/reply.tsx";
 import { addImages, clearImages, images, imageProblem, Thumbnails } from "./attachments.tsx";
-import { focusAsked, focusComposer } from "./composer-focus.ts";
-import { Icon } from "./icons.tsx";
-import { ReplyingTo } from "./reply.tsx";
-
-const DRAFT_PREFIX = "pi-gateway.draft.";
-
-const draft = signal("");
-
-/** Each conversation has its own draft; this tab keeps them across a reload. */
-export function keepDrafts(): void {
-  let key = "";
-  effect(() => {
-    const open = openKey.value;
-    if (open === key) return;
-    key = open;
-    draft.value = kept(DRAFT_PREFIX + key) ?? "";
-    untracked(clearImages);
-  });
-}
-
-export function editDraft(text: string): void {
-  const now = draft.value.trim();
-  write(now ? `${text}\n\n${now}` : text);
-  focusComposer();
-}
-
-function write(text: string): void {
-  draft.value = text;
-  keep(DRAFT_PREFIX + chat.value.key, text);
-}
+import { focusAsked } from "./composer-focus.ts";
+import { draft, write } from "./draft.ts";
+import { SLASH_LIST_ID, slashKey, SlashMenu, slashOptionId } from "./slash-menu.tsx";
+import { VoiceButton } from "./voice-button.tsx";
 
 function uploadsRunning(): boolean {
   return images.value.some((image) => image.state === "uploading");
@@ -45,6 +19,19 @@ function canSend(): boolean {
   return (draft.value.trim() !== "" || done) && !uploadsRunning();
 }
 
+/** Words alone join a running answer; files and commands wait for a turn of their own. */
+function canSteer(): boolean {
+  const text = draft.value.trim();
+  return turnRuns.value && text !== "" && !text.startsWith("/") && images.value.length === 0;
+}
+
+function steer(): void {
+  if (!canSteer()) return;
+  sendMessage(draft.value.trim(), [], { steer: true });
+  replyToNone();
+  write("");
+}
+
 function submit(): void {
   if (!canSend()) return;
   const attached = images.value.flatMap((image) =>
@@ -52,13 +39,15 @@ function submit(): void {
       ? [{ mediaId: image.mediaId, name: image.name, mimeType: image.mimeType, url: image.url }]
       : [],
   );
-  sendMessage(draft.value.trim(), attached, replyingTo.value?.id);
+  const replyTo = replyingTo.value?.id;
+  sendMessage(draft.value.trim(), attached, replyTo === undefined ? {} : { replyTo });
   replyToNone();
   write("");
   clearImages();
 }
 
 function onKeyDown(event: KeyboardEvent): void {
+  if (slashKey(event)) return;
   if (event.key === "Escape" && replyingTo.value && !event.isComposing) {
     event.preventDefault();
     event.stopPropagation(); // the same key stops a running answer
@@ -67,7 +56,8 @@ function onKeyDown(event: KeyboardEvent): void {
   // While an input method composes, Enter chooses a word and must not send.
   if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
   event.preventDefault();
-  submit();
+  if ((event.ctrlKey || event.metaKey) && canSteer()) steer();
+  else submit();
 }
 
 export function Composer() {
@@ -89,8 +79,10 @@ export function Composer() {
           {imageProblem.value}
         </p>
       )}
+      <SlashMenu />
       <div class="composer-box">
         <AttachButton />
+        <VoiceButton />
         <textarea
           ref={input}
           id="composer"
@@ -98,6 +90,9 @@ export function Composer() {
           rows={1}
           data-testid="composer"
           aria-label="Message"
+          aria-autocomplete="list"
+          aria-controls={slashOptionId.value && SLASH_LIST_ID}
+          aria-activedescendant={slashOptionId.value}
           placeholder={
             line.value === "open" ? "Message the assistant" : "Write now; it is sent when the connection is back"
           }
@@ -106,6 +101,17 @@ export function Composer() {
           onKeyDown={onKeyDown}
           onPaste={(event) => takeFiles(event, event.clipboardData?.files)}
         />
+        {canSteer() && (
+          <button
+            type="button"
+            class="quiet small edged steer"
+            data-testid="steer"
+            title="Say it into the running answer (Ctrl+Enter)"
+            onClick={steer}
+          >
+            <Icon name="steer" size={16} /> Steer
+          </button>
+        )}
         {turnRuns.value && (
           <button
             type="button"
@@ -129,7 +135,11 @@ export function Composer() {
           <Icon name="send" />
         </button>
       </div>
-      <p class="hint">Enter sends · Shift+Enter starts a new line · /help lists commands</p>
+      <p class="hint">
+        {turnRuns.value
+          ? "Enter sends it as the next message · Ctrl+Enter steers the running answer · Esc stops it"
+          : "Enter sends · Shift+Enter starts a new line · / shows commands"}
+      </p>
     </form>
   );
 }
@@ -145,7 +155,7 @@ function AttachButton() {
         title="Attach files"
         onClick={() => input.current?.click()}
       >
-        <Icon name="image" />
+        <Icon name="attach" />
       </button>
       <input
         ref={input}

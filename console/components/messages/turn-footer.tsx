@@ -1,7 +1,7 @@
 /** Below the last words of a turn: how long it took, what it used, and the way to where the time went. */
-import { took } from "../net/error-text.ts";
-import { chat } from "../state/console-state.ts";
-import { turnAddress } from "../state/route.ts";
+import { took } from "../../net/error-text.ts";
+import { chat } from "../../state/console-state.ts";
+import { turnAddress } from "../../state/route.ts";
 
 export function TurnFooter({ turnId }: { readonly turnId: string | null }) {
   const cost = turnId === null ? undefined : chat.value.turns.get(turnId);

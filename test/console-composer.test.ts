@@ -1,0 +1,197 @@
+/** Writing in the web console: commands, steering, voice, pictures. Real browser, real gateway, real pi; only the model and the service that listens are scripted. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
+import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { accessibilityProblems } from "./console-axe.ts";
+import { openBrowser, paste, type Visit, visit } from "./console-stage.ts";
+import { asked, endpoint, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+/** Where pictures of the web console are put for somebody who wants to look at them. */
+const PICTURES = Bun.env.PAGE_PICTURES;
+const MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+const PHONE = { width: 390, height: 844 } as const;
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const TABLE = `| ${"Month of the year|".repeat(12)}\n| ${"---|".repeat(12)}\n| ${"unbreakably-long-value|".repeat(12)}`;
+
+let home: TempHome;
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+let browser: Browser;
+let listener: ReturnType<typeof Bun.serve>;
+let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
+
+beforeAll(async () => {
+  home = await tempHome();
+  provider = await startFakeProvider((request) => reply(request));
+  listener = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const file = (await request.formData()).get("file");
+      return Response.json({ text: file instanceof File && file.size > 0 ? "water the plants" : "" });
+    },
+  });
+  const base = endpoint(provider);
+  const config = {
+    ...base,
+    agent: { ...base.agent, pool: { min: 0, max: 1 } },
+    media: { transcription: { baseUrl: `http://127.0.0.1:${listener.port}/v1` } },
+  };
+  [browser, gateway] = await Promise.all([openBrowser(MICROPHONE), startGatewayProcess({ home: home.path, config })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.[Symbol.asyncDispose]();
+  await listener?.stop(true);
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const picture = async ({ page }: Visit, name: string): Promise<void> => {
+  if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+};
+const clean = (on: Visit): void => expect([on.problems, on.foreign]).toEqual([[], []]);
+
+test("slash commands are completed with help while they are written, and an unknown one is answered without a model", async () => {
+  reply = () => says("should not be asked");
+  await using on = await visit(browser, gateway);
+  const options = on.page.getByTestId("slash-list").getByRole("option");
+  await on.composer.fill("/");
+  await options.first().waitFor();
+  expect(await options.count()).toBeGreaterThanOrEqual(8);
+  await on.composer.fill("/mod");
+  await on.page.getByRole("option", { name: /model/ }).waitFor();
+  expect(await on.composer.getAttribute("aria-activedescendant")).toBe("slash-model");
+  await picture(on, "slash-list");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.composer.press("Enter");
+  expect(await on.composer.inputValue()).toBe("/model ");
+  await on.page.getByTestId("slash-help").getByText("/model").waitFor();
+  await on.composer.fill("/stauts");
+  await on.page.getByTestId("slash-help").getByText("There is no command").waitFor();
+  await picture(on, "slash-unknown");
+  await on.ask("/stauts");
+  expect(await on.replies.innerText()).toContain("/status");
+  await on.composer.fill("/");
+  await options.first().waitFor();
+  await on.composer.press("Escape");
+  await options.first().waitFor({ state: "detached" });
+  await on.composer.fill("/n");
+  await on.composer.press("ArrowDown");
+  await on.composer.press("Tab");
+  expect(await on.composer.inputValue()).toMatch(/^\/\w+ $/);
+  expect(provider.requests).toHaveLength(0);
+  clean(on);
+});
+
+test("words are steered into a running answer with a button or Ctrl+Enter, and the model reads them in the same turn", async () => {
+  const held = Promise.withResolvers<void>();
+  reply = (request) =>
+    asked(request).includes("count slowly") ? says("one", held.promise, " two") : says("Blue it is.");
+  await using on = await visit(browser, gateway);
+  await on.send("count slowly");
+  await on.page.getByTestId("stop").waitFor();
+  expect(await on.page.getByTestId("steer").count()).toBe(0);
+  await on.composer.fill("in blue please");
+  await on.page.getByTestId("steer").waitFor();
+  await picture(on, "steer");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.composer.press("Control+Enter");
+  await on.page.locator("[data-role=user]", { hasText: "in blue please" }).waitFor();
+  expect(on.asked.filter((method) => method.startsWith("chat."))).toEqual(["chat.send", "chat.steer"]);
+  held.resolve();
+  await on.replies.getByText("Blue it is.").waitFor();
+  expect(await on.page.getByTestId("turn-footer").count()).toBe(1);
+  clean(on);
+});
+
+test("a voice message is recorded, attached, and its words are put into the composer", async () => {
+  reply = () => says("They are watered.");
+  await using on = await visit(browser, gateway);
+  await on.context.grantPermissions(["microphone"], { origin: gateway.url });
+  await on.page.getByTestId("record").click();
+  await on.page.getByTestId("recording").waitFor();
+  await picture(on, "recording");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.page.getByRole("button", { name: "Discard the recording" }).click();
+  await on.page.getByTestId("record").waitFor();
+  expect(await on.page.locator(".thumb").count()).toBe(0);
+  await on.page.getByTestId("record").click();
+  await on.page.getByTestId("recording").getByText("0:01").waitFor();
+  await on.page.getByTestId("end-recording").click();
+  await on.page.locator(".thumb.done").waitFor();
+  await on.page.waitForFunction("document.querySelector('#composer').value === 'water the plants'");
+  await picture(on, "recorded");
+  await on.composer.press("Enter");
+  await on.replies.getByText("They are watered.").waitFor();
+  expect(await on.page.getByTestId("file").innerText()).toMatch(/^voice\.(webm|ogg|m4a)/);
+  clean(on);
+});
+
+test("a microphone that the browser does not give out is named in a sentence", async () => {
+  await using on = await visit(browser, gateway);
+  await on.page.evaluate(
+    "navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', 'NotAllowedError'))",
+  );
+  await on.page.getByTestId("record").click();
+  await on.page.getByRole("alert").getByText("does not let this page use the microphone").waitFor();
+});
+
+test("pictures open large and lead from one to the next, and files of any kind are attached", async () => {
+  reply = () => says("Seen.");
+  await using on = await visit(browser, gateway);
+  await paste(on.composer, { name: "first.png", bytes: PNG });
+  await paste(on.composer, { name: "second.png", bytes: PNG });
+  await on.page.getByTestId("attach").setInputFiles({
+    name: "data.xyz",
+    mimeType: "application/x-unheard-of",
+    buffer: Buffer.from([0, 1, 2, 3, 255]),
+  });
+  await on.page.locator(".thumb.done").nth(2).waitFor();
+  await on.ask("look at these");
+  expect(await on.page.getByTestId("file").innerText()).toContain("data.xyz");
+  await on.page.getByRole("button", { name: "Show first.png large" }).click();
+  const box = on.page.getByRole("dialog", { name: "first.png" });
+  await box.waitFor();
+  await picture(on, "lightbox");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.page.keyboard.press("ArrowRight");
+  await on.page.getByRole("dialog", { name: "second.png" }).waitFor();
+  await on.page.keyboard.press("Escape");
+  await on.page.getByTestId("lightbox").waitFor({ state: "detached" });
+  expect(await on.page.evaluate<string>("document.activeElement.getAttribute('aria-label')")).toBe(
+    "Show first.png large",
+  );
+  clean(on);
+});
+
+test("messages show when they were said, are copied, and a wide table scrolls in its own place with a shadow where more is", async () => {
+  reply = () => says(TABLE);
+  await using on = await visit(browser, gateway, { viewport: PHONE });
+  await on.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: gateway.url });
+  await on.ask("a wide table please");
+  expect(await on.page.getByTestId("row-time").count()).toBe(2);
+  const table = on.page.locator(".table");
+  expect(await table.evaluate((box) => box.scrollWidth > box.clientWidth)).toBe(true);
+  const attachment = "getComputedStyle(document.querySelector('.table')).backgroundAttachment";
+  expect(await on.page.evaluate<string>(attachment)).toContain("local");
+  await picture(on, "table-phone");
+  await on.page.locator("[data-role=user]").getByRole("button", { name: "Copy message" }).click();
+  expect(await on.page.evaluate<string>("navigator.clipboard.readText()")).toBe("a wide table please");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  clean(on);
+});

@@ -1,7 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import type { SessionKey, TurnId } from "../contracts/ids.ts";
+import type { ModelCall } from "../contracts/model-door.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createSpanRecorder, MAX_TOOL_SPANS } from "./spans.ts";
+
+const CALL: ModelCall = {
+  turnId: "t" as TurnId,
+  sessionKey: "s" as SessionKey,
+  provider: "p",
+  model: "p/m",
+  startedAt: 0,
+  ms: 50,
+  firstTokenMs: 30,
+  outcome: "answered",
+  status: 200,
+  retries: 0,
+  usage: { inputTokens: 12, outputTokens: 3, costUsd: 0 },
+};
 
 describe("the waterfall of a turn", () => {
   test("counts from acceptance and lists each stretch in the order in which it began", async () => {
@@ -53,6 +68,34 @@ describe("the waterfall of a turn", () => {
       ms: 50,
       note: "answered 200, 12 tokens in (4 cached), 3 out",
       children: [{ name: "first_token", startMs: 40, ms: 30 }],
+    });
+  });
+
+  test("shows how often a model call was sent again, and how it ended", () => {
+    const spans = createSpanRecorder(createFakeClock(), 0);
+    spans.modelCalled({ ...CALL, outcome: "failed", status: null, retries: 2, firstTokenMs: null });
+    expect(spans.close().at(-1)).toMatchObject({ note: "failed, sent again 2 times, 12 tokens in, 3 out" });
+    expect(spans.close().at(-1)).not.toHaveProperty("children");
+  });
+
+  test("stays small, however many model calls there are", () => {
+    const spans = createSpanRecorder(createFakeClock(), 0);
+    for (let call = 0; call < MAX_TOOL_SPANS + 1; call++) spans.modelCalled({ ...CALL, model: "m".repeat(1_000) });
+    const models = spans.close().filter(({ name }) => name.startsWith("model:"));
+    expect([models.length, models[0]?.name.length]).toEqual([MAX_TOOL_SPANS, "model:".length + 64]);
+  });
+
+  test("shows the work of another agent when it was done, with all that is inside of it", async () => {
+    const clock = createFakeClock();
+    await clock.advance(1_000);
+    const spans = createSpanRecorder(clock, clock.now() - 40);
+    const inner = { name: "generate", startMs: 3, ms: 4, children: [{ name: "first_token", startMs: 3.04, ms: 1 }] };
+    spans.adopt([{ name: "delegate:helper", startedAt: 1_010, ms: 20, children: [inner] }]);
+    expect(spans.close().at(-1)).toEqual({
+      name: "delegate:helper",
+      startMs: 50,
+      ms: 20,
+      children: [{ name: "generate", startMs: 53, ms: 4, children: [{ name: "first_token", startMs: 53, ms: 1 }] }],
     });
   });
 

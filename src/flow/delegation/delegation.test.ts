@@ -131,10 +131,16 @@ describe("a delegated turn", () => {
   test("works for the same person, with no more rights than either side has, in a session that nobody can name", async () => {
     const { open, ask, pool, caller } = world(answers);
     using _turn = open();
-    expect(await ask({ caller: caller("owner") })).toMatchObject({ kind: "answered", text: "well, look it up" });
+    expect(await ask({ caller: caller("owner") })).toEqual({
+      kind: "answered",
+      agentId: "helper" as AgentId,
+      text: "well, look it up",
+      model: "fake/one",
+    });
     expect(await ask({ caller: caller("guest") })).toMatchObject({ kind: "answered" });
     const [first, second] = pool.prompted.map(({ request }) => request);
-    expect(first).toMatchObject({ delegatedBy: "turn_asking", passing: true, settledBytes: 0 });
+    expect(first).toMatchObject({ delegatedBy: "turn_asking", passing: true, settledBytes: 0, priority: 100 });
+    expect(pool.prompted[0]?.input.preface).toContain("asked by: agent default\n");
     expect(first?.caller).toMatchObject({
       agentId: "helper",
       principal: "operator",
@@ -145,6 +151,17 @@ describe("a delegated turn", () => {
     });
     expect(second?.caller.role).toBe("guest");
     expect(pool.open()).toBe(0);
+  });
+
+  test("whose cost cannot be stored is over all the same, and the turn that asked is told", async () => {
+    const record = () => Promise.reject(new Error("disk full"));
+    const { open, ask, pool, caller } = world(answers, {}, { ...freeBudget(), record });
+    using turn = open();
+    await expect(ask()).rejects.toThrow("disk full");
+    const child = pool.prompted[0]?.request.caller;
+    const late = caller("owner", { agentId: "helper" as AgentId, ...(child ? { turnId: child.turnId } : {}) });
+    expect(await ask({ caller: late, agent: "critic" })).toMatchObject({ kind: "refused", because: "no_turn" });
+    expect((await turn.settle()).usage).toEqual(USAGE);
   });
 
   test("hands what it used and where its time went to who asked, once", async () => {

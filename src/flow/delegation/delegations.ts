@@ -177,14 +177,14 @@ async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSi
   const child = { request, from: caller.agentId, task: task.task, timeoutMs, spans, onText: task.onText };
   const end = await runChildTurn(world, child, until);
   const handed = await settle(world, own);
-  // at once, and not with the end of the turn that asked: that one may be withdrawn, or end too early for it
-  await budget.record(budget.bill(workFor(task), { id: turnId, model: end.model, usage: end.usage }));
   world.turns.delete(turnId);
   spans.adopt(handed.spans);
   const ms = clock.elapsed() - startedAt;
   asking.usage = addUsage(asking.usage, addUsage(end.usage, handed.usage));
   if (asking.spans.length < MAX_DELEGATE_SPANS)
     asking.spans.push({ name: `delegate:${to}`, startedAt, ms, children: spans.close() });
+  // at once, and not with the end of the turn that asked: that one may be withdrawn, or end too early for it
+  await budget.record(budget.bill(workFor(task), { id: turnId, model: end.model, usage: end.usage }));
   if (!world.turns.has(asking.turnId)) log.warn("what a delegation used came too late to be counted", { turnId });
   const code = end.kind === "failed" ? end.code : undefined;
   log.info("delegation ended", { from: caller.agentId, to, turnId, outcome: end.kind, code, ms: Math.round(ms) });

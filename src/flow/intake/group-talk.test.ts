@@ -13,7 +13,11 @@ const MINUTE_MS = 60_000;
 function world(first: Partial<GroupContextSettings> = {}) {
   const clock = createFakeClock();
   const settings = { messages: 3, minutes: 10, chars: 1_000, ...first };
-  const talk = createGroupTalk({ clock }, () => settings);
+  const asked: unknown[] = [];
+  const talk = createGroupTalk({ clock }, (where) => {
+    asked.push(where);
+    return settings;
+  });
   let count = 0;
   const say = (text: string, more: Partial<Arrival> = {}) =>
     talk.note({
@@ -26,8 +30,16 @@ function world(first: Partial<GroupContextSettings> = {}) {
       ...more,
     });
   const heard = (turnId: string, address = HERE) => talk.tell({ address }, turn(turnId)).map(({ text }) => text);
-  return { clock, settings, talk, say, heard };
+  return { clock, settings, asked, talk, say, heard };
 }
+
+test("groups: each is judged by the settings of its own chat and place, when it speaks and when it is told", () => {
+  const w = world();
+  w.say("one", { place: "lounge" });
+  w.heard("t1");
+  expect(w.asked.length).toBeGreaterThan(2);
+  for (const where of w.asked) expect(where).toEqual({ address: HERE, place: "lounge" });
+});
 
 describe("talk of a group without a mention", () => {
   test("is told to the next turn with its authors, oldest first, and again only when that turn is retried", () => {

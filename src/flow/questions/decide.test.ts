@@ -47,6 +47,9 @@ describe("a question", () => {
     ["one too many in its session", TEA, { here: MAX_WAITING_PER_SESSION }, /Too many/],
     ["one too many in the gateway", TEA, { everywhere: MAX_WAITING }, /Too many/],
     ["too long to be shown", { ...NAME, title: "x".repeat(MAX_QUESTION_CHARS) }, {}, /too long/],
+    ["too long in what is final", { ...SURE, text: "x".repeat(MAX_QUESTION_CHARS) } as ChatQuestion, {}, /too long/],
+    ["too long in its options", { ...TEA, options: ["x".repeat(MAX_QUESTION_CHARS)] } as ChatQuestion, {}, /too long/],
+    ["too long in its example", { ...NAME, placeholder: "x".repeat(MAX_QUESTION_CHARS) }, {}, /too long/],
     ["too long in what is there", { ...NAME, prefill: "x".repeat(MAX_QUESTION_CHARS) }, {}, /too long/],
     ["a choice of nothing", { ...TEA, options: [] } as ChatQuestion, {}, /nothing to choose/],
     [
@@ -57,6 +60,15 @@ describe("a question", () => {
     ],
   ])("that is %s is not asked", (_what, question, crowd, because) => {
     expect(whyNotAsk(question, { origin: HERE }, { ...NOBODY, ...crowd })).toMatch(because);
+  });
+
+  test.each<[string, ChatQuestion, Partial<typeof NOBODY>]>([
+    ["the last one in its session", TEA, { here: MAX_WAITING_PER_SESSION - 1 }],
+    ["the last one in the gateway", TEA, { everywhere: MAX_WAITING - 1 }],
+    ["as long as it may be", { kind: "input", title: "x".repeat(MAX_QUESTION_CHARS) }, {}],
+    ["a choice of as much as there may be", { ...TEA, options: Array(MAX_OPTIONS).fill("a") } as ChatQuestion, {}],
+  ])("that is %s is asked", (_what, question, crowd) => {
+    expect(whyNotAsk(question, { origin: HERE }, { ...NOBODY, ...crowd })).toBeNull();
   });
 });
 
@@ -132,11 +144,14 @@ describe("an answer", () => {
   const words = (text: string): GivenAnswer => ({ kind: "words", text });
   const value = (given: string | boolean | null): GivenAnswer => ({ kind: "value", value: given });
   const press = (at: number): GivenAnswer => ({ kind: "press", at });
+  const PADDED: ChatQuestion = { kind: "select", title: "Which one?", options: [" tea", "coffee "] };
   const YEARS: ChatQuestion = { kind: "select", title: "When?", options: ["2", "1", "3."] };
 
   test.each<[ChatQuestion, GivenAnswer, unknown]>([
     [TEA, press(1), { kind: "chosen", option: "coffee" }],
     [TEA, words(" Coffee "), { kind: "chosen", option: "coffee" }],
+    [PADDED, words("tea"), { kind: "chosen", option: " tea" }],
+    [PADDED, words("Coffee"), { kind: "chosen", option: "coffee " }],
     [TEA, words("1"), { kind: "chosen", option: "tea" }],
     [TEA, words("2."), { kind: "chosen", option: "coffee" }],
     [TEA, value("tea"), { kind: "chosen", option: "tea" }],
@@ -183,9 +198,13 @@ describe("an answer", () => {
 describe("what people read", () => {
   const buttons = { maxButtons: 3, maxLabelChars: 10 };
   const long: ChatQuestion = { kind: "select", title: "Which?", options: ["a", "a very long option"] };
+  const full: ChatQuestion = { kind: "select", title: "Which?", options: ["a", "b", "0123456789"] };
+  const blank: ChatQuestion = { kind: "select", title: "Which?", options: ["a", " "] };
   const many: ChatQuestion = { kind: "select", title: "Which?", options: ["a", "b", "c", "d"] };
   test.each<[string, ChatQuestion, typeof buttons, Presented]>([
     ["a choice", TEA, buttons, { text: "Which one?", labels: ["tea", "coffee"] }],
+    ["a choice that just fits", full, buttons, { text: "Which?", labels: ["a", "b", "0123456789"] }],
+    ["a choice with a blank option", blank, buttons, { text: "Which?\n1. a\n2.  ", labels: ["1", "2"] }],
     [
       "a choice whose options are long",
       long,

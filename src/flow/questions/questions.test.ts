@@ -12,6 +12,7 @@ import { writeOut } from "../../kit/marks/written-out.ts";
 import { secret } from "../../kit/secret.ts";
 import { createEvents, createRedactor } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
+import { keptPerRound } from "../../testing/memory-growth.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { unhandledIn } from "../../testing/unhandled.ts";
@@ -316,7 +317,8 @@ describe("a message that comes while a question is open", () => {
     const at = world();
     const { answer } = await at.ask(NAME);
     const { passed, receive } = receiving(at);
-    await receive(say("/stop"));
+    const { answering: _answering, ...bare } = say("/stop");
+    await receive(bare);
     await receive(say("[In answer to: x]\n/stop", { answering: { to: "m1", text: "/stop" } }));
     await receive(say("hi", { sender: { principal: BEN, name: "Ben" } }));
     await receive(say("hm", { answering: { to: "m0", text: "hm" } }));
@@ -325,6 +327,16 @@ describe("a message that comes while a question is open", () => {
     expect(await answer).toEqual({ kind: "said", text: "Ann" });
     await receive(say("and now a message"));
     expect(passed.at(-1)).toBe("and now a message");
+  });
+
+  test("in a chat without buttons is a command where it looks like one", async () => {
+    const at = world({ plain: true });
+    const { id } = await at.ask(NAME);
+    expect(at.posts).toMatchObject([{ onceKey: `question:${id}`, to: HERE, turnId: of.turnId }]);
+    const { passed, receive } = receiving(at);
+    const { answering: _answering, ...bare } = say("/stop");
+    await receive(bare);
+    expect([passed, at.questions.pending().length]).toEqual([["/stop"], 1]);
   });
 
   test("and is none of the possible answers is sent back with what they are", async () => {
@@ -400,6 +412,42 @@ describe("a secret in a question", () => {
     expect(await answer).toEqual({ kind: "chosen", option: `key ${SECRET}` });
     expect(JSON.stringify([w.news, w.closed])).not.toContain(SECRET);
   });
+});
+
+test("a question that is answered in the moment in which its turn is stopped has one end", async () => {
+  const at = world();
+  const stop = new AbortController();
+  const { answer, id } = await at.ask(TEA, {}, stop.signal);
+  at.questions.answer(id, { kind: "press", at: 1 }, byAnn);
+  stop.abort(new Error("stopped"));
+  expect(await answer).toEqual({ kind: "chosen", option: "coffee" });
+  expect(at.ends()).toEqual(["answered: Answered: coffee"]);
+  expect(at.closed).toEqual(["Answered: coffee"]);
+});
+
+test("questions that are over leave nothing behind, in however many sessions they were asked", async () => {
+  const at = world();
+  const kept = await keptPerRound(async (round) => {
+    const answer = at.questions.ask(TEA, { ...of, sessionKey: `session ${round}` as SessionKey }, NEVER);
+    await at.clock.advance(0);
+    at.questions.answer(at.questions.pending()[0]?.id ?? "", { kind: "press", at: 1 }, byAnn);
+    await answer;
+    for (const told of [at.news, at.shown, at.closed, at.log.lines]) (told as unknown[]).length = 0;
+  });
+  expect(kept).toEqual({});
+  expect(at.clock.pending()).toBe(0);
+});
+
+test("a question that could not be shown in the end, long after its time, has one end", async () => {
+  const at = world();
+  const shownLate = deferred<void>();
+  Object.assign(at.state, { holding: shownLate.promise, failing: true });
+  const { answer } = await at.ask(TEA);
+  await at.clock.advance(WAIT_MS);
+  expect(await answer).toEqual({ kind: "none" });
+  shownLate.resolve();
+  await at.clock.advance(0);
+  expect(at.ends()).toEqual(["expired: Nobody answered in time."]);
 });
 
 test("a question whose time ran out while the machine slept is over, whoever answers before its timer has noticed", async () => {

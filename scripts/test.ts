@@ -36,18 +36,23 @@ async function testAll(world: BatchWorld): Promise<{ readonly totals: Totals; re
     { atOnce: AT_ONCE, run, report },
   );
   const totals = sumOf(results.map((one) => one.totals));
-  console.log(`\nRan ${files.length} files in ${seconds(performance.now() - began)} s.`);
+  const busyMs = results.reduce((sum, one) => sum + one.processorMs, 0);
+  console.log(
+    `\nRan ${files.length} files in ${seconds(performance.now() - began)} s, with ${seconds(busyMs)} s of processors.`,
+  );
   if (again.length > 0) console.log(`Run again, because their process stopped answering: ${again.join(", ")}.`);
   for (const test of unsteady) console.log(`UNSTEADY: it failed beside others and passed alone. ${test}`);
   return { totals, unsteady };
 }
 
 /** One line for what is well. What is not is shown whole. */
-function report({ name }: Batch, { totals, said, ms, stuck }: BatchResult): void {
+function report({ name }: Batch, { totals, said, ms, processorMs, stuck }: BatchResult): void {
   const outcome = stuck ? "STUCK" : totals.failed > 0 ? "FAILED" : "ok";
   if (outcome !== "ok") console.log(`\n${said.trim()}\n`);
   const counts = totals.failed > 0 || totals.skipped > 0 ? closingLine(totals) : `${totals.passed} passed`;
-  console.log(`${outcome.padEnd(6)} ${seconds(ms).padStart(5)} s  ${name}: ${counts}`);
+  console.log(
+    `${outcome.padEnd(6)} ${seconds(ms).padStart(5)} s, ${seconds(processorMs).padStart(5)} s busy  ${name}: ${counts}`,
+  );
 }
 
 function seconds(ms: number): string {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Batch, batchesOf } from "../scripts/test/batches.ts";
+import { type Batch, batchesOf, MEASURING } from "../scripts/test/batches.ts";
 import { runAll } from "../scripts/test/run-all.ts";
 import { type BatchLimits, type BatchResult, runBatch } from "../scripts/test/run-batch.ts";
 import { closingLine, failedForTimeAlone, failuresIn, sumOf, totalsOf } from "../scripts/test/totals.ts";
@@ -58,15 +58,52 @@ test("a whole gateway's tests have a process to themselves, others share one wit
   expect(batches.flatMap((batch) => batch.files).toSorted()).toEqual(files.toSorted());
 });
 
-describe("a process that stopped answering", () => {
-  const batch = (name: string): Batch => ({ name, files: [name] });
-  const ended = (passed: number, failed: number, over: Partial<BatchResult> = {}): BatchResult => ({
-    totals: { passed, failed, skipped: 0 },
-    said: "",
-    ms: 1,
-    stuck: false,
-    ...over,
+test("files that measure come before all others and are marked as alone: whole gateways one by one, the rest in one process", () => {
+  const files = ["test/agents.test.ts", "src/queue/a.test.ts", "src/agents/a.test.ts", ...MEASURING];
+  const [alone, others] = [true, false].map((wanted) =>
+    batchesOf(files, () => true).filter((batch) => batch.alone === wanted),
+  );
+  expect(batchesOf(files, () => true)).toEqual([...(alone ?? []), ...(others ?? [])]);
+  expect(alone?.map(({ name }) => name)).toEqual([
+    ...MEASURING.filter((file) => file.startsWith("test/")).toSorted(),
+    "measuring (2 files)",
+  ]);
+  expect(alone?.flatMap((batch) => batch.files).toSorted()).toEqual(MEASURING.toSorted());
+  expect(others).toHaveLength(3);
+});
+
+test("every file that is said to measure exists", () => {
+  const root = dirname(import.meta.dir);
+  expect(MEASURING.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+test("nothing else runs beside a process that is to be alone", async () => {
+  const running = new Set<string>();
+  const beside: Record<string, number> = {};
+  const batch = (name: string, alone: boolean): Batch => ({ name, files: [name], alone });
+  const batches = [batch("a", false), batch("b", true), batch("c", false), batch("d", true)];
+  await runAll(batches, {
+    atOnce: 2,
+    async run({ name }) {
+      for (const other of running) beside[other] = (beside[other] ?? 0) + 1;
+      beside[name] = running.size;
+      running.add(name);
+      await new Promise((resolve) => setImmediate(resolve));
+      running.delete(name);
+      return ended(1, 0);
+    },
+    report: () => undefined,
   });
+  expect(beside).toEqual({ a: 1, b: 0, c: 1, d: 0 });
+});
+
+/** What a process of tests said at its end. */
+function ended(passed: number, failed: number, over: Partial<BatchResult> = {}): BatchResult {
+  return { totals: { passed, failed, skipped: 0 }, said: "", ms: 1, processorMs: 1, stuck: false, ...over };
+}
+
+describe("a process that stopped answering", () => {
+  const batch = (name: string): Batch => ({ name, files: [name], alone: false });
   const tried = async (tries: readonly BatchResult[]) => {
     const left = [...tries];
     const outcome = await runAll([batch("one")], {
@@ -92,16 +129,10 @@ describe("a process that stopped answering", () => {
 describe("a test that failed", () => {
   const said =
     "\na.test.ts:\n(pass) x [1.00ms]\n\nb.test.ts:\n(fail) room > y [2.00ms]\n\n1 tests failed:\n(fail) room > y [2.00ms]\n";
-  const batch: Batch = { name: "room (2 files)", files: ["a.test.ts", "b.test.ts"] };
-  const ended = (passed: number, failed: number, text = ""): BatchResult => ({
-    totals: { passed, failed, skipped: 0 },
-    said: text,
-    ms: 1,
-    stuck: false,
-  });
+  const batch: Batch = { name: "room (2 files)", files: ["a.test.ts", "b.test.ts"], alone: false };
   const played = async (first: BatchResult, alone: BatchResult) => {
     const tries: string[] = [];
-    const outcome = await runAll([batch, { name: "other", files: ["c.test.ts"] }], {
+    const outcome = await runAll([batch, { name: "other", files: ["c.test.ts"], alone: false }], {
       atOnce: 2,
       run: async ({ name, files }) => {
         tries.push(`${name}: ${files.join()}`);
@@ -114,25 +145,25 @@ describe("a test that failed", () => {
   };
 
   test("is run once more with its file when nothing else runs; passing then, it counts and is named as unsteady", async () => {
-    expect(await played(ended(1, 1, said), ended(1, 0))).toEqual({
+    expect(await played(ended(1, 1, { said }), ended(1, 0))).toEqual({
       line: "7 passed, 0 failed, 1 unsteady",
       unsteady: ["b.test.ts: room > y"],
       third: "alone: room (2 files): b.test.ts",
     });
   });
   test("and fails again has failed", async () => {
-    const again = await played(ended(1, 1, said), ended(0, 1, said));
+    const again = await played(ended(1, 1, { said }), ended(0, 1, { said }));
     expect(again).toMatchObject({ line: "6 passed, 1 failed", unsteady: [] });
   });
   test("beside three others is no accident: none of them is run again", async () => {
-    expect(await played(ended(1, 4, said), ended(9, 0))).toEqual({
+    expect(await played(ended(1, 4, { said }), ended(9, 0))).toEqual({
       line: "6 passed, 4 failed",
       unsteady: [],
       third: undefined,
     });
   });
   test("without a name is looked for in all files of its process", async () => {
-    const unnamed = await played(ended(1, 1, "killed"), ended(2, 0));
+    const unnamed = await played(ended(1, 1, { said: "killed" }), ended(2, 0));
     expect(unnamed.third).toBe("alone: room (2 files): a.test.ts,b.test.ts");
     expect(unnamed.unsteady).toEqual(["room (2 files): the process ended badly, and no test says why"]);
   });
@@ -154,6 +185,7 @@ describe("a process of tests", () => {
     const bad = `${good}\ntest("bad", () => expect(1).toBe(2));`;
     const result = await run(home.path, { "a.test.ts": good, "b.test.ts": bad });
     expect(result).toMatchObject({ totals: { passed: 2, failed: 1, skipped: 0 }, stuck: false });
+    expect(result.processorMs).toBeGreaterThan(0);
     expect(failuresIn(Bun.stripANSI(result.said))).toEqual([{ file: "b.test.ts", test: "bad" }]);
     expect(await run(home.path, { "c.test.ts": `${good}\nthrow new Error("no");` })).toMatchObject({
       totals: { failed: 1 },

@@ -5,7 +5,20 @@ export interface Batch {
   /** What a person reads: the file, or the folder and how many of its files. */
   readonly name: string;
   readonly files: readonly string[];
+  /** Nothing else runs while it does. */
+  readonly alone: boolean;
 }
+
+/**
+ * Tests that hold the time that something takes, or what stays in memory, against a limit. Beside others they would measure the others too. They take
+ * time in which a processor may rest, so only those are here that cannot count processor time or take the quickest of some tries instead.
+ */
+export const MEASURING: readonly string[] = [
+  "src/testing/memory-growth.test.ts",
+  "src/tools/growth.test.ts",
+  "test/escape/greedy.test.ts",
+  "test/metrics.test.ts",
+];
 
 const WHOLE = "test/";
 /** Files of one process. Those that start pi take longer, and fewer of them keep both processors busy to the end. */
@@ -16,20 +29,42 @@ const ROOM_PARTS = 2;
 /** Their tests start real pi, and wait for it. */
 const SLOW_ROOMS: readonly string[] = ["src/agents", "src/model-door"];
 
-/** The long ones first, so that the short ones fill the gaps at the end. Files that `areApart` share no process with others of their room. */
+/**
+ * Those that measure first, while the machine is quiet; then the long ones, so that the short ones fill the gaps at the end. Files that `areApart`
+ * share no process with others of their room.
+ */
 export function batchesOf(files: readonly string[], areApart: (file: string) => boolean): readonly Batch[] {
   const sorted = files.toSorted();
-  const whole = sorted.filter((file) => file.startsWith(WHOLE)).map((file) => ({ name: file, files: [file] }));
-  const roomOf = (file: string): string => dirname(file).split("/").slice(0, ROOM_PARTS).join("/");
-  const rooms = Map.groupBy(
-    sorted.filter((file) => !file.startsWith(WHOLE)),
-    (file) => (areApart(file) ? `${roomOf(file)}, apart` : roomOf(file)),
-  );
-  const isSlow = (room: string): boolean => SLOW_ROOMS.includes(room);
-  const [slow, quick] = [true, false].map((wanted) => [...rooms].filter(([room]) => isSlow(room) === wanted));
-  const batches = (some: typeof slow = []) =>
-    some.flatMap(([room, inside]) => portions(room, inside, isSlow(room) ? SLOW_TOGETHER : TOGETHER));
-  return [...batches(slow), ...whole, ...batches(quick)];
+  const measuring = sorted.filter((file) => MEASURING.includes(file));
+  const others = sorted.filter((file) => !MEASURING.includes(file));
+  return [
+    ...inProcesses(measuring, () => "measuring").map((batch) => ({ ...batch, alone: true })),
+    ...inProcesses(others, (file) => (areApart(file) ? `${roomOf(file)}, apart` : roomOf(file))),
+  ];
+}
+
+/** A whole gateway's tests by themselves, the others with those of the same group. */
+function inProcesses(files: readonly string[], groupOf: (file: string) => string): readonly Batch[] {
+  const whole = files
+    .filter((file) => file.startsWith(WHOLE))
+    .map((file) => ({ name: file, files: [file], alone: false }));
+  const groups = [
+    ...Map.groupBy(
+      files.filter((file) => !file.startsWith(WHOLE)),
+      groupOf,
+    ),
+  ];
+  const slow = groups.filter(([group]) => SLOW_ROOMS.includes(group));
+  const quick = groups.filter(([group]) => !SLOW_ROOMS.includes(group));
+  return [
+    ...slow.flatMap(([group, inside]) => portions(group, inside, SLOW_TOGETHER)),
+    ...whole,
+    ...quick.flatMap(([group, inside]) => portions(group, inside, TOGETHER)),
+  ];
+}
+
+function roomOf(file: string): string {
+  return dirname(file).split("/").slice(0, ROOM_PARTS).join("/");
 }
 
 function portions(room: string, files: readonly string[], together: number): readonly Batch[] {
@@ -38,6 +73,6 @@ function portions(room: string, files: readonly string[], together: number): rea
   return Array.from({ length: count }, (_, index) => {
     const own = files.slice(index * size, (index + 1) * size);
     const which = count > 1 ? ` ${index + 1}/${count}` : "";
-    return { name: `${room}${which} (${own.length} ${own.length === 1 ? "file" : "files"})`, files: own };
+    return { name: `${room}${which} (${own.length} ${own.length === 1 ? "file" : "files"})`, files: own, alone: false };
   });
 }

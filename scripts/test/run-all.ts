@@ -1,5 +1,5 @@
 /**
- * Runs all batches, some at a time. One whose process stopped answering is run once more. Files in which a few tests failed are run once more
+ * Runs all batches, some at a time; those that are to be alone come first, one by one. One whose process stopped answering is run once more. Files in which a few tests failed are run once more
  * when nothing else runs: a test that fails again has failed, one that passes is named as unsteady.
  */
 import type { Batch } from "./batches.ts";
@@ -30,10 +30,9 @@ interface Ran {
 
 export async function runAll(batches: readonly Batch[], options: RunAllOptions): Promise<RunAllResult> {
   const { atOnce, run, report } = options;
-  const waiting = [...batches];
   const ran: Ran[] = [];
   const again: string[] = [];
-  const work = async (): Promise<void> => {
+  const work = async (waiting: Batch[]): Promise<void> => {
     for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
       let result = await run(batch);
       report(batch, result);
@@ -45,7 +44,9 @@ export async function runAll(batches: readonly Batch[], options: RunAllOptions):
       ran.push({ batch, result });
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await work(batches.filter(({ alone }) => alone));
+  const others = batches.filter(({ alone }) => !alone);
+  await Promise.all(Array.from({ length: atOnce }, () => work(others)));
   return { again, ...(await runFailedAlone(ran, options)) };
 }
 
@@ -63,7 +64,7 @@ async function runFailedAlone(
     }
     const failures = failuresIn(Bun.stripANSI(result.said));
     const named = batch.files.filter((file) => failures.some((one) => one.file === file));
-    const alone = { name: `alone: ${batch.name}`, files: named.length > 0 ? named : batch.files };
+    const alone = { name: `alone: ${batch.name}`, files: named.length > 0 ? named : batch.files, alone: true };
     const second = await run(alone);
     report(alone, second);
     const steady = second.stuck || second.totals.failed > 0;

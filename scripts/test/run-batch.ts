@@ -32,6 +32,8 @@ export interface BatchResult {
   readonly totals: Totals;
   readonly said: string;
   readonly ms: number;
+  /** Of processors, for it and those it started and saw the end of: the same on a busy machine, where `ms` is not. */
+  readonly processorMs: number;
   /** It had to be ended. */
   readonly stuck: boolean;
 }
@@ -83,7 +85,8 @@ export async function runBatch(
   const plain = Bun.stripANSI(said);
   const exitCode = stuck ? null : child.exitCode;
   const ms = performance.now() - began;
-  return { totals: totalsOf(plain, exitCode), said, ms, stuck };
+  const processorMs = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000;
+  return { totals: totalsOf(plain, exitCode), said, ms, processorMs, stuck };
 }
 
 /**

@@ -12,13 +12,13 @@ import { PYTHON } from "./world.ts";
 setDefaultTimeout(WHOLE_TEST_MS);
 
 const HOG_SECONDS = 4;
-/** As promised in docs/reliability.md, for 95 of 100 answers, beside what the machine takes for them without the agent: other tests run on it. */
+/** As promised in docs/reliability.md, for 95 of 100 answers, beside what the machine takes for them without the agent: it may be a slow or a busy one. */
 const HEALTH_MS = 250;
 const SHARE = 0.95;
 const BASELINE_ASKS = 200;
 /** A look that took long is followed by a long pause. With one question in each, the slow answers would be most of what is counted. */
 const ASKS_PER_LOOK = 12;
-/** Share of the time in which a question waits longer than that. Not zero, because other tests run on the same machine; two thirds when nothing holds the programs back. */
+/** Share of the time in which a question waits longer than that. Not zero, because the machine may have other work; two thirds when nothing holds the programs back. */
 const LATE_SHARE = 0.35;
 const TURN_MS = 50_000;
 const LIMITS = { processes: 320, openFiles: 1_024 } as const;

@@ -3,10 +3,12 @@ import { rm } from "node:fs/promises";
 import type { AgentLease, LeaseRequest, StartedOver } from "../contracts/agent.ts";
 import type { Usage } from "../contracts/chat.ts";
 import { GatewayError } from "../contracts/errors.ts";
+import type { StoredFile } from "../contracts/store/session-files.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { compactSession } from "./talk/compact.ts";
+import type { StoredSessions } from "./talk/stored-session.ts";
 import { settledSize } from "./talk/session-file.ts";
 import { endVisit } from "./talk/session-visit.ts";
 import { sessionStats } from "./talk/session-stats.ts";
@@ -21,6 +23,8 @@ export interface LeaseOptions {
   /** What an interrupted attempt had cost. */
   readonly lost: Usage;
   readonly startedOver?: StartedOver | undefined;
+  /** The session file as it is in the database; null: it is not there. */
+  readonly stored: StoredFile | null;
   readonly silenceMs: number;
   readonly providerWaitMs: number;
   /** Processor time that programs of one turn may use. */
@@ -29,11 +33,14 @@ export interface LeaseOptions {
   readonly giveBack: (session: OpenSession | null) => Promise<void>;
 }
 
-export function openLease(
-  deps: { readonly clock: Clock; readonly log: Log; readonly played?: PlayedAgents },
-  agent: ReadyAgent,
-  options: LeaseOptions,
-): AgentLease {
+interface LeaseDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly played?: PlayedAgents;
+  readonly storedSessions?: StoredSessions | undefined;
+}
+
+export function openLease(deps: LeaseDeps, agent: ReadyAgent, options: LeaseOptions): AgentLease {
   if (deps.played) return deps.played.lease(agent, options);
   const { process, pipe, door } = agent;
   const { session } = options;
@@ -82,6 +89,9 @@ export function openLease(
     },
     steer: async (input, signal) => (signal.aborted || !turn ? "too_late" : turn.steer(input)),
     settledBytes: async () => settledSize(session.path),
+    fileChange: async (settledBytes) =>
+      (await deps.storedSessions?.changeOf({ name: session.file, path: session.path, settledBytes }, options.stored)) ??
+      null,
     stats: context.stats,
     lost: options.lost,
     ...(options.startedOver ? { startedOver: options.startedOver } : {}),

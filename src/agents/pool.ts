@@ -181,6 +181,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
       session: opened.session,
       lost: opened.lost,
       startedOver: opened.startedOver,
+      stored: opened.stored ?? null,
       silenceMs: Math.min(config.timeoutMs, MAX_SILENCE_MS),
       providerWaitMs: config.providerWaitMs,
       cpuSeconds: config.limits.cpuSecondsPerTurn,

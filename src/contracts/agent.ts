@@ -4,6 +4,7 @@ import type { ChatAddress, MessageOrigin, Usage } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { ClientTool, HistoryMessage } from "./client-request.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+import type { FileChange } from "./store/session-files.ts";
 
 export interface AgentPool extends AsyncDisposable {
   /** Waits for a fitting process. Throws GatewayError (`agent_unavailable`, `pool_exhausted`); rejects with `signal.reason` when aborted. */
@@ -111,6 +112,8 @@ export interface AgentLease extends AsyncDisposable {
   steer(input: PromptInput, signal: AbortSignal): Promise<"taken" | "too_late">;
   /** Size of the session file now. Meaningful after the stream has ended. */
   settledBytes(): Promise<number>;
+  /** What this lease made of the session file, up to that size, for whoever ends the turn. Null: the file stays on this machine. */
+  fileChange?(settledBytes: number): Promise<FileChange | null>;
   /** What the agent knows about the conversation now; for after the stream has ended. */
   stats(signal: AbortSignal): Promise<AgentSessionStats>;
   /** What an interrupted attempt had cost, found in the part of the session file that was cut off. */

@@ -3,6 +3,7 @@ import type { InboundMessage, TurnOutcome, Usage } from "./chat.ts";
 import type { QueueMode, SessionSettings } from "./session-settings.ts";
 import type { ReplyPart } from "./delivery.ts";
 import type { AgentId, InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+import type { FileChange } from "./store/session-files.ts";
 import type { Spent } from "./store/usage.ts";
 
 export interface Queue {
@@ -143,6 +144,8 @@ export interface TurnEnd {
   readonly model: string;
   /** Size of the session file when the agent had settled; a later retry cuts the file back to this. */
   readonly settledBytes: number;
+  /** What the turn made of that file; absent: session files stay on this machine, or it was not changed. */
+  readonly fileChange?: FileChange;
   readonly error?: { readonly code: string; readonly detail: string };
   /** Where the time went; stored with the end. Left out, the turn has no waterfall. */
   readonly spans?: readonly Span[];

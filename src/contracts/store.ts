@@ -40,6 +40,7 @@ import type { NodeStore } from "./store/nodes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
 import type { SessionCare, SessionFilter } from "./store/session-care.ts";
+import type { FileChange, SessionFileStore } from "./store/session-files.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { RetentionStore } from "./store/retention.ts";
@@ -62,6 +63,7 @@ export interface Store extends AsyncDisposable {
   readonly audit: AuditTrail;
   readonly activity: ActivityStore;
   readonly media: MediaStore;
+  readonly sessionFiles: SessionFileStore;
   readonly conversationFiles: ConversationFileStore;
   readonly signIns: SignInStore;
   readonly jobs: JobStore;
@@ -222,6 +224,8 @@ export interface TurnFinish {
   readonly spent?: Spent;
   readonly model: string;
   readonly settledBytes: number;
+  /** What the turn made of the session file, up to its settled bytes. Absent: nothing is stored of it. */
+  readonly fileChange?: FileChange;
   readonly error?: { readonly code: string; readonly detail: string };
   readonly spans?: readonly Span[];
   readonly at: number;
@@ -362,7 +366,7 @@ export interface SessionTotal {
 // ── media ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface MediaStore {
-  /** Writes the file below `media/` under a name of our own, then the row. */
+  /** Stores the content, then the row or both at once. */
   put(file: {
     readonly mediaId: MediaId;
     readonly owner: Principal;

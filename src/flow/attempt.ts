@@ -98,7 +98,7 @@ async function answerErrand(
   if (world.leaving.aborted && !errand.done) return { kind: "leave" };
   const end = withLost(errand.end, world.cost.besides);
   if (!errand.done) return endUnchanged(batch, end);
-  return { kind: "end", end, settledBytes: await settledBytesOf(lease, batch) };
+  return { kind: "end", end, ...(await settledFileOf(lease, batch)) };
 }
 
 interface AnsweredTurn {
@@ -126,14 +126,14 @@ async function answerMessage(
     return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
   }
   if (ending.type === "done") await noteStats(world, lease, batch);
-  const settledBytes = await settledBytesOf(lease, batch);
+  const settled = await settledFileOf(lease, batch);
   const heard = isHeartbeat(batch) ? withoutAck(ending, options.ackMaxChars) : ending;
   const said =
     heard === "nothing"
       ? quietEnd(ending)
       : endOf(heard, stopCauseOf(signal), world.said.posts > 0, timeText(world, batch));
   const end = await withFiles(world, batch, withLost(said, world.cost.besides));
-  return { kind: "end", end: withStartedOver(end, lease.startedOver), settledBytes };
+  return { kind: "end", end: withStartedOver(end, lease.startedOver), ...settled };
 }
 
 async function leaseAgent(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {
@@ -175,9 +175,17 @@ async function noteStats({ clock, agents, log }: TurnWorld, lease: AgentLease, b
   }
 }
 
+type SettledFile = Pick<Extract<AttemptResult, { kind: "end" }>, "settledBytes" | "fileChange">;
+
 /** When the process is gone, the next turn starts from what was settled before. */
-function settledBytesOf(lease: AgentLease, { sessionFile }: Batch): Promise<number> {
-  return lease.settledBytes().catch(() => sessionFile.settledBytes);
+async function settledFileOf(lease: AgentLease, { sessionFile }: Batch): Promise<SettledFile> {
+  try {
+    const settledBytes = await lease.settledBytes();
+    const fileChange = await lease.fileChange?.(settledBytes);
+    return { settledBytes, ...(fileChange ? { fileChange } : {}) };
+  } catch {
+    return { settledBytes: sessionFile.settledBytes };
+  }
 }
 
 /** Before the reply is stored. A turn that has to leave meanwhile says what it has. */

@@ -99,7 +99,9 @@ async function endTurn(
   const shown = withReplyTo(batch, quietIfFailed(batch, result.end));
   const reply = await reviewReply({ clock, log, hooks: world.replies.hooks }, batch, shown.reply);
   const end = { ...shown, reply, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
-  if (!(await storeEnd(world, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
+  const { settledBytes, fileChange } = result;
+  const stored = { ...end, settledBytes, ...(fileChange ? { fileChange } : {}) };
+  if (!(await storeEnd(world, batch, stored, log))) return;
   if (bill) world.budget.count(bill);
   const ms = Math.round(clock.elapsed() - startedAt);
   const sinceAcceptedMs = spans.sinceAcceptedMs();

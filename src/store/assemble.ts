@@ -12,6 +12,9 @@ import { type Chain, createChain } from "./audit/chain.ts";
 import { type AuditLog, createAuditLog, createAuditTrail } from "./audit/entries.ts";
 import type { HeadFile } from "./audit/head-file.ts";
 import { createChainKey, type Link } from "./audit/links.ts";
+import { createMediaInDatabase, createMediaOnDisk } from "./files/media-contents.ts";
+import { createSessionFiles } from "./files/session-files.ts";
+import type { StoredFiles } from "./files/stored-files.ts";
 import { createGroupCommit, type GroupCommit, storeFailed } from "./group-commit.ts";
 import type { IndexCare } from "./health/index-care.ts";
 import { createHealth } from "./health/store-health.ts";
@@ -91,6 +94,8 @@ export interface Engine {
   read<T>(run: () => Steps<T>): Promise<T>;
   /** For what may pass a great many rows: nothing else waits for it. */
   readonly search: RowDeps["search"];
+  /** Files in the database; null: they are on the disk of this machine alone. */
+  readonly files: StoredFiles | null;
   sizes(signal: AbortSignal): Promise<DatabaseSizes>;
   /** What the owner should know. */
   notices(): readonly string[];
@@ -162,7 +167,8 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
       return {
         epoch,
         instanceId,
-        ...createRowDoors(rows, { audit, chain, headFile }, home),
+        ...createRowDoors(rows, { audit, chain, headFile }, engine.files),
+        media: createMedia(rows, mediaContents(rows, engine.files, home)),
         retention: createRetention(rows, engine.sizes, home),
         nodes: createNodes(rows, nodeOf().name),
         health: createHealth({ engine, touch: starts.touch }),
@@ -187,20 +193,23 @@ interface AuditParts {
   readonly headFile: HeadFile | null;
 }
 
-type RowDoors = Omit<Store, "epoch" | "instanceId" | "retention" | "nodes" | "health" | keyof AsyncDisposable>;
+type RowDoors = Omit<
+  Store,
+  "epoch" | "instanceId" | "media" | "retention" | "nodes" | "health" | keyof AsyncDisposable
+>;
 
-function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, home: string): RowDoors {
+function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, files: StoredFiles | null): RowDoors {
   return {
     nodeLeases: createNodeLeases(rows),
     inbox: createInbox(rows),
-    turns: createTurns(rows),
+    turns: createTurns(rows, files),
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
     messages: createMessages(rows),
     toolCalls: createToolCalls(rows, { chain, headFile }),
     audit: createAuditTrail(rows, audit),
     activity: createActivity(rows),
-    media: createMedia(rows, { home }),
+    sessionFiles: createSessionFiles(rows, files),
     conversationFiles: createConversationFiles(rows),
     signIns: createSignIns(rows, audit),
     jobs: createJobs(rows),
@@ -223,6 +232,11 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, h
   };
 }
 
+function mediaContents({ read, write, ids, log }: RowDeps, files: StoredFiles | null, home: string) {
+  if (files === null) return createMediaOnDisk({ ids, log, home });
+  return createMediaInDatabase({ ids, log, home, read, write, files });
+}
+
 function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: AssembleOptions): Engine {
   const repair = options.indexCare?.repair ?? (() => false);
   const commits = createGroupCommit({ sql, log, noRoom: options.noRoom, repair });
@@ -232,6 +246,7 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
     commits,
     read,
     search: options.searches?.search ?? ((run) => read(() => run(sql))),
+    files: null,
     sizes: options.sizes,
     notices: () => [...options.notices(), ...(options.indexCare?.notices() ?? [])],
     advice: "Make room on the disk.",

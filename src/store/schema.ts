@@ -6,6 +6,7 @@ import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/ch
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
+import type { FileChunkTable, FileTable } from "./files/file-tables.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
 import type { ApprovalTable, GrantTable } from "./rows/approval-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
@@ -54,6 +55,8 @@ export interface Tables extends UsageTables, MessageTables {
   api_keys: ApiKeyTable;
   session_tools: SessionToolTable;
   responses: ResponseTable;
+  files: FileTable;
+  file_chunks: FileChunkTable;
 }
 
 interface MetaTable {

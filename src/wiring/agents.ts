@@ -4,6 +4,7 @@ import {
   createOwnPrograms,
   createPrograms,
   createReplaceablePool,
+  createStoredSessions,
   describeAgent,
   describeAgents,
   heldLogins,
@@ -91,6 +92,9 @@ export async function openAgents(
     modelDoor,
     sandbox,
     egress,
+    storedSessions: store.sessionFiles.isLocal
+      ? undefined
+      : createStoredSessions({ log, ids, files: store.sessionFiles }),
   };
   const programs = createPrograms(
     { clock, ids, log, sandbox, egress },

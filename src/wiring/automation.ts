@@ -223,7 +223,7 @@ function openJobService(shared: Shared): JobService {
       tellOwner: (alert) => people.ownerNotices.tell(`alert-${alert.id}`, alertText(alert)),
       pruneSessions: (signal) =>
         pruneRunSessions(
-          { clock, log, runSessions: store.runSessions, removeFile: deadFileRemover(store.media, options.home) },
+          { clock, log, runSessions: store.runSessions, removeFile: deadFileRemover(store, options.home) },
           signal,
         ),
     },

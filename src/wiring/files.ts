@@ -46,11 +46,14 @@ export function openInboundFiles({ clock, ids, log, store, config, options }: Co
 
 /** Deletes files that are listed as dead: of sessions, and of media as `media/ID`. One that is gone already is fine. */
 export function deadFileRemover(
-  media: Pick<Core["store"]["media"], "removeFile">,
+  { media, sessionFiles }: Pick<Core["store"], "media" | "sessionFiles">,
   home: string,
 ): (name: string) => Promise<void> {
-  return (name) =>
-    name.startsWith(MEDIA) ? media.removeFile(name.slice(MEDIA.length) as MediaId) : removeSession(home, name);
+  return async (name) => {
+    if (name.startsWith(MEDIA)) return media.removeFile(name.slice(MEDIA.length) as MediaId);
+    await removeSession(home, name);
+    await sessionFiles.remove(name);
+  };
 }
 
 /** Tools that can open what lies in the workspace. */

@@ -84,7 +84,7 @@ export function openPort(core: Core, parts: PortParts): Port {
           sessions: store.sessions,
           audit: store.audit,
           deadFiles: store.runSessions,
-          removeFile: deadFileRemover(store.media, options.home),
+          removeFile: deadFileRemover(store, options.home),
         }),
         files: messages.inboundFiles,
         webchat: builtinChannels.webchat,

@@ -34,6 +34,7 @@ import type { AgentTokenMint } from "../tools/agent-tokens.ts";
 import type { Room } from "../tools/confine.ts";
 import { piToolFlags } from "../tools/pi-tools.ts";
 import { createRunningCommands } from "../tools/running-commands.ts";
+import type { StoredSessions } from "../talk/stored-session.ts";
 import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
 
 const SUFFIX_BYTES = 16;
@@ -55,6 +56,8 @@ export interface StartDeps {
   readonly sandbox?: Sandbox;
   /** Without it programs of a process reach no host. */
   readonly egress?: Egress;
+  /** Without it session files are on this machine alone. */
+  readonly storedSessions?: StoredSessions | undefined;
   /** Instead of processes of pi. */
   readonly played?: PlayedAgents;
 }

@@ -8,7 +8,7 @@ import { usageOfLines } from "./entry-usage.ts";
 import { isFields } from "./protocol.ts";
 
 const NAME = /^[a-z0-9-]{8,80}\.jsonl$/;
-const PASSING = /^(?:delegate|request)-[a-z0-9-]+\.jsonl$/;
+const PASSING = /^(?:delegate|request)-[a-z0-9-]+\.jsonl$|\.jsonl\.download-/;
 /** Longer than any turn. */
 const PASSING_KEPT_MS = 24 * 60 * 60_000;
 const SESSION_VERSION = 3;
@@ -116,7 +116,12 @@ export function settledSize(path: string): number {
   }
 }
 
-/** Files of delegated turns and of single requests that a crash has left behind; a fresh one may be in use. */
+/** Where a file is written before it gets its name. */
+export function downloadPath(path: string, id: string): string {
+  return `${path}.download-${id}`;
+}
+
+/** Files of delegated turns and of single requests, and half of a download, that a crash has left behind; a fresh one may be in use. */
 export async function sweepPassing(folder: string, now: number): Promise<void> {
   const names = await readdir(folder).catch(() => []); // there is no folder before the first session
   for (const name of names.filter((one) => PASSING.test(one))) {

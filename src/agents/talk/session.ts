@@ -4,6 +4,7 @@ import type { LeaseRequest, StartedOver } from "../../contracts/agent.ts";
 import type { ThinkingLevel } from "../../contracts/session-settings.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
+import type { StoredFile } from "../../contracts/store/session-files.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
@@ -19,6 +20,7 @@ import {
   sessionPath,
   sizeOf,
 } from "./session-file.ts";
+import type { Restored, StoredSessions } from "./stored-session.ts";
 import { beginVisit, endVisit, findVisit, type Visit } from "./session-visit.ts";
 import type { PlayedAgents } from "../process/played.ts";
 import type { AgentFolders } from "../setup/agent-folder.ts";
@@ -50,6 +52,7 @@ interface SessionDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly played?: PlayedAgents;
+  readonly storedSessions?: StoredSessions | undefined;
 }
 
 export interface Opened {
@@ -58,6 +61,8 @@ export interface Opened {
   /** What an attempt had cost whose traces were cut off. */
   readonly lost: Usage;
   readonly startedOver?: StartedOver;
+  /** The file as it is in the database; null: it is not there. */
+  readonly stored?: StoredFile | null;
 }
 
 type SessionRequest = LeaseRequest & {
@@ -79,16 +84,17 @@ export async function openSession(
   const visit = { log: deps.log, kept, visiting: path };
   const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: folders.workspace };
   endStrayVisit(visit, request);
+  const { stored, isReplaced } = await restored(deps, kept, request);
   const before = sizeOf(kept);
   const wanted = modelSettings(agent, request);
   const opened = () => ({ file: sessionFile, kept, path, bytes: sizeOf(path), ...wanted });
   // What the process has in memory is the truth only while nobody else has touched the file.
-  if (before > 0 && now?.path === path && now.bytes === before) {
+  if (!isReplaced && before > 0 && now?.path === path && now.bytes === before) {
     const isSet = now.model === wanted.model && now.thinking === wanted.thinking;
     await duringVisit(visit, async () => {
       if (!isSet) await setModel(deps.clock, agent, path, wanted);
     });
-    return { session: opened(), switched: false, lost: NO_USAGE };
+    return { session: opened(), switched: false, lost: NO_USAGE, stored };
   }
   const entries = historyEntries(deps, request.history ?? [], wanted.model);
   if (entries !== "") await ensureSessionFile(kept, header, entries);
@@ -98,7 +104,13 @@ export async function openSession(
     await switchTo(deps.clock, agent, path);
     await setModel(deps.clock, agent, path, wanted);
   });
-  return { session: opened(), switched: true, ...prepared };
+  return { session: opened(), switched: true, stored, ...prepared };
+}
+
+/** Where session files are in the database, the local one has to begin with what is there. */
+async function restored({ storedSessions }: SessionDeps, path: string, request: SessionRequest): Promise<Restored> {
+  const { sessionFile: name, settledBytes } = request;
+  return storedSessions ? storedSessions.restore({ name, path, settledBytes }) : { stored: null, isReplaced: false };
 }
 
 /** A session that cannot be opened in this process goes back at once: another one may be asked next. */

@@ -2,18 +2,24 @@
 import type { AgentEvent, FailedModel } from "../../contracts/agent.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { ERRORS, type ErrorCode } from "../../contracts/errors.ts";
+import type { FileChange } from "../../contracts/store/session-files.ts";
 import type { ReplyPart } from "../../contracts/delivery.ts";
 import { providerOf, type TimeText, withTime } from "./provider-wait.ts";
 import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../../contracts/queue.ts";
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
-export interface EndWithoutSize extends Omit<TurnEnd, "settledBytes" | "spent"> {
+export interface EndWithoutSize extends Omit<TurnEnd, "settledBytes" | "fileChange" | "spent"> {
   /** Usage of the last attempt alone, without earlier attempts and without other agents. Absent: nothing. */
   readonly own?: Usage;
 }
 
 export type AttemptResult =
-  | { readonly kind: "end"; readonly end: EndWithoutSize; readonly settledBytes: number }
+  | {
+      readonly kind: "end";
+      readonly end: EndWithoutSize;
+      readonly settledBytes: number;
+      readonly fileChange?: FileChange;
+    }
   | { readonly kind: "again"; readonly because: string }
   | { readonly kind: "leave" };
 

@@ -51,6 +51,8 @@ export const LEFT_TABLES: Readonly<Record<string, string>> = {
   nodes: "the gateways of the source have ended",
   node_leases: "the gateways of the source have ended, and hold nothing any more",
   batches: "it says which batch of writes a connection to this Postgres committed last",
+  files: "each engine keeps files in its own way; they are moved behind the rows",
+  file_chunks: "each engine keeps files in its own way; they are moved behind the rows",
   notes_index: "the target makes its own full-text index",
   message_index: "the target makes its own full-text index",
 };

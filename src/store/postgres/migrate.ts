@@ -8,6 +8,7 @@ import { activity } from "../migrations/040-activity.ts";
 import { channelTraffic } from "../migrations/041-channel-traffic.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
+import { fileTables } from "./tables/files.ts";
 import { messageTables } from "./tables/messages.ts";
 import { nodeLeaseTables, nodeTables, ownerColumns } from "./tables/nodes.ts";
 import { peopleTables } from "./tables/people.ts";
@@ -24,6 +25,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   channelTraffic,
   { name: "owners", sql: ownerColumns },
   { name: "node-leases", sql: nodeLeaseTables },
+  { name: "files", sql: fileTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

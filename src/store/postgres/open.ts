@@ -1,12 +1,14 @@
-/** Opens the store on Postgres: connects, brings the tables up to date, and begins. Token, keys, session files and media stay in the state directory. */
+/** Opens the store on Postgres: connects, brings the tables up to date, and begins. Token and keys stay in the state directory. */
 import { statSync } from "node:fs";
 import { hostname } from "node:os";
-import { GatewayError } from "../../contracts/errors.ts";
+import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Store } from "../../contracts/store.ts";
+import { background } from "../../kit/background.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { createDoors, type Engine, nodeOf, type StoreDeps } from "../assemble.ts";
 import { createHeadFile } from "../audit/head-file.ts";
 import { createChainKey } from "../audit/links.ts";
+import { createStoredFiles } from "../files/stored-files.ts";
 import { storeFailed } from "../group-commit.ts";
 import type { NodeIdentity } from "../rows/nodes.ts";
 import { refuseHalfMoved } from "../move/postgres-side.ts";
@@ -87,9 +89,12 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
     });
   const renewing = { ...deps, connect: connectNow, instanceId: doors.instanceId, supersede: commits.supersede };
   const renewal = startRenewal(renewing, begunAt);
+  const files = createStoredFiles({ ...deps, sql, read: reads.read, write: commits.write }, null);
+  background(deps.log, "files that were never finished stay", () => files.removeUnfinished().catch(unlessClosed));
   const engine: Engine = {
     commits,
     read: reads.read,
+    files,
     search: (run) => reads.read(() => run(sql)),
     sizes: () => reads.read(() => postgresSizes(sql)),
     notices: () => [],
@@ -116,6 +121,11 @@ function identify({ home, version, beside }: PostgresOptions, key: Uint8Array): 
   const { dev, ino } = statSync(home);
   const stateDirectory = new Bun.CryptoHasher("sha256", key).update([hostname(), dev, ino].join("\n")).digest("hex");
   return { ...nodeOf(version), stateDirectory, alone: true };
+}
+
+/** A store that is closed at once has done nothing wrong: the next start looks again. */
+function unlessClosed(error: unknown): void {
+  if (!isGatewayError(error) || error.code !== "stopping") throw error;
 }
 
 function unreachable(cause: unknown): GatewayError {

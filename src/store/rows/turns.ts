@@ -2,6 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId, TurnId } from "../../contracts/ids.ts";
 import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store.ts";
+import type { StoredFiles } from "../files/stored-files.ts";
 import { maskTexts } from "../../kit/secret.ts";
 import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
@@ -16,10 +17,12 @@ import type { Steps } from "../steps.ts";
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
 
-export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps): TurnStore {
+const NOT_ENDED = { isEnded: false, discarded: [] };
+
+/** `files`: session files in the database; null: there are none. */
+export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps, files: StoredFiles | null): TurnStore {
   const queries = { ...createTurnQueries(sql), me, mask, addReply: createReplyRows(sql).add };
   const overflow = createOverflow(sql);
-  const book = createBooking(sql);
   return {
     begin: (turn) =>
       write(function* () {
@@ -63,16 +66,7 @@ export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps)
         yield* endTurn(queries, row, { ...end, ...row, attempt: 1, usage: nothing, model: "" });
         return true;
       }),
-    finish: (end) =>
-      write(function* () {
-        const turn = yield* queries.turn.first({ id: end.turnId });
-        if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return false;
-        const { id: turnId, session_key: key } = turn;
-        for (const inboxId of end.joined ?? []) yield* queries.claim.run({ inboxId, turnId, key });
-        yield* endTurn(queries, turn, end);
-        if (end.spent) yield* book(end.spent);
-        return true;
-      }),
+    finish: createFinish({ sql, write }, queries, files),
     resultOf: (inboxId) =>
       read(function* () {
         const turn = yield* queries.turnOf.first({ inboxId });
@@ -83,6 +77,28 @@ export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps)
       const calls = yield* toolCallsOf(queries, turnId);
       return calls.map(({ tool, input, status, ms }) => ({ tool, input, status, ms }));
     }),
+  };
+}
+
+function createFinish(
+  { sql, write }: Pick<RowDeps, "sql" | "write">,
+  queries: EndQueries,
+  files: StoredFiles | null,
+): TurnStore["finish"] {
+  const book = createBooking(sql);
+  return async (end) => {
+    const change = files && end.fileChange ? await files.stage(end.fileChange) : null;
+    const finished = await write(function* () {
+      const turn = yield* queries.turn.first({ id: end.turnId });
+      if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return NOT_ENDED;
+      const { id: turnId, session_key: key } = turn;
+      for (const inboxId of end.joined ?? []) yield* queries.claim.run({ inboxId, turnId, key });
+      const isSettled = yield* endTurn(queries, turn, end);
+      if (end.spent) yield* book(end.spent);
+      return { isEnded: true, discarded: files && change && isSettled ? yield* files.keep(change) : [] };
+    });
+    void files?.discard(finished.discarded);
+    return finished.isEnded;
   };
 }
 
@@ -155,8 +171,8 @@ interface EndQueries extends TurnQueries {
   addReply(row: NewReply): Steps<void>;
 }
 
-/** All of it, in the one transaction of this write. */
-function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<void> {
+/** All of it, in the one transaction of this write. False: no conversation has the session file any more. */
+function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<boolean> {
   const usage = toUsageColumns(end.usage);
   yield* queries.end.run({
     id: turn.id,
@@ -173,9 +189,11 @@ function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<
   const rows = replyRows({ turnId: turn.id, sessionKey: turn.session_key, reply, to, at }, queries.mask);
   for (const row of rows) yield* queries.addReply(row);
   yield* queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
-  yield* queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
-  if (end.model !== "")
-    yield* queries.settleKept.run({ file: turn.file, settledBytes: end.settledBytes, at: end.at, ...usage });
+  const { file } = turn;
+  const { settledBytes } = end;
+  const current = yield* queries.settle.run({ key: turn.session_key, file, settledBytes });
+  const kept = end.model === "" ? 0 : yield* queries.settleKept.run({ file, settledBytes, at: end.at, ...usage });
+  return current + kept > 0;
 }
 
 function* toResult(

@@ -12,7 +12,7 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
   {
     what: "A late attempt may end its turn.",
     file: "src/store/rows/turns.ts",
-    in: "createTurns",
+    in: "createFinish",
     find: "|| turn.attempt !== end.attempt",
     replace: "",
   },
@@ -41,8 +41,8 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "The end of a turn does not note how long its session is.",
     file: "src/store/rows/turns.ts",
     in: "endTurn",
-    find: "queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });",
-    replace: "",
+    find: "const current = yield* queries.settle.run({ key: turn.session_key, file, settledBytes });",
+    replace: "const current = 1;",
   },
   {
     what: "A tool that must not run twice leaves no mark.",
@@ -69,7 +69,7 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
   {
     what: "The end of a turn forgets what joined it and could not be noted before.",
     file: "src/store/rows/turns.ts",
-    in: "createTurns",
+    in: "createFinish",
     find: "for (const inboxId of end.joined ?? [])",
     replace: "for (const inboxId of [])",
   },

@@ -26,6 +26,7 @@ import { responseContract } from "./response-contract.ts";
 import { retentionPromises } from "./retention-contract.ts";
 import { sessionCarePromises } from "./session-care-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
+import { sessionFilePromises } from "./session-file-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
 import type { OpenStoreWorld } from "./store-world.ts";
 import { textPromises } from "./text-contract.ts";
@@ -52,6 +53,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     outboxContract("the outbox", open);
     sessionPromises(open);
     sessionCarePromises(open);
+    sessionFilePromises(open);
     transcriptPromises(open);
     conversationPromises(open);
     sessionChangePromises(open);

@@ -289,19 +289,18 @@ export interface TurnToolCall {
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Parts are sent under a claim of this gateway. A claim holds until its time, or until the part is left to wait. Opening a store takes over
- * the claims of earlier gateways, which are dead: one gateway at a time holds the state directory. Claims of a gateway that died beside this
- * one run out, and `abandoned` finds their parts. Whoever lost a claim cannot record anything about the part any more.
+ * A part belongs to the gateway that stored it, until that one hands it to another, or is taken over from. Its owner sends it, under a claim
+ * that holds until its time, or until the part is left to wait. Whoever lost a claim cannot record anything about the part any more.
  */
 export interface OutboxStore extends PostStore, ReactionStore {
-  /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
+  /** What is this gateway's and has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;
   /**
-   * Parts that another gateway had claimed and left, because it died or froze: their claims have run out by `at`. Oldest first. They may
-   * have arrived. Changes nothing: `markSending` decides which gateway gets each.
+   * Gives parts of this gateway that it does not send just now to another one: `pending` of that one has them, with what is known about them.
+   * Returns those that it has: not what has ended or is not this gateway's, and nothing when the other one is gone.
    */
-  abandoned(at: number, limit: number): Promise<readonly PendingPart[]>;
+  handTo(node: InstanceId, ids: readonly string[]): Promise<readonly string[]>;
   /**
    * Claims the part before a send that must not be repeated blindly; fsynced. False: the part has ended, or another gateway has claimed it.
    * A send that may be repeated needs no claim.

@@ -21,7 +21,7 @@ import { createHealth } from "./health/store-health.ts";
 import { createActivity } from "./activity/activity.ts";
 import { isDamage } from "./health/write-faults.ts";
 import { createApiKeyRows } from "./rows/api-keys.ts";
-import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
+import { createApprovalRows } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
 import { createIndexRefill } from "./rows/chats/index-refill.ts";
@@ -40,7 +40,6 @@ import { createNodeRow, createNodes, type NodeIdentity } from "./rows/nodes.ts";
 import { createNotes } from "./rows/notes/notes.ts";
 import { createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
-import { createTakeover } from "./rows/ownership.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createRetention } from "./rows/retention/retention.ts";
 import { createResponses } from "./rows/responses.ts";
@@ -49,7 +48,7 @@ import { createSessionTools } from "./rows/session-tools.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
 import { createTasks } from "./rows/notes/tasks.ts";
 import { createConversationFiles } from "./tool-calls/conversation-files.ts";
-import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
+import { createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { createUsage } from "./rows/usage.ts";
 import { noSizes } from "./sizes.ts";
@@ -57,6 +56,7 @@ import type { Searches } from "./searches/searches.ts";
 import type { Sql } from "./sql.ts";
 import type { SqliteSql } from "./sqlite-sql.ts";
 import { createStarts } from "./starts.ts";
+import { createTakeover } from "./takeover.ts";
 import { runAtOnce, type Steps } from "./steps.ts";
 
 export interface StoreDeps {
@@ -105,6 +105,8 @@ export interface Engine {
   isAway(): boolean;
   /** Whether no other gateway can have taken over from this one. */
   isHeld(): boolean;
+  /** Calls `act`, which never rejects, when the time of other gateways is over and this one may take over from them. */
+  whenOthersEnd(act: () => Promise<void>): Disposable;
   /** Takes nothing more, commits what waits, then runs `last`, unless nothing can be written any more. Null: it was not run. */
   close<T>(last: () => Steps<T>): Promise<T | null>;
 }
@@ -144,18 +146,14 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
   const instanceId = deps.ids.next("gateway") as InstanceId;
   const starts = createStarts(sql);
   const node = createNodeRow(sql, instanceId);
-  const endForgotten = createForgotten({ sql, instanceId }, chain);
-  const endOpenApprovals = createOpenApprovalsEnd({ sql, instanceId }, audit);
-  const takeOver = createTakeover(sql, instanceId);
+  const takeover = createTakeover({ clock: deps.clock, sql, instanceId, chain, audit, node });
   return {
     instanceId,
     /** Throws `store_taken`. */
     *begin(identity: NodeIdentity): Steps<Begun> {
       yield* node.begin(identity);
       const epoch = yield* starts.begin();
-      yield* endForgotten();
-      yield* endOpenApprovals(deps.clock.now());
-      yield* takeOver();
+      yield* takeover.atStart();
       return { epoch, head: yield* chain.head() };
     },
     open(engine: Engine, { epoch, head }: Begun, home: string): Store {
@@ -170,7 +168,11 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
         ...createRowDoors(rows, { audit, chain, headFile }, engine.files),
         media: createMedia(rows, mediaContents(rows, engine.files, home)),
         retention: createRetention(rows, engine.sizes, home),
-        nodes: createNodes(rows, nodeOf().name),
+        nodes: createNodes(rows, {
+          name: nodeOf().name,
+          takeOver: takeover.whileRunning,
+          whenOthersEnd: engine.whenOthersEnd,
+        }),
         health: createHealth({ engine, touch: starts.touch }),
         async [Symbol.asyncDispose]() {
           if (!open) return;
@@ -252,6 +254,7 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
     advice: "Make room on the disk.",
     isAway: () => false,
     isHeld: () => true,
+    whenOthersEnd: () => ({ [Symbol.dispose]: () => undefined }), // there are none
     async close(last) {
       open = false;
       options.closing();

@@ -40,6 +40,7 @@ import { activity } from "./migrations/040-activity.ts";
 import { channelTraffic } from "./migrations/041-channel-traffic.ts";
 import { owners } from "./migrations/042-owners.ts";
 import { nodeLeases } from "./migrations/043-node-leases.ts";
+import { outboxOwners } from "./migrations/044-outbox-owners.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -83,6 +84,7 @@ const MIGRATIONS: readonly Migration[] = [
   channelTraffic,
   owners,
   nodeLeases,
+  outboxOwners,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

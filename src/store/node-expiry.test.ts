@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { InstanceId } from "../contracts/ids.ts";
-import { judgeNode, nextLease } from "./node-expiry.ts";
+import { judgeNode, judgeTakeover, nextLease, NODE_EXPIRY_MS } from "./node-expiry.ts";
 
 const me = { stateDirectory: "mine", now: 1_000 };
 const live = { state: "live", state_directory: "other", expires_at: 1_001 } as const;
@@ -13,6 +13,16 @@ test.each([
   ["of the same state directory has ended, whatever its row says", { ...live, state_directory: "mine" }, "former"],
   ["that said that it ends is gone", { ...live, state: "gone" }, "gone"],
 ] as const)("a node %s", (_, node, is) => expect(judgeNode(node, me)).toBe(is));
+
+const watching = { now: 20_000, heldUntil: 20_001, steadySince: 20_000 - NODE_EXPIRY_MS, over: 1 };
+
+test.each([
+  ["takes over when another one was not heard of in time", watching, "take over"],
+  ["that has renewed from its start on takes over as well", { ...watching, steadySince: -Infinity }, "take over"],
+  ["leaves all alone that were heard of", { ...watching, over: 0 }, "nobody"],
+  ["that is late itself takes over from nobody", { ...watching, heldUntil: 20_000 }, "late"],
+  ["that could not renew a moment ago lets others be heard of first", { ...watching, steadySince: 14_001 }, "settling"],
+] as const)("a gateway %s", (_, seen, is) => expect(judgeTakeover(seen)).toBe(is));
 
 const MINE = "gateway_1" as InstanceId;
 const OTHERS = "gateway_2" as InstanceId;

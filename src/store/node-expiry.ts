@@ -1,4 +1,4 @@
-/** How long a gateway counts as live without renewing, what one that starts makes of the others, and who holds what. Decisions without state. */
+/** How long a gateway counts as live without renewing, what one makes of the others at its start and later, and who holds what. Decisions without state. */
 import type { InstanceId } from "../contracts/ids.ts";
 import type { NodeState } from "../contracts/store/nodes.ts";
 
@@ -27,6 +27,33 @@ export function judgeNode(node: KnownNode, { stateDirectory, now }: Opening): "g
   if (node.state === "gone") return "gone";
   if (node.state_directory === stateDirectory) return "former";
   return node.expires_at === null || node.expires_at <= now ? "expired" : "live";
+}
+
+interface Watch {
+  /** All by the clock that measures. */
+  readonly now: number;
+  /** Until then nobody can have taken over from this gateway. */
+  readonly heldUntil: number;
+  /** Since then every renewal of its row has worked, and in time. */
+  readonly steadySince: number;
+  /** How many others have not renewed in time, or ended and left something. */
+  readonly over: number;
+}
+
+/**
+ * Whether a gateway that runs takes over from others. `late`: it may be one of those whose time is over itself. `settling`: it could not renew
+ * either, a moment ago. The database was away for all of them, or the whole machine stood still, and those that live get as long as any other
+ * to be heard of again.
+ */
+export function judgeTakeover({
+  now,
+  heldUntil,
+  steadySince,
+  over,
+}: Watch): "take over" | "nobody" | "late" | "settling" {
+  if (over === 0) return "nobody";
+  if (now >= heldUntil) return "late";
+  return now - steadySince >= NODE_EXPIRY_MS ? "take over" : "settling";
 }
 
 interface OwnedLease {

@@ -100,7 +100,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.sessions.setQueueMode(sessionKey("a"), "steer");
   await store.outbox.pending(10);
   await store.outbox.part("t1:0");
-  await store.outbox.abandoned(1, 10);
+  await store.outbox.handTo(store.instanceId, ["t1:0"]);
+  await store.nodes.takeOver();
   await store.turns.leave("t9" as TurnId, 1);
   await store.turns.countCrashes(3);
   const counts = { attempts: 1, lost: 0, delivered: 0, doubt: false };

@@ -200,6 +200,8 @@ export interface OutboxTable {
   doubt: Generated<0 | 1>;
   first_tried_at: number | null;
   next_try_at: number | null;
+  /** The gateway that sends it. */
+  node: InstanceId | null;
   /** The gateway that claimed it last, also after it gave the claim back; null: none did. */
   claimed_by: InstanceId | null;
   /** Null: given back. */

@@ -266,17 +266,17 @@ const CLAIM_BUGS: readonly SeededBug[] = [
   {
     what: "A start leaves the claims of the gateway before it.",
     file: "src/store/rows/ownership.ts",
-    in: "createTakeover",
-    find: '.where("claimed_by", "is not", null)',
-    replace: '.where("claimed_by", "is", null)',
+    in: "workMoves",
+    find: "case when claimed_by is not null",
+    replace: "case when claimed_by is null",
     tests: rows,
   },
   {
     what: "A start leaves the responses that a gateway had begun which is gone.",
     file: "src/store/rows/ownership.ts",
-    in: "createTakeover",
-    find: "yield* responses.run({ me });",
-    replace: "void responses;",
+    in: "createWorkMove",
+    find: "(yield* responses.all(taking)).map(({ id }) => id)",
+    replace: "[]",
     tests: ["src/store/postgres/ownership.test.ts"],
   },
   {

@@ -4,8 +4,9 @@
  */
 import type { InstanceId } from "../ids.ts";
 
+/** `platform`: to receive for it. `session`: to answer its messages. `automation`: to begin jobs and heartbeats. */
 export interface LeasedThing {
-  readonly kind: "platform";
+  readonly kind: "platform" | "session" | "automation";
   /** Among things of its kind. */
   readonly key: string;
 }

@@ -1,5 +1,5 @@
 /** The gateways that use the database. Each is a node: a row that says that it lives, for as long as it renews it. */
-import type { InstanceId } from "../ids.ts";
+import type { InboxId, InstanceId, SessionKey } from "../ids.ts";
 
 /** `draining`: it takes no new work, and ends what it has. `gone`: it has ended, or another gateway has taken over from it. */
 export type NodeState = "live" | "draining" | "gone";
@@ -25,11 +25,41 @@ export interface NodeList {
   readonly self: InstanceId;
 }
 
+/** What came to this gateway from others whose time was over, or that ended and left something: from now on it is its own. */
+export interface TakenOver {
+  readonly from: readonly Pick<GatewayNode, "id" | "name">[];
+  /** Those that no turn has ended, oldest first. Those that are only counted, because their session was full, are left out. */
+  readonly messages: readonly TakenMessage[];
+  /** Ids of runs of jobs that had begun. */
+  readonly runs: readonly string[];
+  /** Ids of responses that nobody answers any more. */
+  readonly responses: readonly string[];
+  /** Reply parts that have not ended. */
+  readonly parts: number;
+  /** Node leases of sessions with something to do. */
+  readonly sessions: number;
+  /** Ended in the same transaction, because nobody waits for them any more. */
+  readonly toolCalls: number;
+  readonly approvals: number;
+}
+
+export interface TakenMessage {
+  readonly id: InboxId;
+  readonly sessionKey: SessionKey;
+}
+
 export interface NodeStore {
   /** This gateway. */
   readonly self: Pick<GatewayNode, "id" | "name">;
   /** Newest first, with those that ended in the last days. A node whose time is over counts as live until another one takes over. */
   list(limit: number): Promise<readonly GatewayNode[]>;
+  /**
+   * Takes over from all other gateways whose time is over by the clock of the database, and from those that ended and left something. One
+   * transaction: they can write nothing from then on, and of several that try at once one succeeds. Null: there is no such gateway.
+   */
+  takeOver(): Promise<TakenOver | null>;
+  /** From now on this gateway takes over from others when their time is over, unless it is late itself. `heard` is called for each takeover. */
+  watch(heard: (taken: TakenOver) => void): Disposable;
   /** This gateway takes no new work from now on; others see it. */
   drain(): Promise<void>;
   /**

@@ -101,6 +101,7 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
     advice: "The gateway tries again, with growing pauses.",
     isAway: () => writer.fault() !== null,
     isHeld: renewal.isHeld,
+    whenOthersEnd: renewal.whenOthersEnd,
     async close(last) {
       const renewed = renewal.close(); // first: the last write says that this gateway is gone, and that is no takeover
       const end = commits.write(last).catch(() => null); // the next start finds that this one did not end in order

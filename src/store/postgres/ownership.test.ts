@@ -137,7 +137,7 @@ describe.skipIf((await testPostgres()) === null)("open work of a gateway on Post
 
   test("is known for every table that has an owner", async () => {
     const owned = await sql`select table_name as name from information_schema.columns
-      where table_schema = current_schema() and column_name in ('node', 'claimed_by') order by 1`;
+      where table_schema = current_schema() and column_name = 'node' order by 1`;
     expect(owned.map(({ name }: { readonly name: string }) => name)).toEqual(Object.keys(PATHS).toSorted());
   });
 });

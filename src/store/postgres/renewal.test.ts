@@ -11,14 +11,18 @@ import { ConnectionLost } from "./faults.ts";
 import { startRenewal } from "./renewal.ts";
 
 function fixture() {
-  const clock = createFakeClock();
+  const fake = createFakeClock();
+  /** The process stood still for so long: timers come late, and the time has passed. */
+  const frozen = { ms: 0 };
+  const clock = { ...fake, elapsed: () => fake.elapsed() + frozen.ms };
   const log = recordingLog();
   const codes: string[] = [];
-  const server = { answers: "renewed" as "renewed" | "gone" | "nothing" | "error", asked: 0, connections: 0 };
+  const server = { answers: "renewed" as "renewed" | "gone" | "nothing" | "error", asked: 0, connections: 0, over: 0 };
   const late = deferred<{ readonly rows: readonly unknown[]; readonly count: number }>();
   const connection: Connection = {
     pid: 1,
-    async ask() {
+    async ask({ text }) {
+      if (text.startsWith("select")) return { rows: [{ count: server.over }], count: 1 };
       server.asked++;
       if (server.answers === "nothing") return late.promise;
       if (server.answers === "error") throw new ConnectionLost("cut");
@@ -40,7 +44,7 @@ function fixture() {
     const end = clock.elapsed() + ms;
     await advanceUntil({ clock, stepMs: RENEW_MS / 4 }, `${ms} ms`, () => clock.elapsed() >= end);
   };
-  return { clock, log, server, renewal, codes, pass, late };
+  return { clock, frozen, log, server, renewal, codes, pass, late };
 }
 
 test("a gateway whose row is renewed is held for as long as it likes, over one connection", async () => {
@@ -87,4 +91,58 @@ test("a gateway that closes while it is told that it is gone was not taken over"
   late.resolve({ rows: [], count: 0 });
   await closed;
   expect(codes).toEqual([]);
+});
+
+test("whoever watches is told when the time of others is over, once at a time, and no more after the watch", async () => {
+  const { server, renewal, pass } = fixture();
+  const told: number[] = [];
+  const done = deferred<void>();
+  const watch = renewal.whenOthersEnd(async () => {
+    told.push(server.asked);
+    await done.promise;
+  });
+  await pass(2 * RENEW_MS);
+  expect(told).toEqual([]);
+  server.over = 1;
+  await pass(3 * RENEW_MS);
+  expect(told).toHaveLength(1); // it is still at it
+  done.resolve();
+  await pass(2 * RENEW_MS);
+  expect(told.length).toBeGreaterThan(1);
+  watch[Symbol.dispose]();
+  const before = told.length;
+  await pass(2 * RENEW_MS);
+  expect(told).toHaveLength(before);
+  await renewal.close();
+});
+
+test.each([
+  [
+    "the server gave no answer",
+    async ({ server, pass }: ReturnType<typeof fixture>) => {
+      server.answers = "error";
+      await pass(NODE_EXPIRY_MS);
+      server.answers = "renewed";
+    },
+  ],
+  [
+    "the process stood still",
+    async ({ frozen }: ReturnType<typeof fixture>) => {
+      frozen.ms = 2 * NODE_EXPIRY_MS;
+    },
+  ],
+])("after %s, others get as long as any gateway to be heard of before they are taken over from", async (_, trouble) => {
+  const fx = fixture();
+  const { clock, server, renewal, pass } = fx;
+  let toldAt: number | null = null;
+  using _watch = renewal.whenOthersEnd(async () => void (toldAt ??= clock.elapsed()));
+  await pass(RENEW_MS);
+  await trouble(fx);
+  server.over = 1;
+  const from = clock.elapsed();
+  await pass(NODE_EXPIRY_MS);
+  expect(toldAt).toBeNull();
+  await pass(3 * RENEW_MS);
+  expect((toldAt ?? 0) - from).toBeGreaterThanOrEqual(NODE_EXPIRY_MS);
+  await renewal.close();
 });

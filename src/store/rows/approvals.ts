@@ -59,30 +59,31 @@ export function createApprovalRows({ sql, read, write, instanceId: me }: RowDeps
   };
 }
 
-/** Ends approvals of gateways that are gone, because no call waits for them any more. Runs inside the transaction of the start. */
+/** Ends approvals of gateways that are gone, because no call waits for them any more. How many there were. Runs inside of a takeover. */
 export function createOpenApprovalsEnd(
-  { sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">,
+  sql: Sql,
   audit: AuditLog,
-): (at: number) => Steps<void> {
-  const open = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+): (at: number, except: InstanceId | null) => Steps<number> {
+  const open = sql.prepare((db, p: Params<{ except: InstanceId | null }>) =>
     db
       .selectFrom("approvals")
       .select(["id", "session_key", "tool"])
       .where("decision", "is", null)
-      .where(isLeft(p("me"))),
+      .where(isLeft(p("except"))),
   );
-  const expire = sql.prepare((db, p: Params<{ at: number; me: InstanceId }>) =>
+  const expire = sql.prepare((db, p: Params<{ at: number; except: InstanceId | null }>) =>
     db
       .updateTable("approvals")
       .set({ decision: raw.lit("expired"), decided_at: p("at") })
       .where("decision", "is", null)
-      .where(isLeft(p("me"))),
+      .where(isLeft(p("except"))),
   );
-  return function* (at) {
-    const left = yield* open.all({ me });
-    yield* expire.run({ at, me });
+  return function* (at, except) {
+    const left = yield* open.all({ except });
+    yield* expire.run({ at, except });
     for (const question of left)
       yield* audit.append(endedEntry(question.id, question, { decision: "expired", by: null, at }));
+    return left.length;
   };
 }
 

@@ -1,11 +1,12 @@
-/** The gateways that use the database: each is a row from its start on. One that starts takes over from those that have ended without saying so. */
+/** The gateways that use the database: each is a row from its start on. Others take over from those that have ended without saying so, or left something. */
 import { type Selectable, sql as raw } from "kysely";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
-import type { GatewayNode, NodeState, NodeStore } from "../../contracts/store/nodes.ts";
+import type { GatewayNode, NodeState, NodeStore, TakenOver } from "../../contracts/store/nodes.ts";
 import { judgeNode, NODE_EXPIRY_MS } from "../node-expiry.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
+import { ownsWork } from "./ownership.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { newValues } from "./terms.ts";
 
@@ -35,9 +36,9 @@ export interface NodeIdentity {
 
 const KEPT_MS = 7 * 86_400_000;
 
-/** The row of this gateway. Runs inside the transactions of its start and its end. */
+/** The row of this gateway, and what it says about others. Runs inside the transactions of its start, of a takeover and of its end. */
 export function createNodeRow(sql: Sql, me: InstanceId) {
-  const { now, others, add, takeOver, end, forget } = statements(sql);
+  const { now, others, over, add, takeOver, end, forget } = statements(sql);
   return {
     /** Throws `store_taken` while another gateway lives and this one wants to be alone. */
     *begin({ name, version, stateDirectory, alone }: NodeIdentity): Steps<void> {
@@ -51,21 +52,50 @@ export function createNodeRow(sql: Sql, me: InstanceId) {
       const expiresAt = sql.dialect.severalGateways ? at + NODE_EXPIRY_MS : null;
       yield* add.run({ id: me, state_directory: stateDirectory, name, version, at, expires_at: expiresAt });
     },
+    /** Those whose time is over are gone from now on, and this gateway took over: who they are. */
+    *endOthers(): Steps<TakenOver["from"]> {
+      const ended = yield* over.all({ me });
+      for (const { id } of ended) yield* takeOver.run({ id, me });
+      return ended;
+    },
     *end(): Steps<void> {
       yield* end.run({ me });
     },
   };
 }
 
-export function createNodes({ sql, instanceId: me, read, write, isHeld }: RowDeps, name: string): NodeStore {
+interface NodeOptions {
+  readonly name: string;
+  takeOver(): Steps<TakenOver | null>;
+  /** Calls `act` when the time of others is over and this gateway may take over from them. `act` never rejects. */
+  whenOthersEnd(act: () => Promise<void>): Disposable;
+}
+
+export function createNodes(deps: RowDeps, { name, takeOver, whenOthersEnd }: NodeOptions): NodeStore {
+  const { sql, instanceId: me, read, write, isHeld, log } = deps;
   const list = sql.prepare((db, p: Params<{ limit: number }>) =>
     db.selectFrom("nodes").selectAll().orderBy("started_at", "desc").orderBy("id", "desc").limit(p("limit")),
   );
   const drain = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
     db.updateTable("nodes").set({ state: "draining" }).where("id", "=", p("me")).where("state", "=", "live"),
   );
+  const takeOverNow = async (): Promise<TakenOver | null> => {
+    const taken = await write(takeOver);
+    if (taken) log.info("took over from another gateway", summaryOf(taken));
+    return taken;
+  };
   return {
     self: { id: me, name },
+    takeOver: takeOverNow,
+    watch: (heard) =>
+      whenOthersEnd(async () => {
+        try {
+          const taken = await takeOverNow();
+          if (taken) heard(taken);
+        } catch (error) {
+          log.warn("another gateway could not be taken over from; tried again with the next renewal", { error });
+        }
+      }),
     list: (limit) =>
       read(function* () {
         return (yield* list.all({ limit })).map(toNode);
@@ -82,11 +112,22 @@ function statements(sql: Sql) {
   type New = { id: InstanceId; state_directory: string; name: string; version: string; at: number };
   return {
     now: sql.prepare((db) => db.selectNoFrom(sql.dialect.now.as("at"))),
+    // one that has ended keeps a time while it has left something
     others: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
       db
         .selectFrom("nodes")
         .selectAll()
-        .where("state", "<>", raw.lit("gone"))
+        .where("taken_over_by", "is", null)
+        .where((eb) => eb.or([eb("state", "<>", raw.lit("gone")), eb("expires_at", "is not", null)]))
+        .where("id", "<>", p("me"))
+        .orderBy("started_at"),
+    ),
+    over: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+      db
+        .selectFrom("nodes")
+        .select(["id", "name"])
+        .where("taken_over_by", "is", null)
+        .where("expires_at", "<=", sql.dialect.now)
         .where("id", "<>", p("me"))
         .orderBy("started_at"),
     ),
@@ -105,7 +146,10 @@ function statements(sql: Sql) {
           conflict
             .column("id")
             .doUpdateSet(
-              newValues("state_directory", "name", "version", "expires_at", "state", "started_at", "renewed_at"),
+              newValues(
+                ...["state_directory", "name", "version", "expires_at", "state", "started_at", "renewed_at"],
+                "taken_over_by",
+              ),
             ),
         ),
     ),
@@ -116,12 +160,25 @@ function statements(sql: Sql) {
         .where("id", "=", p("id")),
     ),
     end: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
-      db.updateTable("nodes").set({ state: "gone" }).where("id", "=", p("me")),
+      db
+        .updateTable("nodes")
+        .set({
+          state: "gone",
+          expires_at: sql.dialect.severalGateways
+            ? raw<number | null>`case when ${ownsWork(p("me"))} then ${sql.dialect.now} end`
+            : null,
+        })
+        .where("id", "=", p("me")),
     ),
     forget: sql.prepare((db, p: Params<{ before: number }>) =>
       db.deleteFrom("nodes").where("state", "=", "gone").where("started_at", "<", p("before")),
     ),
   };
+}
+
+function summaryOf({ from, messages, runs, responses, ...counts }: TakenOver) {
+  const names = from.map(({ name }) => name);
+  return { from: names, messages: messages.length, runs: runs.length, responses: responses.length, ...counts };
 }
 
 function toNode(row: Row): GatewayNode {

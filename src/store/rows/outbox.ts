@@ -11,6 +11,7 @@ import { decodeCursor, NEWEST, pageOf, pageSize } from "./paging.ts";
 import { marksOf, reactionsTo } from "./channels/marks.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
 import { createReactions } from "./channels/reactions.ts";
+import { createPartHandOver } from "./part-hand-over.ts";
 import { createPartNotices } from "./part-notices.ts";
 import { createPosts } from "./posts.ts";
 import type { RowDeps } from "./row-deps.ts";
@@ -32,7 +33,7 @@ export function createOutbox({
   mask,
   instanceId: me,
 }: Pick<RowDeps, "sql" | "read" | "write" | "mask" | "instanceId">): OutboxStore {
-  const { pending, part, abandoned, claimedBy, ends, troubled } = reading(sql);
+  const { pending, part, claimedBy, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const platformIds = createPlatformIds(sql);
   function* partNow(id: string): Steps<OutboxRow | null> {
@@ -46,13 +47,9 @@ export function createOutbox({
   return {
     pending: (limit, after = 0) =>
       read(function* () {
-        return (yield* pending.all({ limit, after })).map(toPending);
+        return (yield* pending.all({ me, limit, after })).map(toPending);
       }),
     part: (id) => read(() => partNow(id)),
-    abandoned: (at, limit) =>
-      read(function* () {
-        return (yield* abandoned.all({ me, at, limit })).map(toPending);
-      }),
     markSending: (id, { at, claimedUntil, ...now }) =>
       write(function* () {
         return (yield* sending.run({ id, me, ...toCounts(now), at, claimedUntil })) > 0;
@@ -92,8 +89,9 @@ export function createOutbox({
           (last) => [last.ended_at ?? 0, last.seq],
         );
       }),
-    ...createPosts({ sql, write, mask }, partNow),
-    ...createPartNotices({ sql, write, mask }),
+    ...createPartHandOver({ sql, write, instanceId: me }),
+    ...createPosts({ sql, write, mask, instanceId: me }, partNow),
+    ...createPartNotices({ sql, write, mask, instanceId: me }),
     ...createReactions({ sql, read, write }, partNow),
     endsSince: (state, since, limit) =>
       read(function* () {
@@ -105,12 +103,13 @@ export function createOutbox({
 function reading(sql: Sql) {
   type After = { state: TroubledState; endedAt: number; seq: number; limit: number };
   return {
-    pending: sql.prepare((db, p: Params<{ limit: number; after: number }>) =>
+    pending: sql.prepare((db, p: Params<{ me: InstanceId; limit: number; after: number }>) =>
       db
         .selectFrom("outbox")
         .select(PENDING)
         .where("ended_at", "is", null)
         .where("seq", ">", p("after"))
+        .where("node", "=", p("me"))
         .orderBy("seq")
         .limit(p("limit")),
     ),
@@ -122,16 +121,6 @@ function reading(sql: Sql) {
         .select("turns.state as turn_state")
         .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
         .where("outbox.id", "=", p("id")),
-    ),
-    abandoned: sql.prepare((db, p: Params<{ me: InstanceId; at: number; limit: number }>) =>
-      db
-        .selectFrom("outbox")
-        .select(PENDING)
-        .where("ended_at", "is", null)
-        .where("claimed_until", "<=", p("at"))
-        .where("claimed_by", "<>", p("me"))
-        .orderBy("seq")
-        .limit(p("limit")),
     ),
     claimedBy: sql.prepare((db, p: Params<{ id: string }>) =>
       db.selectFrom("outbox").select("claimed_by").where("id", "=", p("id")),

@@ -11,9 +11,10 @@ export function createPartNotices({
   sql,
   write,
   mask,
-}: Pick<RowDeps, "sql" | "write" | "mask">): Pick<OutboxStore, "noteInChat"> {
+  instanceId,
+}: Pick<RowDeps, "sql" | "write" | "mask" | "instanceId">): Pick<OutboxStore, "noteInChat"> {
   const { about, waiting, last } = statements(sql);
-  const replies = createReplyRows(sql);
+  const replies = createReplyRows({ sql, instanceId });
   return {
     noteInChat: (id, text, at) =>
       write(function* () {

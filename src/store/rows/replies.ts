@@ -3,9 +3,10 @@ import type { ChatAddress } from "../../contracts/chat.ts";
 import type { ReplyPart } from "../../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import { NEW_REPLY, type NewReply } from "../schema.ts";
-import type { Params, Sql } from "../sql.ts";
+import type { Params } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";
+import type { RowDeps } from "./row-deps.ts";
 import { greater } from "./terms.ts";
 
 interface ReplyRows {
@@ -15,9 +16,9 @@ interface ReplyRows {
   count(key: SessionKey, messages: number, at: number): Steps<void>;
 }
 
-export function createReplyRows(sql: Sql): ReplyRows {
+export function createReplyRows({ sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">): ReplyRows {
   const add = sql.prepare((db, p: Params<NewReply>) =>
-    db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending" }),
+    db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending", node: me }),
   );
   const byId = sql.prepare((db, p: Params<{ id: string }>) =>
     db.selectFrom("outbox").select("id").where("id", "=", p("id")),

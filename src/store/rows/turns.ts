@@ -21,7 +21,7 @@ const NOT_ENDED = { isEnded: false, discarded: [] };
 
 /** `files`: session files in the database; null: there are none. */
 export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps, files: StoredFiles | null): TurnStore {
-  const queries = { ...createTurnQueries(sql), me, mask, addReply: createReplyRows(sql).add };
+  const queries = { ...createTurnQueries(sql), me, mask, addReply: createReplyRows({ sql, instanceId: me }).add };
   const overflow = createOverflow(sql);
   return {
     begin: (turn) =>

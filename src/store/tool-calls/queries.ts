@@ -45,12 +45,12 @@ function reading(sql: Sql) {
     byId: sql.prepare((db, p: Params<{ id: string }>) =>
       db.selectFrom("tool_calls").select(["status", "idempotent", "turn_id"]).where("id", "=", p("id")),
     ),
-    left: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
+    left: sql.prepare((db, p: Params<{ except: InstanceId | null }>) =>
       db
         .selectFrom("tool_calls")
         .select(["id", "status"])
         .where(raw<boolean>`status in ('running', 'pending')`)
-        .where(isLeft(p("me")))
+        .where(isLeft(p("except")))
         .orderBy("at")
         .orderBy("seq"),
     ),

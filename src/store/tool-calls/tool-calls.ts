@@ -96,20 +96,24 @@ function createHeldCheck(isHeld: () => boolean): () => void {
   };
 }
 
-/** Ends what gateways left that are gone: a call that ran may have done its work, one that waited has not. */
+/** Ends what gateways left that are gone: a call that ran may have done its work, one that waited has not. How many there were. */
 export function createForgotten(
   { sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">,
   chain: Chain,
-): () => Steps<void> {
+): { readonly adopt: () => Steps<void>; readonly end: (except: InstanceId | null) => Steps<number> } {
   const queries = createToolCallQueries(sql);
   const { end, adopt } = recording(queries, chain, me);
   const never = "The gateway stopped before the owner had answered. The tool was not run.";
-  return function* () {
-    yield* adopt();
-    for (const { id, status } of yield* queries.left.all({ me })) {
-      const made = { status: "blocked", output: never, ms: 0 } as const;
-      yield* end(id, status === "pending" ? made : { status: "unknown", output: null });
-    }
+  return {
+    adopt,
+    *end(except) {
+      const left = yield* queries.left.all({ except });
+      for (const { id, status } of left) {
+        const made = { status: "blocked", output: never, ms: 0 } as const;
+        yield* end(id, status === "pending" ? made : { status: "unknown", output: null });
+      }
+      return left.length;
+    },
   };
 }
 

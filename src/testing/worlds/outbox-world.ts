@@ -75,6 +75,8 @@ interface Life {
   readonly clock: FakeClock;
   readonly outbox: Outbox;
   readonly store: OutboxStore;
+  /** Of this gateway: what it stores is its own. */
+  readonly whole: Store;
   frozen: boolean;
 }
 
@@ -130,7 +132,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       platformIds: async (id) => world.platformIds(id),
       store: freezable(life, () => tampered(store.outbox)),
     });
-    lives.push(Object.assign(life, { outbox, store: store.outbox }));
+    lives.push(Object.assign(life, { outbox, store: store.outbox, whole: store }));
   };
   const now = (): Life => lives.at(-1) as Life;
 
@@ -155,7 +157,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     mayReceive: () => true,
     platformIds: (id) => [id],
     async reply(chat, texts, to = {}) {
-      await storeReply(real.store, { number: ++turns, chat, texts, at: now().clock.now(), ...to });
+      await storeReply(now().whole, { number: ++turns, chat, texts, at: now().clock.now(), ...to });
       now().outbox.wake();
     },
     tamper(change) {

@@ -12,9 +12,9 @@ import type { RowDeps } from "../row-deps.ts";
 
 const MAX_TITLE_CHARS = 80;
 
-export function createSessionChats({ sql, read, write, ids, mask }: RowDeps): SessionChatStore {
+export function createSessionChats({ sql, read, write, ids, mask, instanceId }: RowDeps): SessionChatStore {
   const queries = createQueries(sql);
-  const replies = createReplyRows(sql);
+  const replies = createReplyRows({ sql, instanceId });
   const addSession = createNewSessions(sql, ids);
   function* chatOf(key: SessionKey): Steps<LastHeardChat | null> {
     const row = (yield* queries.open.first({ key })) ?? (yield* queries.answered.first({ key }));

@@ -1,7 +1,7 @@
 /** What every store promises about the gateways that use it: each is a node from its start to its end, and others can see which live. */
 import { expect, test } from "bun:test";
 import type { Store } from "../../../contracts/store.ts";
-import type { StoreWorld } from "./store-world.ts";
+import { row, type StoreWorld } from "./store-world.ts";
 
 const MANY = 100;
 
@@ -37,5 +37,29 @@ export function nodePromises(open: () => Promise<StoreWorld>): void {
     expect(Math.abs((me?.startedAt ?? 0) - Date.now())).toBeLessThan(60_000);
     if (world.isShared) expect(me?.expiresAt).toBeGreaterThan(me?.renewedAt ?? Infinity);
     else expect(me?.expiresAt).toBeNull();
+  });
+
+  test("a gateway that ended and left something is taken over from once, and one that left nothing is not", async () => {
+    await using world = await open();
+    const { store } = world;
+    expect(await store.nodes.takeOver()).toBeNull();
+    if (!world.isShared) return; // one gateway holds the file: whoever ended left it to the next start
+    const [busy, idle] = [await world.openSecond(), await world.openSecond()];
+    await busy.inbox.accept(row("left", "a"));
+    await idle[Symbol.asyncDispose]();
+    expect(await store.nodes.takeOver()).toBeNull();
+    await busy[Symbol.asyncDispose]();
+    expect(await store.nodes.takeOver()).toMatchObject({ from: [{ id: busy.instanceId }], messages: [{ id: "left" }] });
+    expect(await store.nodes.takeOver()).toBeNull();
+    expect((await store.inbox.unfinished()).map(({ id }) => String(id))).toEqual(["left"]);
+    expect(await nodeOf(store, busy)).toMatchObject({ state: "gone", takenOverBy: store.instanceId });
+    expect(await nodeOf(store, idle)).toMatchObject({ state: "gone", takenOverBy: null });
+  });
+
+  test("who watches for gateways that are gone hears of none while there are none", async () => {
+    await using world = await open();
+    const heard: unknown[] = [];
+    using _watch = world.store.nodes.watch((taken) => heard.push(taken));
+    expect(heard).toEqual([]);
   });
 }

@@ -170,26 +170,31 @@ function gatewayPromises(open: () => Promise<StoreWorld>): void {
     expect(await waiting(await world.reopen())).toEqual(order.map((_, n) => `in${n}`));
   });
 
-  test("a reader that goes on after the last part it saw misses none, while several gateways end turns", async () => {
+  test("a gateway that goes on after the last of its parts that it saw misses none, while others end turns as well", async () => {
     await using world = await open();
     const stores = [world.store, await world.openSecond(), await world.openSecond()];
-    let ended = false;
-    const writing = Promise.all(
-      stores.map(async (store, who) => {
+    const seenBy = async (store: Store, who: number): Promise<readonly string[]> => {
+      let ended = false;
+      const write = async (): Promise<void> => {
         for (let n = 0; n < TURNS; n++) await answered(store, `${who}.${n}`, PARTS);
-      }),
-    ).then(() => (ended = true));
-    const seen: string[] = [];
-    let after = 0;
-    await waitFor("the last part", async () => {
-      const isLast = ended; // before it reads: what is written from now on is read the next time
-      const parts = await world.store.outbox.pending(7, after);
-      seen.push(...parts.map(({ id }) => id));
-      after = parts.at(-1)?.seq ?? after;
-      return isLast && parts.length === 0;
-    });
-    await writing;
-    const turns = stores.flatMap((_, who) => Array.from({ length: TURNS }, (__, n) => `t-${who}.${n}`));
-    expect(seen.toSorted()).toEqual(turns.flatMap((id) => PARTS.map((part) => `${id}:${part}`)).toSorted());
+        ended = true;
+      };
+      const writing = write();
+      const seen: string[] = [];
+      let after = 0;
+      await waitFor("the last part", async () => {
+        const isLast = ended; // before it reads: what is written from now on is read the next time
+        const parts = await store.outbox.pending(7, after);
+        seen.push(...parts.map(({ id }) => id));
+        after = parts.at(-1)?.seq ?? after;
+        return isLast && parts.length === 0;
+      });
+      await writing;
+      return seen;
+    };
+    const turnsOf = (who: number) => Array.from({ length: TURNS }, (_, n) => `t-${who}.${n}`);
+    expect(await Promise.all(stores.map(seenBy))).toEqual(
+      stores.map((_, who) => turnsOf(who).flatMap((id) => PARTS.map((part) => `${id}:${part}`))),
+    );
   });
 }

@@ -11,6 +11,7 @@ export { createJobService, type JobService } from "./job-service.ts";
 export { type Heartbeat, startHeartbeat } from "./heartbeat/heartbeat.ts";
 export { heartbeatsOf, refusalId, refusalText } from "./heartbeat/settings.ts";
 export { createIncomingWebhooks } from "./webhooks/incoming-webhooks.ts";
+export { createWebhookAdmin } from "./webhooks/webhook-admin.ts";
 export { webhookRole } from "./webhooks/rules.ts";
 export type { WebhookNames } from "./webhooks/begin.ts";
 export { createTargetChannel } from "./webhooks/target-channel.ts";

@@ -36,6 +36,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "pi-gw cron runs JOB",
     "pi-gw cron list --failing --json",
   ],
+  heartbeat: ["pi-gw heartbeat show", "pi-gw heartbeat write papers < HEARTBEAT.md"],
+  webhooks: [
+    "pi-gw webhooks list",
+    `pi-gw webhooks test build --body '{"build":{"id":42}}'`,
+    "pi-gw webhooks add-key build > key.txt",
+  ],
   channels: ["pi-gw channels", "pi-gw channels --json"],
   pairing: ["pi-gw pairing list", "pi-gw pairing approve 4K7PQX --role member", "pi-gw pairing undo PAIRING"],
   keys: ["pi-gw keys add ci --scope chat read --expires 90d", "pi-gw keys list", "pi-gw keys revoke KEY"],

@@ -7,6 +7,7 @@ import type { ExportFlags } from "./bridge-export.ts";
 import { addExamples } from "./examples.ts";
 import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
+import { addHeartbeat, addWebhooks } from "./automations/add-automations.ts";
 import { addBackup } from "./add-backup.ts";
 import { addChannels, addPairing } from "./add-channels.ts";
 import { addConfig } from "./add-config.ts";
@@ -72,6 +73,8 @@ const GROUPS: readonly Group[] = [
     add: (program, commander, world, finish) => addAgents(program, commander, world, { common, finish }),
   },
   { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
+  { names: ["heartbeat"], add: (program, _, world, finish) => addHeartbeat(program, world, { common, finish }) },
+  { names: ["webhooks"], add: (program, _, world, finish) => addWebhooks(program, world, { common, finish }) },
   { names: ["sign-ins"], add: (program, _, world, finish) => addSignIns(program, world, { common, finish }) },
   { names: ["channels"], add: (program, _, world, finish) => addChannels(program, world, { common, finish }) },
   { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, { common, finish }) },

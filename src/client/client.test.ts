@@ -147,6 +147,12 @@ const EXAMPLES: readonly Example[] = [
   ["DELETE /api/sign-ins/:id", (c) => c.request("DELETE /api/sign-ins/:id", { path: id })],
   ["GET /api/doctor", (c) => c.request("GET /api/doctor")],
   ["GET /api/config/settings", (c) => c.request("GET /api/config/settings")],
+  ["GET /api/config/file", (c) => c.request("GET /api/config/file")],
+  [
+    "POST /api/config/propose",
+    (c) => c.request("POST /api/config/propose", { body: { version: "v", edits: [{ path: ["logging", "level"] }] } }),
+  ],
+  ["POST /api/config/save", (c) => c.request("POST /api/config/save", { body: { version: "v", text: "{}" } })],
   ["POST /api/config/revert", (c) => c.request("POST /api/config/revert")],
   ["GET /api/logs", (c) => c.request("GET /api/logs", { query: { limit: 5, level: "warn", q: "x" } })],
   ["GET /api/audit/verification", (c) => c.request("GET /api/audit/verification")],
@@ -183,6 +189,26 @@ const EXAMPLES: readonly Example[] = [
   [
     "GET /api/cron/calendar",
     (c) => c.request("GET /api/cron/calendar", { query: { from: "2026-11-01", days: 30, timezone: "UTC" } }),
+  ],
+  ["GET /api/heartbeats", (c) => c.request("GET /api/heartbeats")],
+  [
+    "POST /api/heartbeats/:agent/checklist",
+    (c) =>
+      c.request("POST /api/heartbeats/:agent/checklist", { path: { agent: "a" }, body: { text: "x", before: null } }),
+  ],
+  ["GET /api/webhooks", (c) => c.request("GET /api/webhooks")],
+  [
+    "POST /api/webhooks/:name/test",
+    (c) => c.request("POST /api/webhooks/:name/test", { path: { name: "a" }, body: { body: "{}" } }),
+  ],
+  ["POST /api/webhooks/:name/keys", (c) => c.request("POST /api/webhooks/:name/keys", { path: { name: "a" } })],
+  [
+    "DELETE /api/webhooks/:name/keys/:key",
+    (c) => c.request("DELETE /api/webhooks/:name/keys/:key", { path: { name: "a", key: "k" } }),
+  ],
+  [
+    "POST /api/webhook-targets/:name/test",
+    (c) => c.request("POST /api/webhook-targets/:name/test", { path: { name: "a" } }),
   ],
   ["GET /api/cron/status", (c) => c.request("GET /api/cron/status")],
   ["GET /api/pairing", (c) => c.request("GET /api/pairing")],

@@ -20,6 +20,7 @@ export { type LoadConfigOptions, type LoadedConfig, loadConfig, LAST_GOOD_NAME }
 export { type ConfigReport, configReport, configReportText } from "./file/report.ts";
 export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";
 export { editConfig, replaceConfig } from "./file/edit-file.ts";
+export { openConfigEditor } from "./file/config-editor.ts";
 export { findConfigFile, resolveHome } from "./file/paths.ts";
 export { type ConfigProblem, formatProblem } from "./check/problem.ts";
 export { type KeySource, type ModelEndpoint, modelEndpoint } from "./model-endpoint.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkConfigText } from "./check/check.ts";
+import { checkConfigText, defaultConfig } from "./check/check.ts";
 import { settingRows } from "./setting-rows.ts";
 
 test("each setting says whether the file, the start or a default sets it, and shows no secret", () => {
@@ -15,6 +15,8 @@ test("each setting says whether the file, the start or a default sets it, and sh
   expect(rows.get("gateway.port")).toEqual({
     path: "gateway.port",
     value: 4_000,
+    form: { kind: "number", isWhole: true, minimum: 0, maximum: 65_535 },
+    about: "TCP port for everything. 0 picks a free one.",
     source: "start",
     byDefault: 18_789,
     needsRestart: true,
@@ -24,4 +26,18 @@ test("each setting says whether the file, the start or a default sets it, and sh
   expect(rows.get("agent.pool.min")).toMatchObject({ source: "file", byDefault: 1 }); // also when it says what the default says
   expect(rows.get("logging.level")).toMatchObject({ source: "default" });
   expect(JSON.stringify([...rows.values()])).not.toContain("a-token-of");
+});
+
+test("each setting says what it takes, also when it is not set", () => {
+  const config = checkConfigText('{ "agents": [{ "id": "papers" }] }', () => undefined).config ?? defaultConfig();
+  const rows = new Map(settingRows(config, null).map((row) => [row.path, row]));
+  const kind = (path: string) => rows.get(path)?.form;
+  expect(kind("logging.level")).toMatchObject({ kind: "choice", choices: expect.arrayContaining(["debug", "info"]) });
+  expect(kind("cron.enabled")).toEqual({ kind: "flag" });
+  expect(kind("heartbeat.every")).toEqual({ kind: "duration", text: "30m" });
+  expect(kind("gateway.auth.token")).toEqual({ kind: "secret" });
+  expect(kind("agents")).toEqual({ kind: "json", isHidden: false });
+  expect(kind("models.keys")).toEqual({ kind: "json", isHidden: true });
+  expect(rows.get("agent.model")).toMatchObject({ value: null, form: { kind: "text" }, source: "default" });
+  expect([...rows.values()].filter(({ about }) => about === "").map(({ path }) => path)).toEqual([]);
 });

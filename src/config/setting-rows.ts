@@ -1,10 +1,11 @@
-/** Every setting in force as a row: its value without secrets, and whether the file, the start or a default says so. Pure. */
+/** Every setting as a row: its value without secrets, what it takes, and whether the file, the start or a default says so. Pure. */
 import type { SettingRow } from "../contracts/system-api.ts";
 import { defaultConfig } from "./check/check.ts";
 import { writtenSettings } from "./check/tree.ts";
 import { diffConfig, NEEDS_RESTART } from "./diff.ts";
 import { publicConfig } from "./public.ts";
 import type { Config } from "./schema.ts";
+import { describeSetting, schemaPaths } from "./setting-form.ts";
 
 /** `text`: of the file that is in force; null: there is none. */
 export function settingRows(config: Config, text: string | null): readonly SettingRow[] {
@@ -12,7 +13,7 @@ export function settingRows(config: Config, text: string | null): readonly Setti
   const changed = diffConfig(standard, config).changed;
   const byDefault = new Map(flat(publicConfig(standard), ""));
   const written = [...writtenSettings(text ?? "{}")];
-  return flat(publicConfig(config), "").map(([path, value]) => {
+  return withUnset(flat(publicConfig(config), "")).map(([path, value]) => {
     const line = written.find(([one]) => overlap(one, path))?.[1];
     const isChanged = changed.some((one) => overlap(one, path));
     const source = line !== undefined ? "file" : isChanged ? "start" : "default";
@@ -20,6 +21,7 @@ export function settingRows(config: Config, text: string | null): readonly Setti
     return {
       path,
       value,
+      ...(describeSetting(path, value) ?? UNKNOWN),
       source,
       needsRestart: NEEDS_RESTART.has(path),
       ...(line === undefined ? {} : { line }),
@@ -31,6 +33,18 @@ export function settingRows(config: Config, text: string | null): readonly Setti
 /** One of them is the other, or a group around it: what is one row here may be several there. */
 function overlap(one: string, other: string): boolean {
   return one === other || other.startsWith(`${one}.`) || one.startsWith(`${other}.`);
+}
+
+/** Of something that the schema does not describe, such as a part of a value of several kinds. */
+const UNKNOWN = { form: { kind: "json", isHidden: true }, about: "" } as const;
+
+type Valued = readonly (readonly [string, unknown])[];
+
+/** Settings that have no default and are not set have no value to show: they are rows as well, or nobody would find them. */
+function withUnset(shown: Valued): Valued {
+  const isShown = (path: string) => shown.some(([one]) => overlap(one, path));
+  const unset = schemaPaths().filter((path) => !isShown(path));
+  return [...shown, ...unset.map((path) => [path, null] as const)];
 }
 
 function flat(value: unknown, path: string): readonly (readonly [string, unknown])[] {

@@ -4,10 +4,13 @@
  */
 import type { AgentDetails, AgentList } from "./agents-api.ts";
 import type { AgentModel } from "./agent.ts";
+import type { HeartbeatCard } from "./automation/heartbeat.ts";
 import type { Schedule } from "./automation/job.ts";
+import type { WebhookKey, WebhookList } from "./automation/webhook.ts";
 import type { CalendarRange, JobCalendar, SchedulePreview } from "./automation/jobs.ts";
 import type { ApiKey } from "./api-keys.ts";
 import type { LimitState } from "./budget.ts";
+import type { ConfigChange, ConfigFile, ConfigProposal, SavedConfig } from "./config-api.ts";
 import type { ChannelCard } from "./channels/channel-cards.ts";
 import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
 import type { PairedPerson } from "./channels/pairing.ts";
@@ -61,6 +64,12 @@ export interface HttpApi {
   "GET /api/config/settings": { result: SettingsReport };
   /** The last good settings take the place of a file that is not in force; a copy of it stays. */
   "POST /api/config/revert": { result: { reverted: true } };
+  /** The file without its secrets, for an editor. */
+  "GET /api/config/file": { result: ConfigFile };
+  /** What a change would do. Writes nothing. */
+  "POST /api/config/propose": { body: ConfigChange; result: ConfigProposal };
+  /** Writes a change that has no problems, and puts it into force; a copy of the file as it was stays. */
+  "POST /api/config/save": { body: ConfigChange; result: SavedConfig };
   /** The newest lines that fit, newest last. */
   "GET /api/logs": { query?: { limit?: number; level?: LogLevelName; q?: string }; result: LogPage };
   "POST /api/restart": { result: { restarting: true } };
@@ -212,6 +221,25 @@ export interface HttpApi {
   /** Planned runs by day, from `from` (2026-11-01) on, at most 42 days. */
   "GET /api/cron/calendar": { query: CalendarRange; result: JobCalendar };
   "GET /api/cron/status": { result: WireMethods["cron.status"]["result"] };
+
+  "GET /api/heartbeats": { result: { items: readonly HeartbeatCard[] } };
+  /** `before`: the checklist as it was seen. */
+  "POST /api/heartbeats/:agent/checklist": {
+    path: { agent: string };
+    body: { text: string; before: string | null };
+    result: { written: true };
+  };
+  "GET /api/webhooks": { result: WebhookList };
+  /** Begins what a sender would begin with this body. `text`: what the agent gets. */
+  "POST /api/webhooks/:name/test": {
+    path: { name: string };
+    body: { body: string };
+    result: { id: string; text: string };
+  };
+  "POST /api/webhook-targets/:name/test": { path: { name: string }; result: { ok: boolean; say: string } };
+  /** The secret is told once. Old keys stay good until they are removed. */
+  "POST /api/webhooks/:name/keys": { path: { name: string }; result: { key: WebhookKey; secret: string } };
+  "DELETE /api/webhooks/:name/keys/:key": { path: { name: string; key: string }; result: { removed: true } };
 
   "GET /api/pairing": { result: { items: readonly PairedPerson[] } };
   "POST /api/pairing": { body: { code: string; role: Role }; result: { person: PairedPerson; role: Role } };

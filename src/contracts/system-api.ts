@@ -1,4 +1,5 @@
 /** The gateway as its operator looks after it: checks, settings and where they come from, log lines, signed-in browsers. Types only. */
+import type { ConfigEditor, SettingForm } from "./config-api.ts";
 import type { ConfigStatus } from "./wire.ts";
 
 /** `note`: works, but worth knowing. `broken`: needs attention. */
@@ -11,8 +12,11 @@ export interface HealthCheck {
 export interface SettingRow {
   /** `gateway.port`. */
   readonly path: string;
-  /** Secrets are "set" or "not set". */
+  /** Secrets are "set" or "not set"; null: it is not set, and has no default. */
   readonly value: unknown;
+  readonly form: SettingForm;
+  /** What it does, in a sentence. */
+  readonly about: string;
   /** `start`: a flag or the environment of the start. */
   readonly source: "default" | "file" | "start";
   /** Of the file. */
@@ -59,6 +63,7 @@ export interface SystemLook {
   /** Puts the last good settings in the place of a broken file, of which a copy stays. Sentences about why not; empty: it is done. */
   revert(): Promise<readonly string[]>;
   logs(query: LogQuery): Promise<LogPage>;
+  readonly config: ConfigEditor;
 }
 
 /** A browser that is signed in. */

@@ -23,6 +23,7 @@ import { questionRoutes } from "./routes/questions.ts";
 import { pluginRoutes } from "./routes/plugins.ts";
 import { mcpServerRoutes } from "./routes/mcp-servers.ts";
 import { cronRoutes } from "./routes/cron.ts";
+import { automationRoutes } from "./routes/automations.ts";
 import { webhookRoutes } from "./routes/incoming-webhooks.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
 import { explainRouteRoutes } from "./routes/explain-route.ts";
@@ -63,6 +64,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...pluginRoutes(deps),
     ...mcpServerRoutes(deps),
     ...cronRoutes(deps),
+    ...automationRoutes(deps),
     ...webhookRoutes(deps, signIn.auth),
     ...pairingRoutes(deps),
     ...explainRouteRoutes(deps),

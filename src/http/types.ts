@@ -4,7 +4,8 @@ import type { AccessPolicies, Explanation } from "../routing/index.ts";
 import type { ApiKey, ApiKeys } from "../contracts/api-keys.ts";
 import type { AgentsLook } from "../contracts/agents-api.ts";
 import type { Budget } from "../contracts/budget.ts";
-import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
+import type { Heartbeats } from "../contracts/automation/heartbeat.ts";
+import type { IncomingWebhooks, WebhookAdmin } from "../contracts/automation/webhook.ts";
 import type { JobsApi, LookAhead } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
 import type { RoleDirectory } from "../contracts/channels/roles.ts";
@@ -124,6 +125,8 @@ interface AutomationDeps {
   readonly jobs: JobsApi;
   readonly lookAhead: LookAhead;
   readonly webhooks: IncomingWebhooks;
+  readonly webhookAdmin: WebhookAdmin;
+  readonly heartbeats: Heartbeats;
 }
 
 /** The gateway itself: how it is, and what its operator does with it. */

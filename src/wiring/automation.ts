@@ -1,10 +1,10 @@
 /** Automation: jobs, heartbeat, webhooks, and text that other parts put into sessions. Nothing begins before `start`. */
-import { agentProfiles, agentWorkspace, profileKey, readChecklist } from "../agents/index.ts";
+import { readChecklist } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi, LookAhead, TellMain } from "../contracts/automation/jobs.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
-import { type AgentId, DEFAULT_AGENT, OPERATOR, type SessionKey } from "../contracts/ids.ts";
+import { OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import { reportBackgroundEnd } from "../flow/index.ts";
 import { hostZone } from "../kit/clock.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
@@ -44,6 +44,7 @@ import {
   type Times,
 } from "../automation/index.ts";
 import type { Agents } from "./agents.ts";
+import { checklistFolder } from "./automation-views.ts";
 import type { Core } from "./core.ts";
 import { deadFileRemover } from "./files.ts";
 import type { Messages } from "./messages.ts";
@@ -257,7 +258,10 @@ function beginHeartbeat({ core, people, messages, rights }: Shared): Heartbeat {
       events,
       store,
       agents: {
-        checklist: (agentId) => checklistOf(core, agentId),
+        async checklist(agentId) {
+          const folder = checklistFolder(core, agentId);
+          return folder === null ? null : readChecklist(folder);
+        },
         rightsOf(agentId, chat) {
           const role = rights.roleOf({ createdBy: OPERATOR, role: "owner", agentId }, chat);
           return role && { principal: OPERATOR, role };
@@ -272,12 +276,4 @@ function beginHeartbeat({ core, people, messages, rights }: Shared): Heartbeat {
     },
     () => heartbeatsOf(config()),
   );
-}
-
-/** HEARTBEAT.md of an agent that has a folder of its own. */
-async function checklistOf({ config, options }: Core, agentId: AgentId): Promise<string | null> {
-  const named = config().agents.find(({ id }) => id === agentId);
-  const profile = agentProfiles(config()).get(profileKey(agentId, "owner"));
-  if (!profile || (agentId !== DEFAULT_AGENT && named?.workspace === undefined)) return null;
-  return readChecklist(agentWorkspace(profile.config, options));
 }

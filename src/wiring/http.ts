@@ -12,6 +12,7 @@ import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, createRoleDirectory, explainRoute } from "../routing/index.ts";
 import { gaugesOf } from "../status.ts";
 import { createAuditVerifier, openSecretFiles } from "../store/index.ts";
+import { automationForPort } from "./automation-views.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
@@ -63,6 +64,13 @@ export function openPort(core: Core, parts: PortParts): Port {
   const doors = openOpenAiDoors(core, parts);
   const auditVerifier = createAuditVerifier({ clock }, options.home);
   const waiting = createWaitingMessages({ events, queue, outbox });
+  const system = createSystemLook(core, {
+    status,
+    plugins,
+    verifier: auditVerifier,
+    tools: () => tools.list().tools,
+    reload: operations.reloadConfig,
+  });
   const server = openHttp(
     {
       clock,
@@ -106,7 +114,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         explainRoute: (facts) => explainRoute(config(), facts, people.policies, people.grants.current()),
       },
       tools: { ...tools, mcp },
-      automation,
+      automation: automationForPort(core, automation, system.config),
       operations: {
         status,
         nodes: async () => ({ items: await store.nodes.list(SHOWN_NODES), self: store.instanceId }),
@@ -116,13 +124,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         mcpServers,
         views: {
           agents: agents.look,
-          system: createSystemLook(core, {
-            status,
-            plugins,
-            verifier: auditVerifier,
-            tools: () => tools.list().tools,
-            reload: operations.reloadConfig,
-          }),
+          system,
           auditVerifier,
         },
         publicConfig: () => publicConfig(config()),

@@ -1,6 +1,7 @@
 /** The gateway for its operator: checks from inside, settings with where they come from, going back to the last good ones, and the log. */
 import { join } from "node:path";
-import { hasLastGood, revertConfig, settingRows, textInForce } from "../config/index.ts";
+import { hasLastGood, openConfigEditor, revertConfig, settingRows, textInForce } from "../config/index.ts";
+import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AuditVerifier } from "../contracts/store/tool-calls.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import type { SystemLook } from "../contracts/system-api.ts";
@@ -18,7 +19,7 @@ interface SystemParts {
   readonly plugins: Pick<PluginHost, "list">;
   readonly verifier: Pick<AuditVerifier, "last">;
   tools(): readonly ListedTool[];
-  reload(): Promise<unknown>;
+  reload(): Promise<ReloadReport>;
 }
 
 export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
@@ -52,5 +53,11 @@ export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
       return problems;
     },
     logs: (query) => readLogs(join(home, LOG_FOLDER), query),
+    config: openConfigEditor({
+      path: () => parts.status().config.file ?? options.configSource.expectedPath,
+      config,
+      variables: options.environment.variables,
+      reload: parts.reload,
+    }),
   };
 }

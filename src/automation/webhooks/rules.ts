@@ -10,7 +10,7 @@ export type WebhookSettings = Config["hooks"];
 export type Mapping = WebhookSettings["mappings"][string];
 
 /** One of the secrets that senders sign with. */
-interface SigningKey {
+export interface SigningKey {
   /** How a sender names it; null: it has no name. */
   readonly id: string | null;
   /** Where it stands in the configuration, for the log. */

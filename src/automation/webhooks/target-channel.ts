@@ -32,22 +32,39 @@ export function createTargetChannel(deps: TargetChannelDeps, targets: () => Read
       const { chat } = part.to;
       const target = Object.hasOwn(targets(), chat) ? targets()[chat] : undefined;
       if (!target) throw new SendError("permanent", `there is no place called ${chat} in hooks.targets`);
-      const body = new TextEncoder().encode(JSON.stringify(payloadOf(part)));
-      const headers = {
-        "content-type": "application/json",
-        "content-length": String(body.byteLength),
-        [KEY_HEADER]: part.id,
-        ...signed(target, body, deps.clock.now()),
-      };
-      const limits = target.privateNetwork ? { ...LIMITS, trustedOrigin: target.url } : LIMITS;
-      const request = { url: target.url, method: "POST", headers, body } as const;
-      const failure = failureOf(await guardedFetch(deps, request, limits, signal));
+      const failure = failureOf(await postToTarget(deps, target, payloadOf(part), signal));
       if (failure) throw failure;
       return {};
     },
     ready: () => true,
     health: () => ({ ok: true, detail: "posts to hooks.targets" }),
   };
+}
+
+interface Payload {
+  /** The same for every try. */
+  readonly id: string;
+  readonly source: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+export function postToTarget(
+  deps: TargetChannelDeps,
+  target: Target,
+  payload: Payload,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const body = new TextEncoder().encode(JSON.stringify(payload));
+  const headers = {
+    "content-type": "application/json",
+    "content-length": String(body.byteLength),
+    [KEY_HEADER]: payload.id,
+    ...signed(target, body, deps.clock.now()),
+  };
+  const limits = target.privateNetwork ? { ...LIMITS, trustedOrigin: target.url } : LIMITS;
+  const request = { url: target.url, method: "POST", headers, body } as const;
+  return guardedFetch(deps, request, limits, signal);
 }
 
 /** The same bytes for every try. Files are named, not sent. */

@@ -35,11 +35,19 @@ export async function editConfig(
   const old = problemsOf(before);
   if (old.length > 0)
     return { kind: "refused", problems: ["The file has problems of its own; repair them first.", ...old] };
-  const formattingOptions = { insertSpaces: true, tabSize: 2 }; // line ends are those of the text
-  const text = applyEdits(before, modify(before, [...keys], value, { formattingOptions }));
+  const text = editText(before, [{ keys, value }]);
   const problems = problemsOf(text);
   if (problems.length > 0) return { kind: "refused", problems };
   return write(target, text, read.kind === "text" ? before : null);
+}
+
+/** Comments and layout stay. Pure. */
+export function editText(text: string, edits: readonly SettingEdit[]): string {
+  const formattingOptions = { insertSpaces: true, tabSize: 2 }; // line ends are those of the text
+  return edits.reduce(
+    (before, { keys, value }) => applyEdits(before, modify(before, [...keys], value, { formattingOptions })),
+    text,
+  );
 }
 
 /** Puts a whole text in place of a file that still holds `before`; null: there is none yet. The caller has checked the text. */

@@ -1,14 +1,20 @@
 /** Looking after the gateway: checks from inside, settings with where they come from, going back to the last good ones, and the log. */
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
+import type { ConfigChange } from "../../contracts/config-api.ts";
 import type { LogLevelName } from "../../contracts/system-api.ts";
 import { ADMIN, READ } from "../access/key-reach.ts";
-import { checkedObject } from "../checked.ts";
+import { bodyOf, checked, checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, queryValues } from "../paging.ts";
 import { jsonOf, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_TEXT_CHARS = 200;
+/** The text of the largest file, written as JSON. */
+const CONFIG_BODY: Route["body"] = { kind: "json", maxBytes: 3 * 1024 * 1024 };
+const MAX_CONFIG_CHARS = 1024 * 1024;
+const MAX_EDITS = 100;
+const MAX_DEPTH = 32;
 const USUAL_LINES = 100;
 
 export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): readonly Route[] {
@@ -40,6 +46,7 @@ export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): read
         throw new GatewayError("conflict", "not reverted", { say: problems.join(" ") });
       },
     },
+    ...configFileRoutes(operations),
     {
       ...OPERATOR_GET,
       path: "/api/logs",
@@ -48,6 +55,53 @@ export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): read
         const { limit = USUAL_LINES, level = "info", q = "" } = await Logs.parse(queryValues(query));
         return jsonOf<"GET /api/logs">(await operations.views.system.logs({ level, text: q, limit }));
       },
+    },
+  ];
+}
+
+/** The configuration file for an editor: read without secrets, a change looked at before it is written. */
+function configFileRoutes(operations: HttpDeps["operations"]): readonly Route[] {
+  const closed = { additionalProperties: false };
+  const version = Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS });
+  const edit = Type.Object(
+    {
+      path: Type.Array(Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS }), { minItems: 1, maxItems: MAX_DEPTH }),
+      value: Type.Optional(Type.Unknown()),
+    },
+    closed,
+  );
+  const change = checked(
+    Type.Unsafe<ConfigChange>(
+      Type.Union([
+        Type.Object({ version, text: Type.String({ maxLength: MAX_CONFIG_CHARS }) }, closed),
+        Type.Object({ version, edits: Type.Array(edit, { minItems: 1, maxItems: MAX_EDITS }) }, closed),
+      ]),
+    ),
+  );
+  const Proposed = bodyOf<"POST /api/config/propose">()(change);
+  const Saved = bodyOf<"POST /api/config/save">()(change);
+  return [
+    {
+      ...OPERATOR_GET,
+      path: "/api/config/file",
+      scope: ADMIN,
+      handle: async () => jsonOf<"GET /api/config/file">(await operations.views.system.config.file()),
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/config/propose",
+      scope: ADMIN,
+      body: CONFIG_BODY,
+      handle: async ({ json }) =>
+        jsonOf<"POST /api/config/propose">(await operations.views.system.config.propose(await Proposed.parse(json))),
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/config/save",
+      scope: ADMIN,
+      body: CONFIG_BODY,
+      handle: async ({ json }) =>
+        jsonOf<"POST /api/config/save">(await operations.views.system.config.save(await Saved.parse(json))),
     },
   ];
 }

@@ -1,9 +1,18 @@
 /** Automation without jobs, for parts that only have to be given one. */
+import type { WebhookAdmin } from "../../contracts/automation/webhook.ts";
 import type { JobsApi, LookAhead } from "../../contracts/automation/jobs.ts";
 
 export const noLookAhead: LookAhead = {
   preview: () => ({ kind: "refused", code: "bad_schedule", say: "That is no schedule." }),
   calendar: async () => ({ days: [], frequent: [], isPartial: false }),
+};
+
+export const noWebhooks: WebhookAdmin = {
+  list: () => ({ enabled: false, incoming: [], targets: [] }),
+  test: async () => null,
+  testTarget: async () => null,
+  addKey: async () => ({ kind: "unknown" }),
+  removeKey: async () => ({ kind: "unknown" }),
 };
 
 export function noJobs(): JobsApi {

@@ -20,8 +20,8 @@ import { freeBudget } from "../free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import { chooseSession, createAccessPolicies } from "../../routing/index.ts";
 import { testKeys } from "./test-keys.ts";
-import { noJobs, noLookAhead } from "../automation/no-jobs.ts";
-import { inboundOf, testConsole } from "./test-surfaces.ts";
+import { noJobs, noLookAhead, noWebhooks } from "../automation/no-jobs.ts";
+import { inboundOf, noConfigFile, testConsole } from "./test-surfaces.ts";
 import { noCompletions, noResponses } from "./no-completions.ts";
 import { STATUS } from "./test-status.ts";
 
@@ -128,6 +128,8 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       jobs: noJobs(),
       lookAhead: noLookAhead,
       webhooks: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
+      webhookAdmin: noWebhooks,
+      heartbeats: { list: async () => [], write: async () => ({ kind: "written" }) },
     },
     operations: {
       status: () => STATUS,
@@ -141,6 +143,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
           settings: async () => ({ ...STATUS.config, rows: [], canRevert: false }),
           revert: async () => [],
           logs: async () => ({ lines: [], searched: 0 }),
+          config: noConfigFile,
         },
         agents: { list: () => ({ items: [], processes: [] }), show: () => null },
         auditVerifier: {

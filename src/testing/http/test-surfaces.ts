@@ -1,4 +1,5 @@
 /** What a person sees and says over HTTP in tests: the files of a small console, and messages as the web console and the API make them. */
+import type { ConfigEditor } from "../../contracts/config-api.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { HttpDeps, InboundInput } from "../../http/index.ts";
 
@@ -19,6 +20,15 @@ export function inboundOf(channel: string, input: InboundInput): InboundMessage 
     ...(input.steer ? { steer: true } : {}),
   };
 }
+
+const PROPOSAL = { text: "{}", problems: [], warnings: [], changes: [], weakensAuth: false };
+
+/** A configuration file that takes every change and keeps none. */
+export const noConfigFile: ConfigEditor = {
+  file: async () => ({ path: "/home/pi-gateway.jsonc", text: "{}", version: "none" }),
+  propose: async () => PROPOSAL,
+  save: async () => ({ ...PROPOSAL, written: true, backup: null, notInForce: [] }),
+};
 
 export function testConsole(): HttpDeps["console"] {
   const script = new TextEncoder().encode("console.log(1)");

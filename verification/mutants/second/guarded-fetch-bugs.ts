@@ -98,7 +98,7 @@ export const SECOND_GUARDED_FETCH_BUGS: readonly SeededBug[] = [
   {
     what: "Words are posted to a private network although the configuration does not allow it for their place.",
     file: "src/automation/webhooks/target-channel.ts",
-    in: "send",
+    in: "postToTarget",
     find: "const limits = target.privateNetwork ? { ...LIMITS, trustedOrigin: target.url } : LIMITS;",
     replace: "const limits = { ...LIMITS, trustedOrigin: target.url };",
     tests: webhooks,

@@ -82,7 +82,7 @@ export const THIRD_GUARDED_FETCH_BUGS: readonly SeededBug[] = [
   {
     what: "A post to a place goes on after the outbox has given it up.",
     file: "src/automation/webhooks/target-channel.ts",
-    in: "createTargetChannel",
+    in: "postToTarget",
     find: "guardedFetch(deps, request, limits, signal)",
     replace: "guardedFetch(deps, request, limits, new AbortController().signal)",
     tests: webhooks,

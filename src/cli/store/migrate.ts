@@ -35,15 +35,18 @@ export async function storeMigrate(world: CliWorld, flags: MigrateFlags): Promis
   const moved = await move(world, flags, { home, url, to: target.to });
   const config = flags.writeConfig ? await writeConfig(world, file, target) : null;
   if (config?.kind === "refused") return EXIT_CONFIG;
-  const { rows, tables, isResumed, audit } = moved;
+  const { rows, tables, files, isResumed, audit } = moved;
   if (flags.json) {
     world.stdout(
-      `${JSON.stringify({ ok: true, to: target.to, rows, isResumed, audit, tables, config: config?.path ?? null })}\n`,
+      `${JSON.stringify({ ok: true, to: target.to, rows, isResumed, audit, tables, files, config: config?.path ?? null })}\n`,
     );
     return EXIT_OK;
   }
   const filled = tables.filter((table) => table.rows > 0).length;
   world.stdout(`Moved ${rows} rows of ${filled} tables. Both sides have the same rows in every table.\n`);
+  world.stdout(`Moved ${files.files} session files and media (${files.bytes} bytes), each with the same digest.\n`);
+  if (files.missing.length > 0)
+    world.stdout(`${visible(`Missing on both sides, and not moved: ${files.missing.join(", ")}`)}\n`);
   world.stdout(
     audit.kind === "intact"
       ? `The audit log is intact: ${audit.links} links.\n`
@@ -93,7 +96,7 @@ async function move(
   const stopping = new AbortController();
   using _listening = onInterrupt(world, () => stopping.abort(new Error(STOPPED)));
   using progress = createMoveProgress(world, flags.json === true);
-  const deps = { clock: world.clock, log: silentLog };
+  const deps = { clock: world.clock, log: silentLog, ids: world.ids };
   return await moveStore(deps, { ...options, progress: progress.show }, stopping.signal);
 }
 

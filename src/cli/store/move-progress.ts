@@ -4,7 +4,10 @@ import { progressBar } from "../backup/progress.ts";
 import type { CliWorld } from "../world.ts";
 
 const EVERY_MS = 100;
-const PHASES = { copy: "Copying", compare: "Comparing" } as const satisfies Record<MoveProgress["phase"], string>;
+const PHASES = { copy: "Copying", files: "Moving files", compare: "Comparing" } as const satisfies Record<
+  MoveProgress["phase"],
+  string
+>;
 
 interface ShownProgress extends Disposable {
   show(now: MoveProgress): void;
@@ -23,12 +26,16 @@ function onTerminal({ clock, stderr }: Shown): ShownProgress {
     show({ phase, table, doneRows, allRows }) {
       if (clock.elapsed() - shownAt < EVERY_MS) return;
       shownAt = clock.elapsed();
-      stderr(`\r\u001b[K${progressBar(PHASES[phase], doneRows, allRows)} of ${allRows} rows: ${table}`);
+      stderr(`\r\u001b[K${progressBar(PHASES[phase], doneRows, allRows)} of ${allRows} ${unitOf(phase)}: ${table}`);
     },
     [Symbol.dispose]() {
       if (shownAt > Number.NEGATIVE_INFINITY) stderr("\r\u001b[K"); // leaves an empty line for what follows
     },
   };
+}
+
+function unitOf(phase: MoveProgress["phase"]): string {
+  return phase === "files" ? "files" : "rows";
 }
 
 /** A line when a table is left behind, and at the end of a phase. Tables without rows are not worth one. */
@@ -38,7 +45,7 @@ function inLines({ stderr }: Shown): ShownProgress {
   const tell = (): void => {
     if (last === null || last.doneRows === toldRows) return;
     toldRows = last.doneRows;
-    stderr(`${PHASES[last.phase]}: ${last.table}, ${last.doneRows} of ${last.allRows} rows\n`);
+    stderr(`${PHASES[last.phase]}: ${last.table}, ${last.doneRows} of ${last.allRows} ${unitOf(last.phase)}\n`);
   };
   return {
     show(now) {

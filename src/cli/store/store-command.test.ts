@@ -118,7 +118,9 @@ describe.skipIf((await testPostgres()) === null)("a store", () => {
     const address = join(cli.home, "address");
     await writeFile(address, `${database.url}\n`);
     await cli.run("store", "migrate", "--to-file", address);
-    expect(cli.out()).toContain("Both sides have the same rows in every table.\nThe audit log is intact: 0 links.\n");
+    expect(cli.out()).toContain(
+      "Both sides have the same rows in every table.\nMoved 0 session files and media (0 bytes), each with the same digest.\nThe audit log is intact: 0 links.\n",
+    );
     expect(cli.out()).toContain("variable DATABASE_URL of the gateway: pi-gw config set store.url '${DATABASE_URL}'");
     expect(await readFile(file, "utf8")).toBe(before);
     await writeFile(file, '{\n  // mine\n  "store": { "url": "${DATABASE_URL}" },\n}\n');

@@ -122,6 +122,10 @@ interface MediaFile {
   readonly path: string;
 }
 
+export function mediaPath(home: string, mediaId: MediaId): string {
+  return fileOf(home, mediaId).path;
+}
+
 /** Spread over 256 folders by digest: ids made in the same hour begin alike. */
 function fileOf(home: string, mediaId: MediaId): MediaFile {
   const spread = new Bun.CryptoHasher("sha256").update(mediaId).digest("hex").slice(0, 2);

@@ -1,9 +1,9 @@
 /** A store moves to Postgres and back with every row, whatever stops it on the way. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { copyFile, readdir, readFile, rename } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TurnId } from "../../contracts/ids.ts";
+import type { MediaId, TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
@@ -54,6 +54,36 @@ async function talk(store: Store, name: string): Promise<TurnId> {
   await store.toolCalls.settle(`c-${name}`, { status: "success", output: `ran for ${name}`, ms: 3 });
   await store.turns.finish(end(`t-${name}`));
   return `t-${name}` as TurnId;
+}
+
+const PICTURE = "med_large" as MediaId;
+const LARGE = Buffer.from("picture ".repeat(100_000));
+/** As long as the end of a turn says. */
+const SAID = `${"said ".repeat(19)}last\n`;
+
+/** Two of four session files are on the disk: one that goes on behind its last turn, and one in the folder of a process that was killed. */
+async function homeWithFiles(): Promise<TempHome> {
+  const home = await filledHome();
+  {
+    await using store = await openStore(DEPS, { home: home.path });
+    const file = { mediaId: PICTURE, owner: OPERATOR, name: "p.png", mimeType: "image/png", data: LARGE, at: 1 };
+    await store.media.put(file);
+  }
+  using db = new Database(databaseIn(home));
+  db.run("delete from media where id <> ?", [PICTURE]);
+  db.run("delete from conversations");
+  const visit = join(home.path, "run", "sessions", "1-2-process");
+  await mkdir(join(home.path, "sessions"), { recursive: true });
+  await mkdir(visit, { recursive: true });
+  await writeFile(join(home.path, "sessions", await sessionFileOf(home, "s0")), `${SAID}unfinished`);
+  await writeFile(join(visit, await sessionFileOf(home, "s1")), SAID);
+  return home;
+}
+
+async function sessionFileOf(home: TempHome, name: string): Promise<string> {
+  using db = new Database(databaseIn(home));
+  const found = db.query<{ file: string }, [string]>("select file from sessions where key = ?").get(sessionKey(name));
+  return found?.file ?? "";
 }
 
 /** Values of the kind that the column takes; where it takes only some, the first of them. */
@@ -143,6 +173,50 @@ describe.skipIf((await testPostgres()) === null)("a move", () => {
     expect(back.audit).toEqual(there.audit);
     expect((await readdir(other.path)).filter((name) => name.startsWith("gateway."))).toEqual(["gateway.db"]);
     expect(await verifyAudit(other.path)).toMatchObject({ kind: "intact", links: 2 * SESSIONS + 1 });
+  }, 30_000);
+
+  test("takes session files and media along, there and back, goes on after it was stopped between two, and names those that are missing", async () => {
+    await using home = await homeWithFiles();
+    await using database = await createTestDatabase(STORE_TABLES);
+    let stops = 3;
+    const stopBetween = ({ phase, doneRows }: MoveProgress): void => {
+      if (phase === "files" && doneRows === 2 && stops-- > 0) throw new Error("killed");
+    };
+    for (let run = 0; run < 3; run++)
+      await expect(move(home, database.url, "postgres", { progress: stopBetween })).rejects.toThrow("killed");
+    const there = await move(home, database.url, "postgres");
+    expect(there.files).toEqual({
+      files: 3,
+      bytes: 100 + 100 + LARGE.length,
+      missing: [await sessionFileOf(home, "s2"), await sessionFileOf(home, "s3")].toSorted(),
+    });
+
+    await using other = await withoutDatabase(home);
+    const back = await move(other, database.url, "sqlite");
+    expect(back.files).toEqual(there.files);
+    const file = await sessionFileOf(home, "s0");
+    expect(await readFile(join(other.path, "sessions", file), "utf8")).toBe(SAID); // without what no turn has finished
+    await using store = await openStore(DEPS, { home: other.path });
+    expect(LARGE.equals((await store.media.read(PICTURE)) ?? new Uint8Array())).toBe(true);
+  }, 30_000);
+
+  test("whose copy of a file is not what was written says so, and the next one begins anew", async () => {
+    await using home = await homeWithFiles();
+    await using database = await createTestDatabase(STORE_TABLES);
+    {
+      await using sql = new Bun.SQL(database.url, { max: 1 });
+      await sql.unsafe(
+        `create function spoil() returns trigger language plpgsql as $$ begin new.data := set_byte(new.data, 0, 7); return new; end $$`,
+      );
+      await sql.unsafe(`create trigger spoil before insert on file_chunks for each row execute function spoil()`);
+    }
+    const say = expect.stringContaining("These files differ: ");
+    await expect(move(home, database.url, "postgres")).rejects.toMatchObject({ code: "store_differs", say });
+    {
+      await using sql = new Bun.SQL(database.url, { max: 1 });
+      await sql`drop trigger spoil on file_chunks`;
+    }
+    expect(await move(home, database.url, "postgres")).toMatchObject({ isResumed: false, files: { files: 3 } });
   }, 30_000);
 
   test("gives each engine a store that finds notes and messages by their words and goes on with the numbers", async () => {

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import type { AskRows } from "../ask-rows.ts";
@@ -27,6 +28,7 @@ import {
   writeMark,
   writeProgress,
 } from "./mark.ts";
+import { listFiles, type MovedFiles, moveFiles } from "./move-files.ts";
 import { readPieces } from "./pieces.ts";
 import { EPOCH, type MoveSource, type MoveTarget } from "./sides.ts";
 import { openSqliteSource, openSqliteTarget } from "./sqlite-side.ts";
@@ -35,6 +37,7 @@ import { MOVED_TABLES, type MovedTable } from "./tables.ts";
 interface MoveDeps {
   readonly clock: Clock;
   readonly log: Log;
+  readonly ids: Ids;
 }
 
 interface MoveOptions {
@@ -50,9 +53,9 @@ interface MoveOptions {
 }
 
 export interface MoveProgress {
-  readonly phase: "copy" | "compare";
+  readonly phase: "copy" | "files" | "compare";
   readonly table: string;
-  /** Of all tables. */
+  /** Of all tables; while files are moved, how many of them. */
   readonly doneRows: number;
   readonly allRows: number;
 }
@@ -60,6 +63,7 @@ export interface MoveProgress {
 interface Moved {
   readonly tables: readonly (TableDigest & { readonly name: string })[];
   readonly rows: number;
+  readonly files: Omit<MovedFiles, "differing">;
   /** Whether an earlier run had begun it. */
   readonly isResumed: boolean;
   readonly audit: Pick<AuditVerdict, "kind" | "links">;
@@ -85,11 +89,12 @@ export async function moveStore(deps: MoveDeps, options: MoveOptions, signal: Ab
     };
     const counts = await countRows(work);
     await copyTables(work, counts, signal);
+    const files = await copyFiles(work, signal);
     const tables = await compareTables(work, counts, signal);
     const audit = await compareAudit(work, home, key);
     await checkUnchanged(source, identity);
     await opened.target.complete(identity.epoch);
-    return { tables, rows: counts.all, isResumed: opened.isResumed, audit };
+    return { tables, rows: counts.all, files, isResumed: opened.isResumed, audit };
   } catch (error) {
     signal.throwIfAborted();
     throw isGatewayError(error) ? error : stopped(error);
@@ -108,10 +113,10 @@ interface Work {
 /** Postgres is loaded where it is used. */
 const postgresSide = () => import("./postgres-side.ts");
 
-async function openSource({ clock }: MoveDeps, { to, url }: MoveOptions, home: string): Promise<MoveSource> {
+async function openSource(deps: MoveDeps, { to, url }: MoveOptions, home: string): Promise<MoveSource> {
   if (to === "postgres") return openSqliteSource(home);
   const { openPostgresSource } = await postgresSide();
-  return openPostgresSource({ clock, url });
+  return openPostgresSource({ ...deps, url });
 }
 
 /** The address of a database is no secret here, and goes into a keyed digest. */
@@ -133,11 +138,11 @@ interface OpenedTarget extends AsyncDisposable {
 }
 
 /** With the mark of this move in it. */
-async function openTarget({ clock }: MoveDeps, { options, home, identity }: TargetRequest): Promise<OpenedTarget> {
+async function openTarget(deps: MoveDeps, { options, home, identity }: TargetRequest): Promise<OpenedTarget> {
   const open = async (fresh: boolean): Promise<MoveTarget> => {
-    if (options.to === "sqlite") return openSqliteTarget(home, clock.now(), fresh);
+    if (options.to === "sqlite") return openSqliteTarget(home, deps.clock.now(), fresh);
     const { openPostgresTarget } = await postgresSide();
-    return openPostgresTarget({ clock, url: options.url }, fresh);
+    return openPostgresTarget({ ...deps, url: options.url }, fresh);
   };
   await using first = new AsyncDisposableStack();
   let target = first.use(await open(false));
@@ -222,6 +227,16 @@ async function copyTable(work: Work, { table, progress, copied }: TableCopy): Pr
   }
   await writeProgress(target.ask, table.name, { after, rows, isComplete: true });
   copied(rows);
+}
+
+/** Throws `store_differs`. */
+async function copyFiles({ source, target, options }: Work, signal: AbortSignal): Promise<Moved["files"]> {
+  const progress = (doneRows: number, allRows: number): void =>
+    options.progress({ phase: "files", table: "session files and media", doneRows, allRows });
+  const named = await listFiles(source.ask);
+  const { differing, ...moved } = await moveFiles({ from: source.files, to: target.files, progress }, named, signal);
+  if (differing.length > 0) throw await differs(target, `These files differ: ${differing.join(", ")}.`);
+  return moved;
 }
 
 /** Throws `store_differs`. */

@@ -1,6 +1,8 @@
 /** A Postgres database as source or target of a move. Refuses one that a gateway uses, and as target one with rows of its own. */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { type AskRows, askPostgres, placeholders } from "../ask-rows.ts";
 import { judgeNode } from "../node-expiry.ts";
@@ -9,8 +11,11 @@ import { migratePostgres, POSTGRES_MIGRATIONS } from "../postgres/migrate.ts";
 import { createPostgresSql } from "../postgres/sql.ts";
 import type { NodeTable } from "../rows/nodes.ts";
 import { createNoteWords } from "../rows/notes/note-words.ts";
-import { runWaiting } from "../steps.ts";
+import { createStoredFiles } from "../files/stored-files.ts";
+import type { Sql } from "../sql.ts";
+import { runWaiting, type Steps } from "../steps.ts";
 import type { Row } from "./digest.ts";
+import { type FilePlace, filesInDatabase } from "./file-places.ts";
 import { MARK_TABLE } from "./mark.ts";
 import { quoted } from "./pieces.ts";
 import { type MoveSource, type MoveTarget, SET_EPOCH } from "./sides.ts";
@@ -18,6 +23,8 @@ import { MOVED_TABLES, type MovedTable } from "./tables.ts";
 
 interface PostgresDeps {
   readonly clock: Clock;
+  readonly log: Log;
+  readonly ids: Ids;
   readonly url: Secret;
 }
 
@@ -47,6 +54,7 @@ export async function openPostgresSource(deps: PostgresDeps): Promise<MoveSource
   }
   return {
     ask,
+    files: filesOf(deps, { sql: createPostgresSql(), commit: (run) => runWaiting(run(), connection.ask) }),
     async checkUnused() {
       await connection.control("commit");
       await checkUnused(ask);
@@ -68,7 +76,8 @@ export async function openPostgresTarget(deps: PostgresDeps, fresh: boolean): Pr
     if (fresh && hadMark) await clear(ask, known);
     if (!hadMark) await checkEmpty(ask, known);
     await migratePostgres(connection, deps.clock.now());
-    return createTarget(connection, { hasMark: hadMark && !fresh, triggered: await namesOf(ask, WITH_TRIGGERS) });
+    const triggered = await namesOf(ask, WITH_TRIGGERS);
+    return createTarget(deps, connection, { hasMark: hadMark && !fresh, triggered });
   } catch (error) {
     await connection.close();
     throw error;
@@ -83,17 +92,28 @@ export async function refuseHalfMoved(connection: Pick<Connection, "ask">): Prom
     throw new GatewayError("store_half_moved", "a move to this database is not complete");
 }
 
+/** `commit` runs work over the connection; of a target, in a transaction. */
+function filesOf(
+  deps: PostgresDeps,
+  { sql, commit }: { readonly sql: Sql; commit<T>(run: () => Steps<T>): Promise<T> },
+): FilePlace {
+  return filesInDatabase(createStoredFiles({ ...deps, sql, read: commit, write: commit }, null), commit);
+}
+
 function createTarget(
+  deps: PostgresDeps,
   connection: Connection,
   { hasMark, triggered }: { readonly hasMark: boolean; readonly triggered: ReadonlySet<string> },
 ): MoveTarget {
   const ask = askPostgres(connection);
-  const noteWords = createNoteWords(createPostgresSql());
-  const inTransaction = async (run: () => Promise<void>): Promise<void> => {
+  const sql = createPostgresSql();
+  const noteWords = createNoteWords(sql);
+  const inTransaction = async <T>(run: () => Promise<T>): Promise<T> => {
     await connection.control("begin");
     try {
-      await run();
+      const value = await run();
       await connection.control("commit");
+      return value;
     } catch (error) {
       if (!connection.isLost()) await connection.control("rollback").catch(() => connection.close()); // it rolls back then
       throw error;
@@ -101,6 +121,7 @@ function createTarget(
   };
   return {
     ask,
+    files: filesOf(deps, { sql, commit: (run) => inTransaction(() => runWaiting(run(), connection.ask)) }),
     hasMark,
     inTransaction,
     async insert(table, columns, rows) {
@@ -194,7 +215,7 @@ async function checkEmpty(ask: AskRows, known: ReadonlySet<string>): Promise<voi
 
 async function clear(ask: AskRows, known: ReadonlySet<string>): Promise<void> {
   const names = MOVED_TABLES.map(({ name }) => name).filter((name) => known.has(name));
-  if (names.length > 0) await ask(`truncate ${names.join(", ")}`);
+  if (names.length > 0) await ask(`truncate ${[...names, "files", "file_chunks"].join(", ")}`);
   await ask(`drop table ${MARK_TABLE}`);
 }
 

@@ -1,11 +1,13 @@
 /** The two ends of a move, whichever engine they are. */
 import type { AskRows } from "../ask-rows.ts";
 import type { Row } from "./digest.ts";
+import type { FilePlace } from "./file-places.ts";
 import type { MovedTable } from "./tables.ts";
 
 /** Seen as it is at one moment. Nothing is written to it. */
 export interface MoveSource extends AsyncDisposable {
   readonly ask: AskRows;
+  readonly files: FilePlace;
   /** Throws `store_taken` when a gateway has begun to use it meanwhile. */
   checkUnused(): Promise<void>;
 }
@@ -13,6 +15,7 @@ export interface MoveSource extends AsyncDisposable {
 /** Tables of this version, filled by a move alone. */
 export interface MoveTarget extends AsyncDisposable {
   readonly ask: AskRows;
+  readonly files: FilePlace;
   /** Whether a move has begun here before. */
   readonly hasMark: boolean;
   /** All of it is committed, or nothing. */

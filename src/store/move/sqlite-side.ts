@@ -12,6 +12,7 @@ import { createNoteWords } from "../rows/notes/note-words.ts";
 import { createSql } from "../sqlite-sql.ts";
 import { runAtOnce } from "../steps.ts";
 import type { Row } from "./digest.ts";
+import { filesOnDisk } from "./file-places.ts";
 import { MARK_TABLE } from "./mark.ts";
 import { quoted } from "./pieces.ts";
 import { type MoveSource, type MoveTarget, SET_EPOCH } from "./sides.ts";
@@ -40,6 +41,7 @@ export async function openSqliteSource(home: string): Promise<MoveSource> {
   db.exec("begin"); // one moment for all questions
   return {
     ask: askSqlite(db),
+    files: filesOnDisk(home),
     checkUnused: async () => undefined,
     [Symbol.asyncDispose]: async () => db.close(),
   };
@@ -69,6 +71,7 @@ export async function openSqliteTarget(home: string, at: number, fresh: boolean)
   };
   return {
     ask,
+    files: filesOnDisk(home),
     hasMark: (await ask("select 1 from sqlite_schema where name = $1", [MARK_TABLE])).length > 0,
     async inTransaction(run) {
       db.exec("begin immediate");

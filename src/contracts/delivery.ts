@@ -48,6 +48,12 @@ export interface PendingPart {
   readonly nextTryAt: number | null;
 }
 
+/** A part that a transaction has just stored, as it would be read. */
+export interface StoredPart {
+  readonly pending: PendingPart;
+  readonly row: OutboxRow;
+}
+
 /** The last word about a part. */
 export interface PartEnd {
   readonly state: "sent" | "ambiguous" | "dead";
@@ -76,8 +82,8 @@ export interface TroubledPart extends OutboxRow {
 export type TroubledState = "ambiguous" | "dead";
 
 export interface Outbox extends AsyncDisposable {
-  /** Something was committed; deliver it now. Returns at once. */
-  wake(): void;
+  /** Something was committed; deliver it now. Returns at once. `stored`: all of it, so that it need not be read again. */
+  wake(stored?: readonly StoredPart[]): void;
   /** Resolves when nothing is pending. */
   drained(signal: AbortSignal): Promise<void>;
   /** Something said earlier in this chat is still to be delivered, or may be. */

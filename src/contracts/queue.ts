@@ -1,7 +1,7 @@
 /** Durable lanes: one per session, one turn per lane at a time, highest priority first, oldest first among equals. What was accepted is never dropped. */
 import type { InboundMessage, TurnOutcome, Usage } from "./chat.ts";
 import type { QueueMode, SessionSettings } from "./session-settings.ts";
-import type { ReplyPart } from "./delivery.ts";
+import type { ReplyPart, StoredPart } from "./delivery.ts";
 import type { AgentId, InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { FileChange } from "./store/session-files.ts";
 import type { Spent } from "./store/usage.ts";
@@ -11,8 +11,11 @@ export interface Queue {
   recover(): Promise<{ readonly waiting: number; readonly interrupted: number }>;
   /** Stored with fsync when it resolves; only then may the platform be told "received". Refuses instead of evicting. */
   accept(entry: QueueEntry): Promise<Accepted>;
-  /** Waits for the next lane that has work for an agent and no running turn. Rejects with `signal.reason`. */
-  take(signal: AbortSignal): Promise<Batch>;
+  /**
+   * Waits for the next lane that has work for an agent and no running turn. Rejects with `signal.reason`. `room`: how many turns the caller
+   * could begin by now, this one included; 1 if left out.
+   */
+  take(signal: AbortSignal, room?: number): Promise<Batch>;
   /** The same for lanes whose next work needs no agent, so that it waits for none: a command, or what waited too long. */
   takeCommand(signal: AbortSignal): Promise<Batch>;
   /**
@@ -120,12 +123,17 @@ export interface Batch {
   join(entries: readonly BatchEntry[]): Promise<void>;
   /** The agent takes nothing more in: what was offered is the next turn's. */
   decline(): void;
-  /** Ends the turn and stores its reply parts in one transaction. False: the turn was taken over; drop the reply. */
-  finish(end: TurnEnd): Promise<boolean>;
+  /** Ends the turn and stores its reply parts in one transaction. Null: the turn was taken over; drop the reply. */
+  finish(end: TurnEnd): Promise<FinishedTurn | null>;
   /** Puts the turn back at the head of its lane for another attempt. */
   retry(because: string): Promise<void>;
   /** Leaves the turn as it is in the store, to be recovered by the next start. */
   abandon(): Promise<void>;
+}
+
+export interface FinishedTurn {
+  /** All parts of its reply; left out: they have to be read. */
+  readonly stored?: readonly StoredPart[];
 }
 
 export interface BatchEntry {

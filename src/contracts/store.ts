@@ -21,7 +21,15 @@ import type { JobStore } from "./automation/job.ts";
 import type { SystemEventStore } from "./automation/system-event.ts";
 import type { PairingStore } from "./channels/pairing.ts";
 import type { ChannelState } from "./channels/platform.ts";
-import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
+import type {
+  OutboxRow,
+  PartEnd,
+  PendingPart,
+  ReplyPart,
+  StoredPart,
+  TroubledPart,
+  TroubledState,
+} from "./delivery.ts";
 import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
 import type { SessionReach } from "./session-reach.ts";
@@ -96,7 +104,7 @@ export interface Store extends AsyncDisposable {
 // ── inbox ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface InboxStore {
-  /** Creates the session row on its first message and touches it otherwise, in the same transaction. */
+  /** Creates the session row on its first message and touches it otherwise, and begins its turn if that is asked for: in the same transaction. */
   accept(
     row: NewInboxRow,
   ): Promise<StoredRow | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }>;
@@ -120,6 +128,8 @@ interface StoredRow {
   readonly mode: QueueMode | null;
   /** The overflow that is only counted from now on, because this row is one too many. */
   readonly hidden: InboxId | null;
+  /** The turn that began with it; null: none was to, or another one runs in the session. */
+  readonly begun: BegunTurn | null;
 }
 
 export interface NewInboxRow {
@@ -131,6 +141,8 @@ export interface NewInboxRow {
   readonly message: InboundMessage;
   /** Its session was full. `maxShown`: of one chat, that many are to be shown; the oldest above it is only counted. */
   readonly overflow?: { readonly maxShown: number };
+  /** Its turn begins with it, unless another one runs in its session. */
+  readonly begins?: { readonly turnId: TurnId; readonly at: number };
 }
 
 export interface UnfinishedRow {
@@ -185,9 +197,9 @@ export interface TurnStore {
   endUnbegun(end: UnbegunEnd): Promise<boolean>;
   /**
    * Ends the turn, finishes its messages, writes its reply parts to the outbox and adds up the session, all in one transaction.
-   * False when `attempt` is not the current one or the turn has ended already: another worker was faster, nothing was written.
+   * Returns those parts. Null when `attempt` is not the current one or the turn has ended already: another worker was faster, nothing was written.
    */
-  finish(end: TurnFinish): Promise<boolean>;
+  finish(end: TurnFinish): Promise<readonly StoredPart[] | null>;
   /** How the turn of an accepted message ended; null while it has not. For callers that wait, or come back later. */
   resultOf(inboxId: InboxId): Promise<TurnResult | null>;
   /** Newest first, running ones included unless an outcome is asked for. */

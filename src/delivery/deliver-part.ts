@@ -68,13 +68,19 @@ const SEND_MS = 60_000;
 /** How long a claim holds: a send, and as much again to record its end. */
 const CLAIM_MS = 2 * SEND_MS;
 
-export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal: AbortSignal): Promise<Step> {
+/** `fresh`: its row, if it was stored just now. */
+export async function deliverPart(
+  deps: DeliverDeps,
+  found: PendingPart,
+  fresh: OutboxRow | null,
+  signal: AbortSignal,
+): Promise<Step> {
   const now = deps.clock.now();
   const channel = deps.channels.get(found.to.channel);
   const away = channel ? (channel.ready(found.to) ? null : whileAway(found, channel, now)) : withoutChannel(found, now);
   if (away?.kind === "end") return end(deps, found, away.end, signal);
   if (!channel || away) return { kind: "wait", part: found, ms: away?.kind === "wait" ? away.ms : 0 };
-  const row = await stored(deps, () => deps.store.part(found.id), signal);
+  const row = fresh ? { value: fresh } : await stored(deps, () => deps.store.part(found.id), signal);
   if (!row) return STOPPED;
   if (!row.value) return end(deps, found, givenUp(found, "not in the store", "owner"), signal);
   const sendable = row.value;

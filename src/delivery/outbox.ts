@@ -4,7 +4,7 @@
  * send cost nothing.
  */
 import type { ChatAddress } from "../contracts/chat.ts";
-import type { Outbox, PendingPart, TroubledState } from "../contracts/delivery.ts";
+import type { Outbox, OutboxRow, PendingPart, StoredPart, TroubledState } from "../contracts/delivery.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import { type DeliverDeps, deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
@@ -21,6 +21,8 @@ interface Lane {
   /** Of its account: where it stands in line. */
   readonly gate: string;
   readonly parts: PendingPart[];
+  /** The row of its first part, while it is what the store has: in the moment in which it was stored. */
+  fresh: OutboxRow | null;
   /** Its platform wants nothing before; outlasts the part it was said about. */
   pausedUntil: number;
 }
@@ -28,7 +30,8 @@ interface Lane {
 interface Lanes {
   readonly pending: number;
   holds(to: ChatAddress): boolean;
-  add(part: PendingPart): void;
+  /** `row`: it was stored just now. */
+  add(part: PendingPart, row?: OutboxRow): void;
   /** What is under way has come to its end, or to where the next process takes it up. */
   settled(): Promise<void>;
 }
@@ -39,6 +42,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   const trouble = createRecentTrouble(deps.clock);
   let alarm: Deferred<void> = deferred();
   let quiet: Deferred<void> | null = deferred(); // null while nothing is pending
+  let after = 0; // the newest part that was in a lane
   let wakes = 0;
   let upToDate = false; // everything that was stored is in a lane
 
@@ -47,17 +51,27 @@ export function startOutbox(deps: OutboxDeps): Outbox {
     quiet?.resolve();
     quiet = null;
   };
-  const wake = (): void => {
+  const wake = (added?: readonly StoredPart[]): void => {
+    if (added && takeOver(added)) return;
     quiet ??= deferred();
     wakes++;
     upToDate = false;
     alarm.resolve();
   };
+  /** Only what follows right behind the newest part that is known: anything between was stored by somebody else, and comes first. */
+  const takeOver = (parts: readonly StoredPart[]): boolean => {
+    if (!upToDate || parts.some(({ pending: { seq } }, at) => seq !== after + 1 + at)) return false;
+    for (const { pending, row } of parts) {
+      quiet ??= deferred();
+      after = pending.seq;
+      lanes.add(pending, row);
+    }
+    return true;
+  };
   const lanes = createLanes({ ...deps, trouble, wake, onEmpty: settle }, signal);
 
   const follow = async (): Promise<void> => {
     await remember(deps, trouble, signal);
-    let after = 0;
     while (!signal.aborted) {
       const rung = deferred<void>();
       alarm = rung;
@@ -98,7 +112,7 @@ function createLanes(
   const step = async (lane: Lane): Promise<void> => {
     const [part] = lane.parts;
     if (!part) return void lanes.delete(lane.key); // nothing came during its pause
-    const done = await deliver(deps, part, signal);
+    const done = await deliver(deps, part, lane.fresh, signal);
     if (done.kind === "stopped") return;
     lane.pausedUntil = done.pausedUntil ?? lane.pausedUntil;
     if (done.kind === "wait") {
@@ -122,7 +136,7 @@ function createLanes(
       return pending;
     },
     holds: (to) => (lanes.get(keyOf(to))?.parts.length ?? 0) > 0,
-    add(part) {
+    add(part, row) {
       const key = keyOf(part.to);
       pending++;
       const known = lanes.get(key);
@@ -134,10 +148,12 @@ function createLanes(
         key,
         gate: JSON.stringify([part.to.channel, part.to.account]),
         parts: [part],
+        fresh: row ?? null,
         pausedUntil: 0,
       };
       lanes.set(key, lane);
       gates.enter(lane);
+      lane.fresh = null; // if its turn comes later, the row may have been changed until then
     },
     settled: () => gates.settled(),
   };
@@ -153,8 +169,8 @@ function runIn(clock: Clock, ms: number, run: () => void, signal: AbortSignal): 
 }
 
 /** A channel that breaks its contract must not end the lane. */
-function deliver(deps: DeliverDeps, part: PendingPart, signal: AbortSignal): Promise<Step> {
-  return deliverPart(deps, part, signal).catch((error: unknown): Step => {
+function deliver(deps: DeliverDeps, part: PendingPart, fresh: OutboxRow | null, signal: AbortSignal): Promise<Step> {
+  return deliverPart(deps, part, fresh, signal).catch((error: unknown): Step => {
     deps.log.error("outbox step failed", { outboxId: part.id, error });
     return { kind: "wait", part, ms: STORE_RETRY_MS };
   });

@@ -3,7 +3,7 @@
  * with a notice that says what happened.
  */
 import type { AgentId } from "../contracts/ids.ts";
-import type { Batch, Queue, TurnEnd } from "../contracts/queue.ts";
+import type { Batch, FinishedTurn, Queue, TurnEnd } from "../contracts/queue.ts";
 import type { Log } from "../kit/log.ts";
 import { attempt } from "./attempt.ts";
 import { billOf } from "./billing.ts";
@@ -31,7 +31,8 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
     const mine = new Set<Promise<void>>();
     while (!closing.signal.aborted) {
       if (mine.size >= max()) await Promise.race(mine);
-      const batch = await take(closing.signal).catch(() => null); // rejects only because we are closing
+      const room = Math.max(1, max() - mine.size);
+      const batch = await take(closing.signal, room).catch(() => null); // rejects only because we are closing
       if (!batch) return;
       const turn: Promise<void> = runTurn(world, batch, options(batch.agentId))
         .catch((error: unknown) => deps.log.error("turn fell apart", { turnId: batch.turnId, error }))
@@ -42,7 +43,7 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
   };
   const dispatchers = Promise.all([
     dispatch(
-      (signal) => deps.queue.take(signal),
+      (signal, room) => deps.queue.take(signal, room),
       () => deps.agents.pool.stats().max,
     ),
     dispatch(
@@ -101,7 +102,8 @@ async function endTurn(
   const end = { ...shown, reply, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
   const { settledBytes, fileChange } = result;
   const stored = { ...end, settledBytes, ...(fileChange ? { fileChange } : {}) };
-  if (!(await storeEnd(world, batch, stored, log))) return;
+  const finished = await storeEnd(world, batch, stored, log);
+  if (!finished) return;
   if (bill) world.budget.count(bill);
   const ms = Math.round(clock.elapsed() - startedAt);
   const sinceAcceptedMs = spans.sinceAcceptedMs();
@@ -110,26 +112,26 @@ async function endTurn(
   const inboxIds = batch.entries.map(({ id }) => id);
   events.emit("turn.measured", { turnId, attempt: number, spans: end.spans, sinceAcceptedMs });
   events.emit("turn.ended", { sessionKey, turnId, outcome, ms, usage, inboxIds });
-  world.replies.outbox.wake();
+  world.replies.outbox.wake(finished.stored);
   await outboxHasStarted();
   events.emit("turn.recorded", recordOf(batch, end, ms));
   log.info("turn ended", { outcome, ms, attempt: number, model, code: error?.code, detail: error?.detail });
 }
 
 /** The reply exists and must not be lost to a full disk: it is offered to the store until the store takes it, or until the gateway leaves. */
-async function storeEnd(world: AttemptWorld, batch: Batch, end: TurnEnd, log: Log): Promise<boolean> {
+async function storeEnd(world: AttemptWorld, batch: Batch, end: TurnEnd, log: Log): Promise<FinishedTurn | null> {
   for (;;) {
     try {
-      const written = await batch.finish(end);
-      if (!written) log.warn("turn was taken over; its reply is dropped", { attempt: batch.attempt });
-      return written;
+      const finished = await batch.finish(end);
+      if (!finished) log.warn("turn was taken over; its reply is dropped", { attempt: batch.attempt });
+      return finished;
     } catch (error) {
       log.error("turn could not be stored yet", { error });
       await world.held.disposeAsync(); // others may need the process while the disk is full
       await world.clock.sleep(FINISH_RETRY_MS, world.leaving).catch(() => undefined); // leaving ends the wait below
       if (world.leaving.aborted) {
         await batch.abandon();
-        return false;
+        return null;
       }
     }
   }

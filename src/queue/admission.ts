@@ -12,6 +12,8 @@ export interface QueueLimits {
 export interface Admission {
   /** Stores the entry when there is room for it, as overflow when it cannot be refused, and refuses it otherwise. */
   admit(entry: QueueEntry, kind: WorkKind, store: (as: "work" | "overflow") => Promise<Accepted>): Promise<Accepted>;
+  /** How many messages of this session are just being stored. */
+  arriving(key: SessionKey): number;
   /** This work is unfinished: a repeat of its events is a duplicate, even when its lane is full. */
   remember(work: Pick<Work, "entries">): void;
   forget(work: Pick<Work, "entries">): void;
@@ -56,6 +58,7 @@ export function createAdmission(lanes: Lanes, limits: () => QueueLimits): Admiss
         count(entry.sessionKey, -1);
       }
     },
+    arriving: (key) => arriving.get(key) ?? 0,
     remember: (work) => work.entries.forEach((entry) => known.add(eventKey(entry))),
     forget: (work) => work.entries.forEach((entry) => known.delete(eventKey(entry))),
   };

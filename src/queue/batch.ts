@@ -1,6 +1,7 @@
 /** One turn from its begin to its end: messages join it, it finishes, is retried, or is left to the next start. */
 import type { InboxId, TurnId } from "../contracts/ids.ts";
-import type { Batch, BatchEntry, StopCause, TurnEnd } from "../contracts/queue.ts";
+import type { StoredPart } from "../contracts/delivery.ts";
+import type { Batch, BatchEntry, FinishedTurn, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { BegunTurn, Store, UnbegunEnd } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
@@ -26,7 +27,10 @@ export interface BatchWorld {
 
 export const AT_ONCE: Pace = { collect: false, collectMs: 0 };
 
-export function newTurn(ids: Ids, { turnId, alone: command = false, errand = false, stopped }: Work): RunningTurn {
+export function newTurn(
+  ids: Ids,
+  { turnId, alone: command = false, errand = false, stopped }: Pick<Work, "turnId" | "alone" | "errand" | "stopped">,
+): RunningTurn {
   const stop = new AbortController();
   if (stopped) stop.abort("stopped" satisfies StopCause);
   const alone = command && !errand; // an errand takes its time, and can be stopped
@@ -106,12 +110,12 @@ export function createBatch(world: BatchWorld, work: Work, running: RunningTurn,
     decline: () => lanes.decline(sessionKey),
     async finish(end) {
       const about = { turnId: running.turnId, to: first.message.address, at: clock.now() };
-      const written = work.expired
+      const finished = work.expired
         ? await endExpired(world, work, { ...about, ...end })
-        : await store.turns.finish({ ...end, ...about, attempt: begun.attempt, joined });
+        : finishedTurn(await store.turns.finish({ ...end, ...about, attempt: begun.attempt, joined }));
       world.forget(grown);
       reopen();
-      return written;
+      return finished;
     },
     async retry(because) {
       world.log.warn("turn will be tried again", { turnId: running.turnId, sessionKey, because });
@@ -129,8 +133,12 @@ export function createBatch(world: BatchWorld, work: Work, running: RunningTurn,
   };
 }
 
-/** Notes that nobody works on the turn any more: a crash from here on has another cause. */
-async function leave({ store, log }: BatchWorld, turnId: TurnId, attempt: number): Promise<void> {
+/** Notes that nobody works on the turn any more: a crash from here on has another cause. Never rejects. */
+export async function leave(
+  { store, log }: Pick<BatchWorld, "store" | "log">,
+  turnId: TurnId,
+  attempt: number,
+): Promise<void> {
   try {
     await store.turns.leave(turnId, attempt);
   } catch (error) {
@@ -138,12 +146,16 @@ async function leave({ store, log }: BatchWorld, turnId: TurnId, attempt: number
   }
 }
 
+function finishedTurn(stored: readonly StoredPart[] | null): FinishedTurn | null {
+  return stored && { stored };
+}
+
 type ExpiredEnd = TurnEnd & Pick<UnbegunEnd, "turnId" | "to" | "at">;
 
-function endExpired(world: BatchWorld, work: Work, end: ExpiredEnd): Promise<boolean> {
+async function endExpired(world: BatchWorld, work: Work, end: ExpiredEnd): Promise<FinishedTurn | null> {
   const { turnId, to, at, reply, error } = end;
   const outcome = end.outcome === "done" ? "failed" : end.outcome;
-  return world.store.turns.endUnbegun({
+  const written = await world.store.turns.endUnbegun({
     turnId,
     to,
     at,
@@ -155,6 +167,7 @@ function endExpired(world: BatchWorld, work: Work, end: ExpiredEnd): Promise<boo
     ...overflowOf(work),
     inboxIds: work.entries.map((entry) => entry.id),
   });
+  return written ? {} : null;
 }
 
 async function nextOffer(world: BatchWorld, work: Work, signal: AbortSignal): Promise<readonly BatchEntry[]> {

@@ -31,6 +31,8 @@ export interface Lanes {
     turn: (work: Work) => RunningTurn,
     sort?: "talk" | "commands",
   ): NextWork;
+  /** Keeps an idle lane for a message that is just being stored, to begin its turn at once; null: the message has to wait. */
+  reserve(key: SessionKey, id: InboxId): Reservation | null;
   /** Opens the lane again. With more waiting, it first collects what may still come. */
   release(key: SessionKey, now: number, pace: Pace): void;
   running(key: SessionKey): RunningTurn | null;
@@ -63,6 +65,12 @@ export interface Held {
   gone(now: number): void;
 }
 
+/** Counts as a running turn. What is added to the lane meanwhile waits behind it. */
+export interface Reservation {
+  begin(work: Work, turn: RunningTurn): void;
+  drop(now: number): void;
+}
+
 /** However much keeps coming, a session is not kept waiting longer than this many quiet times. */
 const MAX_COLLECTS = 5;
 /** One turn is told at most this much while it runs; the rest is the next turn's. */
@@ -91,14 +99,10 @@ export function createLanes(): Lanes {
       moves.countWork(table, work, -1);
       table.counts.running++;
       const running = turn(work);
-      found.running = {
-        turn: running,
-        work,
-        offered: new Set(),
-        closed: work.alone === true || work.expired === true || isSuspect(work), // nobody else's words go down with it
-      };
+      found.running = runningOf(work, running);
       return { kind: "work", work, running };
     },
+    reserve: (key, id) => reserve(table, key, id),
     release(key, now, pace) {
       const freed = lane(key);
       if (!freed?.running) return;
@@ -126,6 +130,30 @@ export function createLanes(): Lanes {
     },
     waitingIn: (key) => added((lane(key)?.waiting ?? []).map(sizeOf)),
     stats: () => ({ ...table.counts, lanes: table.lanes.size }),
+  };
+}
+
+function runningOf(work: Work, turn: RunningTurn): NonNullable<Lane["running"]> {
+  const closed = work.alone === true || work.expired === true || isSuspect(work); // nobody else's words go down with it
+  return { turn, work, offered: new Set(), closed };
+}
+
+function reserve(table: LaneTable, key: SessionKey, id: InboxId): Reservation | null {
+  if (table.lanes.has(key) || table.alone || table.suspects.length > 0) return null; // a lane that is known is not idle
+  const lane = moves.openLane(table, key);
+  lane.held.add(id);
+  table.counts.running++;
+  return {
+    begin(work, turn) {
+      lane.held.delete(id);
+      lane.running = runningOf(work, turn);
+    },
+    drop(now) {
+      lane.held.delete(id);
+      table.counts.running--;
+      moves.queueUp(table, lane, now);
+      moves.forgetIfEmpty(table, lane);
+    },
   };
 }
 

@@ -12,13 +12,14 @@ import type {
   WorkKind,
 } from "../contracts/queue.ts";
 import type { InboxId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { Store } from "../contracts/store.ts";
+import type { BegunTurn, NewInboxRow, Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { type Admission, createAdmission } from "./admission.ts";
 import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } from "./batch.ts";
+import { createEarlyTurns, type EarlyTurn, type EarlyTurns } from "./early-turns.ts";
 import { createLanes, type Held, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { recoverWork, kindFlags, type WorkKindOf } from "./recovery.ts";
@@ -47,8 +48,8 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
       const kind = deps.workKind(entry);
       return admission.admit(entry, kind, (as) => store(world, entry, kind, as));
     },
-    take: (signal) => takeNext(world, "talk", signal),
-    takeCommand: (signal) => takeNext(world, "commands", signal),
+    take: (signal, room = 1) => takeNext(world, { sort: "talk", room }, signal),
+    takeCommand: (signal) => takeNext(world, { sort: "commands", room: 0 }, signal),
     cancel: (id, by, end) => cancel(world, { id, by }, end),
     rewrite: (id, by, text) => rewrite(world, { id, by }, text),
     async choose(sessionKey, mode) {
@@ -78,6 +79,7 @@ interface QueueWorld extends BatchWorld, QueueDeps {
   readonly settings: () => QueueSettings;
   readonly admission: Admission;
   readonly modes: ReturnType<typeof createModes>;
+  readonly early: EarlyTurns;
 }
 
 function createWorld(deps: QueueDeps, settings: () => QueueSettings): QueueWorld {
@@ -96,6 +98,7 @@ function createWorld(deps: QueueDeps, settings: () => QueueSettings): QueueWorld
     lanes,
     admission,
     modes,
+    early: createEarlyTurns({ ...deps, lanes, ring }),
     paceOf,
     steers,
     forget: admission.forget,
@@ -135,16 +138,21 @@ function stop({ lanes }: QueueWorld, key: SessionKey, cause: StopCause): boolean
 }
 
 async function store(world: QueueWorld, entry: QueueEntry, kind: WorkKind, as: "work" | "overflow"): Promise<Accepted> {
-  const { lanes, modes, settings } = world;
+  const { lanes, modes, settings, admission } = world;
   const id = world.ids.next("msg") as InboxId;
   const { whenFull: _whenFull, ...row } = entry;
   const overflow = as === "overflow" ? { overflow: { maxShown: settings().maxOverflow } } : {};
-  const stored = await world.store.inbox.accept({ ...row, id, ...overflow });
-  if (stored.kind === "duplicate") return stored;
   const { sessionKey } = entry;
-  const position =
-    as === "work" ? addWork(world, row, { id, kind }) : addOverflow(world, row, { id, kind, hidden: stored.hidden });
+  const isNext = as === "work" && kind === "talk" && admission.arriving(sessionKey) === 1; // nothing is stored before it
+  const early = isNext ? world.early.reserve(sessionKey, id) : null;
+  const stored = await storeRow(world, { ...row, id, ...overflow }, early);
+  if (stored.kind === "duplicate") return stored;
+  const begun = early && stored.begun;
+  const position = begun
+    ? beginWork(world, workOf(world, row, { id, kind }), begun, early)
+    : addToLane(world, row, as, { id, kind, hidden: stored.hidden });
   lanes.setMode(sessionKey, stored.mode);
+  if (begun) return { kind: "queued", id, position };
   if (kind === "stop") stop(world, sessionKey, "stopped");
   const byPerson = (entry.message.origin ?? "chat") === "chat";
   const interrupts = kind === "talk" && byPerson && !entry.message.steer;
@@ -154,16 +162,56 @@ async function store(world: QueueWorld, entry: QueueEntry, kind: WorkKind, as: "
   return { kind: "queued", id, position };
 }
 
+/** `early`: its turn begins with it, if it can; if not, the lane is free again. */
+async function storeRow({ store: { inbox }, clock }: QueueWorld, row: NewInboxRow, early: EarlyTurn | null) {
+  if (!early) return inbox.accept(row);
+  let begun = false;
+  try {
+    const stored = await inbox.accept({ ...row, begins: { turnId: early.running.turnId, at: clock.now() } });
+    begun = stored.kind === "stored" && stored.begun !== null;
+    return stored;
+  } finally {
+    if (!begun) early.drop();
+  }
+}
+
+/** Nothing is answered before it. */
+function beginWork({ admission }: QueueWorld, work: Work, begun: BegunTurn, early: EarlyTurn): 0 {
+  admission.remember(work);
+  early.begin(work, begun);
+  return 0;
+}
+
 type Row = Omit<QueueEntry, "whenFull">;
 
+interface Stored {
+  readonly id: InboxId;
+  readonly kind: WorkKind;
+  readonly hidden: InboxId | null;
+}
+
 /** How many are answered before it. */
+function addToLane(world: QueueWorld, row: Row, as: "work" | "overflow", stored: Stored): number {
+  return as === "work" ? addWork(world, row, stored) : addOverflow(world, row, stored);
+}
+
 function addWork(world: QueueWorld, row: Row, { id, kind }: { readonly id: InboxId; readonly kind: WorkKind }): number {
   const { lanes, admission, clock } = world;
-  const { message, ...about } = row;
   const running = lanes.running(row.sessionKey) !== null;
   const next = kind === "stop" && running; // an idle lane is in line for the work it has
   const position = (next ? 0 : lanes.waitingIn(row.sessionKey).messages) + (running ? 1 : 0);
-  const work: Work = {
+  const work = workOf(world, row, { id, kind });
+  admission.remember(work);
+  lanes.add(work, next ? "head" : "end", clock.elapsed());
+  return position;
+}
+
+function workOf(
+  world: QueueWorld,
+  { message, ...about }: Row,
+  { id, kind }: { readonly id: InboxId; readonly kind: WorkKind },
+): Work {
+  return {
     ...about,
     entries: [{ id, message }],
     turnId: null,
@@ -171,16 +219,9 @@ function addWork(world: QueueWorld, row: Row, { id, kind }: { readonly id: Inbox
     steer: message.steer ?? false,
     expiresAt: expiryOf(world, message.receivedAt),
   };
-  admission.remember(work);
-  lanes.add(work, next ? "head" : "end", clock.elapsed());
-  return position;
 }
 
-function addOverflow(
-  world: QueueWorld,
-  row: Row,
-  { id, kind, hidden }: { readonly id: InboxId; readonly kind: WorkKind; readonly hidden: InboxId | null },
-): number {
+function addOverflow(world: QueueWorld, row: Row, { id, kind, hidden }: Stored): number {
   const { lanes, clock } = world;
   const { message, ...about } = row;
   const entry: BatchEntry = { id, ...shortened(message, kind !== "talk") };
@@ -261,13 +302,25 @@ async function rewrite(world: QueueWorld, asked: Asked, text: string): Promise<R
   }
 }
 
-async function takeNext(world: QueueWorld, sort: "talk" | "commands", signal: AbortSignal): Promise<Batch> {
+interface WantedWork {
+  readonly sort: "talk" | "commands";
+  /** How many turns the taker could take by now. */
+  readonly room: number;
+}
+
+async function takeNext(world: QueueWorld, { sort, room }: WantedWork, signal: AbortSignal): Promise<Batch> {
   const { lanes, clock, ids } = world;
   for (;;) {
+    const early = sort === "talk" ? world.early.shift() : null;
+    if (early) return createBatch(world, early.work, early.running, early.begun);
     signal.throwIfAborted();
     const rung = world.rung();
-    const next = lanes.next(clock.elapsed(), world.paceOf, (work) => newTurn(ids, work), sort);
+    const isFull = sort === "talk" && world.early.promised() >= room;
+    const next: NextWork = isFull
+      ? { kind: "none" }
+      : lanes.next(clock.elapsed(), world.paceOf, (work) => newTurn(ids, work), sort);
     if (next.kind !== "work") {
+      using _waits = world.early.waits(room, signal);
       await rungOrDue(clock, rung, next, signal);
       continue;
     }

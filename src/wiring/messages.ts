@@ -107,7 +107,7 @@ function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {
     mayReceive: createReceiverCheck({ rights, sessionChatStore: store.sessionChats, isOwnChannel: channels.isOwn }),
     platformIds: (id) => store.messages.platformIds(id),
   });
-  core.outboxWake.subscribe(outbox.wake);
+  core.outboxWake.subscribe(() => outbox.wake());
   return outbox;
 }
 

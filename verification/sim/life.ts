@@ -237,7 +237,7 @@ function observe(
   facts.note(`${name} ${name === "turns.begin" ? (args[0] as TurnFinish).turnId : ""}`);
   if (name !== "turns.finish") return;
   const end = args[0] as TurnFinish;
-  facts.note(`finish ${end.turnId}.${end.attempt} ${end.outcome} ${end.error?.code ?? ""} ${result}`);
+  facts.note(`finish ${end.turnId}.${end.attempt} ${end.outcome} ${end.error?.code ?? ""} ${result !== null}`);
   const run = facts.runs.findLast(({ turnId }) => turnId === end.turnId);
-  if (result === true && run) facts.settledBytes.set(run.sessionKey, end.settledBytes);
+  if (result !== null && run) facts.settledBytes.set(run.sessionKey, end.settledBytes);
 }

@@ -168,7 +168,7 @@ function planZombie(world: World, life: () => Life | null, dead: number): void {
       } as const;
       const more = { to: { channel: "safe", account: "default", chat: "x" }, model: "", settledBytes: 1, at: 1 };
       const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-      const written = await reached.store.turns.finish({ ...end, ...more, usage }).catch(() => false);
+      const written = await reached.store.turns.finish({ ...end, ...more, usage }).catch(() => null);
       world.calls--;
       if (written) facts.wrong(`attempt ${attempt} of ${turnId} wrote its end after it was taken over`);
     };

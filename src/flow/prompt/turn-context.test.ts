@@ -16,7 +16,7 @@ function batch(
   text: string,
   { role = "owner", settledBytes = 0, file = "a.jsonl", ...message }: BatchChanges = {},
 ): Batch {
-  const rest = { finish: async () => true, retry: async () => undefined, abandon: async () => undefined };
+  const rest = { finish: async () => ({}), retry: async () => undefined, abandon: async () => undefined };
   const steering = { offered: async () => [], join: async () => undefined, decline: () => undefined };
   return {
     ...rest,

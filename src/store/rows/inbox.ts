@@ -17,25 +17,26 @@ import { createNewSessions } from "./new-session.ts";
 import { searchTextOf, titleOf } from "./one-line.ts";
 import { originOf, toOriginColumns } from "./origin-columns.ts";
 import { greater } from "./terms.ts";
+import { begunTurn, createTurnBegin, FIRST_ATTEMPT, SESSION_OF_TURN, type SessionOfTurn } from "./turn-begin.ts";
 
 export function createInbox({ sql, read, write, log, ids, instanceId: me }: RowDeps): InboxStore {
   const queries = createQueries(sql);
   const overflow = createOverflow(sql);
   const platformIds = createPlatformIds(sql);
   const addSession = createNewSessions(sql, ids);
+  const turnBegin = createTurnBegin(sql, me);
 
-  /** The mode somebody chose for it. */
-  function* touchSession(row: NewInboxRow): Steps<SessionTable["queue_mode"]> {
+  function* touchSession(row: NewInboxRow): Steps<TouchedSession> {
     const { message } = row;
     const { principal } = message.sender;
     const own: 0 | 1 = (message.origin ?? "chat") === "chat" ? 0 : 1;
     const known = { key: row.sessionKey, at: message.receivedAt, principal, own };
     const counted = yield* queries.count.first(known); // nearly always all there is to do
-    if (counted) return counted.queue_mode;
+    if (counted) return counted;
     const title = titleOf(message);
     const touched = yield* queries.touch.first({ ...known, ...betterTitle(title, row.sessionKey) });
-    if (touched) return touched.queue_mode;
-    yield* addSession({
+    if (touched) return touched;
+    const file = yield* addSession({
       key: row.sessionKey,
       channel: message.address.channel,
       agentId: row.agentId,
@@ -44,7 +45,14 @@ export function createInbox({ sql, read, write, log, ids, instanceId: me }: RowD
       messages: 1,
       at: message.receivedAt,
     });
-    return null;
+    return { queue_mode: null, file, settled_bytes: 0, model: null, thinking: null };
+  }
+
+  /** Null: its turn did not begin with it. */
+  function* beginTurn({ id, sessionKey, agentId, begins }: NewInboxRow, session: SessionOfTurn) {
+    if (!begins || (yield* turnBegin.isRunning(sessionKey))) return null;
+    yield* turnBegin.first({ ...begins, sessionKey, agentId, inboxIds: [id] }, session);
+    return begunTurn(FIRST_ATTEMPT, session);
   }
 
   function* knownAs({ address, eventId }: InboundMessage) {
@@ -58,9 +66,10 @@ export function createInbox({ sql, read, write, log, ids, instanceId: me }: RowD
       write(function* () {
         if ((yield* queries.add.run({ ...toColumns(row), node: me })) === 0) return yield* knownAs(row.message);
         yield* platformIds.note(row.id, row.message.address, row.message.messageIds ?? []);
-        const mode = yield* touchSession(row);
+        const session = yield* touchSession(row);
         const hidden = row.overflow ? yield* overflow.hideOldest(row, row.overflow.maxShown) : null;
-        return { kind: "stored", mode, hidden } as const;
+        const begun = yield* beginTurn(row, session);
+        return { kind: "stored", mode: session.queue_mode, hidden, begun } as const;
       }),
     unfinished: () =>
       read(function* () {
@@ -103,6 +112,10 @@ interface Touch {
   readonly searchText: string;
 }
 
+/** What touching a session tells about it. `queue_mode`: the mode somebody chose for it. */
+const TOUCHED_SESSION = ["queue_mode", ...SESSION_OF_TURN] as const satisfies readonly (keyof SessionTable)[];
+type TouchedSession = Pick<SessionTable, (typeof TOUCHED_SESSION)[number]>;
+
 /** A conversation that began with a command is about what was said after it, unless somebody gave it a name. */
 const GIVES_WAY = raw<boolean>`(named = 0 and substr(title, 1, 1) = '/')`;
 
@@ -138,7 +151,7 @@ function sessionQueries(sql: Sql) {
         }))
         .where("key", "=", p("key"))
         .where(raw<boolean>`(${p("own")} = 1 or person is null or person = ${p("principal")}) and not ${GIVES_WAY}`)
-        .returning("queue_mode"),
+        .returning(TOUCHED_SESSION),
     ),
     /** The same where its title or whose it is may have to change. */
     touch: sql.prepare((db, p: Params<Touch>) =>
@@ -154,7 +167,7 @@ function sessionQueries(sql: Sql) {
           search_text: raw<string>`case when ${GIVES_WAY} and ${p("title")} <> '' then ${p("searchText")} else search_text end`,
         }))
         .where("key", "=", p("key"))
-        .returning("queue_mode"),
+        .returning(TOUCHED_SESSION),
     ),
   };
 }

@@ -2,29 +2,19 @@
 import type { OutboxRow, PendingPart, TroubledPart, TroubledState } from "../../contracts/delivery.ts";
 import type { OutboxStore } from "../../contracts/store.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
-import type { OutboxTable, Tables, TurnTable } from "../schema.ts";
+import type { OutboxTable, Tables } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
-import { type ExpressionBuilder, type Selectable, sql as raw } from "kysely";
-import { fromAddressColumns, fromMessageColumns } from "./codec.ts";
+import { type ExpressionBuilder, sql as raw } from "kysely";
 import { decodeCursor, NEWEST, pageOf, pageSize } from "./paging.ts";
-import { marksOf, reactionsTo } from "./channels/marks.ts";
+import { reactionsTo } from "./channels/marks.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
 import { createReactions } from "./channels/reactions.ts";
 import { createPartHandOver } from "./part-hand-over.ts";
 import { createPartNotices } from "./part-notices.ts";
+import { PENDING, type RowOfTurn, toPending, toRow } from "./part-rows.ts";
 import { createPosts } from "./posts.ts";
 import type { RowDeps } from "./row-deps.ts";
-
-type Row = Selectable<OutboxTable>;
-/** With how its turn ended, which is written in the same transaction as the part itself. */
-type RowOfTurn = Row & { readonly turn_state: TurnTable["state"]; readonly reaction: string | null };
-
-/** The columns of a `PendingPart`: all that decides about its delivery, without its text. */
-const PENDING = [
-  ...["seq", "id", "channel", "account", "chat", "thread", "created_at"],
-  ...["state", "attempts", "lost", "delivered", "doubt", "first_tried_at", "next_try_at"],
-] as const satisfies readonly (keyof OutboxTable)[];
 
 export function createOutbox({
   sql,
@@ -220,39 +210,6 @@ function toCounts({
   doubt,
 }: Pick<PendingPart, "attempts" | "lost" | "delivered" | "doubt">) {
   return { attempts, lost, delivered, doubt: doubt ? 1 : 0 } as const;
-}
-
-function toPending(row: Pick<Row, (typeof PENDING)[number]>): PendingPart {
-  return {
-    seq: row.seq,
-    id: row.id,
-    to: fromAddressColumns(row),
-    createdAt: row.created_at,
-    state: row.state === "sending" ? "sending" : "pending",
-    attempts: row.attempts,
-    lost: row.lost,
-    delivered: row.delivered,
-    doubt: row.doubt === 1,
-    firstTriedAt: row.first_tried_at,
-    nextTryAt: row.next_try_at,
-  };
-}
-
-function toRow(row: RowOfTurn): OutboxRow {
-  return {
-    id: row.id,
-    turnId: row.turn_id,
-    sessionKey: row.session_key,
-    part: row.part,
-    message: fromMessageColumns(row),
-    to: fromAddressColumns(row),
-    createdAt: row.created_at,
-    outcome: row.turn_state === "running" ? "done" : row.turn_state,
-    ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
-    ...(row.deleted_at === null ? {} : { deleted: true }),
-    ...(row.reaction === null ? {} : { reaction: row.reaction }),
-    ...marksOf(row),
-  };
 }
 
 function toTroubled(row: RowOfTurn, state: TroubledState): TroubledPart {

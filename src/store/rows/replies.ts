@@ -1,8 +1,10 @@
 /** The way into the outbox: reply parts as rows, and the count of messages of their session. Runs inside of a write. */
+import type { Selectable } from "kysely";
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { ReplyPart } from "../../contracts/delivery.ts";
+import { GatewayError } from "../../contracts/errors.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
-import { NEW_REPLY, type NewReply } from "../schema.ts";
+import { NEW_REPLY, type NewReply, type OutboxTable } from "../schema.ts";
 import type { Params } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";
@@ -10,7 +12,8 @@ import type { RowDeps } from "./row-deps.ts";
 import { greater } from "./terms.ts";
 
 interface ReplyRows {
-  add(row: NewReply): Steps<void>;
+  /** The row as it is stored. */
+  add(row: NewReply): Steps<Selectable<OutboxTable>>;
   isStored(id: string): Steps<boolean>;
   /** The session has this many messages more. */
   count(key: SessionKey, messages: number, at: number): Steps<void>;
@@ -18,7 +21,10 @@ interface ReplyRows {
 
 export function createReplyRows({ sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">): ReplyRows {
   const add = sql.prepare((db, p: Params<NewReply>) =>
-    db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending", node: me }),
+    db
+      .insertInto("outbox")
+      .values({ ...p.row(...NEW_REPLY), state: "pending", node: me })
+      .returningAll(),
   );
   const byId = sql.prepare((db, p: Params<{ id: string }>) =>
     db.selectFrom("outbox").select("id").where("id", "=", p("id")),
@@ -34,7 +40,9 @@ export function createReplyRows({ sql, instanceId: me }: Pick<RowDeps, "sql" | "
   );
   return {
     *add(row) {
-      yield* add.run(row);
+      const stored = yield* add.first(row);
+      if (!stored) throw new GatewayError("internal", "a reply part was not stored");
+      return stored;
     },
     *isStored(id) {
       return (yield* byId.first({ id })) !== null;

@@ -5,6 +5,7 @@ import type { TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { UsageColumns } from "./codec.ts";
 import { greater } from "./terms.ts";
+import { SESSION_OF_TURN } from "./turn-begin.ts";
 
 export type TurnQueries = ReturnType<typeof createTurnQueries>;
 
@@ -22,11 +23,8 @@ function reading(sql: Sql) {
         .selectAll("turns")
         .where("inbox.id", "=", p("inboxId")),
     ),
-    running: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
-      db.selectFrom("turns").select("id").where("session_key", "=", p("key")).where("state", "=", raw.lit("running")),
-    ),
     session: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
-      db.selectFrom("sessions").select(["file", "settled_bytes", "model", "thinking"]).where("key", "=", p("key")),
+      db.selectFrom("sessions").select(SESSION_OF_TURN).where("key", "=", p("key")),
     ),
     replies: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
@@ -47,21 +45,7 @@ function reading(sql: Sql) {
 }
 
 function beginning(sql: Sql) {
-  type NewTurn = Pick<
-    Selectable<TurnTable>,
-    "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state" | "at_work" | "node"
-  >;
   return {
-    add: sql.prepare((db, p: Params<NewTurn>) =>
-      db.insertInto("turns").values({
-        ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state", "at_work", "node"),
-        attempt: 1,
-        unsafe: 0,
-        input_tokens: 0,
-        output_tokens: 0,
-        cost_usd: 0,
-      }),
-    ),
     free: sql.prepare((db, p: Params<{ inboxId: InboxId; key: SessionKey }>) =>
       db
         .selectFrom("inbox")
@@ -101,14 +85,6 @@ function beginning(sql: Sql) {
         })
         .where("state", "=", raw.lit("running"))
         .where("node", "=", p("me")),
-    ),
-    claim: sql.prepare((db, p: Params<{ inboxId: InboxId; turnId: TurnId; key: SessionKey }>) =>
-      db
-        .updateTable("inbox")
-        .set({ turn_id: p("turnId") })
-        .where("id", "=", p("inboxId"))
-        .where("session_key", "=", p("key"))
-        .where("turn_id", "is", null),
     ),
   };
 }

@@ -1,27 +1,30 @@
 /** Turns: begun at most once at a time per session, ended exactly once, and by the attempt that is current. */
+import type { Selectable } from "kysely";
+import type { StoredPart } from "../../contracts/delivery.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId, TurnId } from "../../contracts/ids.ts";
 import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store.ts";
 import type { StoredFiles } from "../files/stored-files.ts";
 import { maskTexts } from "../../kit/secret.ts";
-import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
+import type { NewReply, OutboxTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { decodeAttachments, decodeJson, encodeJson, fromUsageColumns, toUsageColumns } from "./codec.ts";
 import { createOverflow } from "./overflow.ts";
+import { toStored } from "./part-rows.ts";
 import { createReplyRows, replyRows } from "./replies.ts";
+import { begunTurn, createTurnBegin, FIRST_ATTEMPT, type SessionOfTurn, type TurnBegin } from "./turn-begin.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
 import { createBooking } from "./usage.ts";
 import type { Steps } from "../steps.ts";
 
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
-type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
-
-const NOT_ENDED = { isEnded: false, discarded: [] };
 
 /** `files`: session files in the database; null: there are none. */
 export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps, files: StoredFiles | null): TurnStore {
-  const queries = { ...createTurnQueries(sql), me, mask, addReply: createReplyRows({ sql, instanceId: me }).add };
+  const begin = createTurnBegin(sql, me);
+  const addReply = createReplyRows({ sql, instanceId: me }).add;
+  const queries = { ...createTurnQueries(sql), begin, me, mask, addReply };
   const overflow = createOverflow(sql);
   return {
     begin: (turn) =>
@@ -29,16 +32,11 @@ export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps,
         const session = yield* queries.session.first({ key: turn.sessionKey });
         if (!session) throw new GatewayError("internal", "a turn was begun in a session that does not exist");
         const known = yield* queries.turn.first({ id: turn.turnId });
-        const { attempt, unsafe } = known
+        const begun = known
           ? yield* beginAgain(queries, known, turn, session)
           : yield* beginFirst(queries, turn, session);
         if (!known && turn.overflow) yield* overflow.claim({ ...turn, ...turn.overflow });
-        return {
-          attempt,
-          unsafeToRetry: unsafe === 1,
-          sessionFile: { name: session.file, settledBytes: session.settled_bytes },
-          settings: { model: session.model, thinking: session.thinking },
-        };
+        return begunTurn(begun, session);
       }, "with the next"), // lost in a power cut, the message is simply begun again
     leave: (turnId, attempt) =>
       write(function* () {
@@ -54,7 +52,7 @@ export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps,
       write(function* () {
         const turn = yield* queries.turn.first({ id: turnId });
         if (!turn || turn.state !== "running" || turn.attempt !== attempt) return false;
-        for (const inboxId of inboxIds) yield* queries.claim.run({ inboxId, turnId, key: turn.session_key });
+        for (const inboxId of inboxIds) yield* begin.claim.run({ inboxId, turnId, key: turn.session_key });
         return true;
       }, "with the next"), // lost in a power cut, the message simply waits
     endUnbegun: (end) =>
@@ -90,19 +88,20 @@ function createFinish(
     const change = files && end.fileChange ? await files.stage(end.fileChange) : null;
     const finished = await write(function* () {
       const turn = yield* queries.turn.first({ id: end.turnId });
-      if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return NOT_ENDED;
+      if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return null;
       const { id: turnId, session_key: key } = turn;
-      for (const inboxId of end.joined ?? []) yield* queries.claim.run({ inboxId, turnId, key });
-      const isSettled = yield* endTurn(queries, turn, end);
+      for (const inboxId of end.joined ?? []) yield* queries.begin.claim.run({ inboxId, turnId, key });
+      const { parts, isSettled } = yield* endTurn(queries, turn, end);
       if (end.spent) yield* book(end.spent);
-      return { isEnded: true, discarded: files && change && isSettled ? yield* files.keep(change) : [] };
+      return { parts, discarded: files && change && isSettled ? yield* files.keep(change) : [] };
     });
-    void files?.discard(finished.discarded);
-    return finished.isEnded;
+    void files?.discard(finished?.discarded ?? []);
+    return finished && finished.parts;
   };
 }
 
 interface OwnQueries extends TurnQueries {
+  readonly begin: TurnBegin;
   /** The gateway that begins them. */
   readonly me: InstanceId;
 }
@@ -110,41 +109,27 @@ interface OwnQueries extends TurnQueries {
 function* beginFirst(
   queries: OwnQueries,
   turn: BeginTurn,
-  session: Session,
+  session: SessionOfTurn,
 ): Steps<Pick<TurnTable, "attempt" | "unsafe">> {
-  if (yield* queries.running.first({ key: turn.sessionKey }))
+  if (yield* queries.begin.isRunning(turn.sessionKey))
     throw new GatewayError("conflict", "this session has a running turn already", { fields: { turnId: turn.turnId } });
-  yield* queries.add.run({
-    id: turn.turnId,
-    session_key: turn.sessionKey,
-    agent_id: turn.agentId,
-    file: session.file,
-    begun_at: turn.at,
-    state: "running",
-    at_work: 1,
-    node: queries.me,
-  });
-  for (const inboxId of turn.inboxIds) {
-    if ((yield* queries.claim.run({ inboxId, turnId: turn.turnId, key: turn.sessionKey })) > 0) continue;
-    throw new GatewayError("conflict", "a message of this turn is not free", {
-      fields: { turnId: turn.turnId, inboxId },
-    });
-  }
-  return { attempt: 1, unsafe: 0 };
+  yield* queries.begin.first(turn, session);
+  return FIRST_ATTEMPT;
 }
 
 function* beginAgain(
   queries: OwnQueries,
   known: TurnTableRow,
   turn: BeginTurn,
-  session: Session,
+  session: SessionOfTurn,
 ): Steps<Pick<TurnTable, "attempt" | "unsafe">> {
   if (known.state !== "running")
     throw new GatewayError("conflict", "this turn has ended already", { fields: { turnId: known.id } });
   const attempt = known.attempt + 1;
   yield* queries.again.run({ id: known.id, attempt, file: session.file, node: queries.me });
   // What joined it in an earlier attempt may not have been noted then.
-  for (const inboxId of turn.inboxIds) yield* queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });
+  const { id: turnId, session_key: key } = known;
+  for (const inboxId of turn.inboxIds) yield* queries.begin.claim.run({ inboxId, turnId, key });
   return { attempt, unsafe: known.unsafe };
 }
 
@@ -158,8 +143,8 @@ function* beginOver(
   if (!session) return null;
   for (const inboxId of end.inboxIds) if (!(yield* queries.free.first({ inboxId, key }))) return null;
   const row = { id: turnId, session_key: key, agent_id: end.agentId, file: session.file, begun_at: at };
-  yield* queries.add.run({ ...row, state: end.outcome, at_work: 0, node: queries.me });
-  for (const inboxId of end.inboxIds) yield* queries.claim.run({ inboxId, turnId, key });
+  yield* queries.begin.add.run({ ...row, state: end.outcome, at_work: 0, node: queries.me });
+  for (const inboxId of end.inboxIds) yield* queries.begin.claim.run({ inboxId, turnId, key });
   return { ...row, settledBytes: session.settled_bytes };
 }
 
@@ -167,12 +152,20 @@ type TurnTableRow = Omit<TurnTable, "seq" | "spans" | "crashes" | "at_work" | "n
 type EndedTurn = Pick<TurnTable, "id" | "session_key" | "file">;
 
 interface EndQueries extends TurnQueries {
+  readonly begin: TurnBegin;
   mask(text: string): string;
-  addReply(row: NewReply): Steps<void>;
+  addReply(row: NewReply): Steps<Selectable<OutboxTable>>;
 }
 
-/** All of it, in the one transaction of this write. False: no conversation has the session file any more. */
-function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<boolean> {
+interface EndedRows {
+  /** The parts of the reply as they are stored. */
+  readonly parts: readonly StoredPart[];
+  /** False: no conversation has the session file any more. */
+  readonly isSettled: boolean;
+}
+
+/** All of it, in the one transaction of this write. */
+function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<EndedRows> {
   const usage = toUsageColumns(end.usage);
   yield* queries.end.run({
     id: turn.id,
@@ -187,13 +180,14 @@ function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<
   yield* queries.endMessages.run({ turnId: turn.id });
   const { reply, to, at } = end;
   const rows = replyRows({ turnId: turn.id, sessionKey: turn.session_key, reply, to, at }, queries.mask);
-  for (const row of rows) yield* queries.addReply(row);
+  const parts: StoredPart[] = [];
+  for (const row of rows) parts.push(toStored(yield* queries.addReply(row), end.outcome));
   yield* queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
   const { file } = turn;
   const { settledBytes } = end;
   const current = yield* queries.settle.run({ key: turn.session_key, file, settledBytes });
   const kept = end.model === "" ? 0 : yield* queries.settleKept.run({ file, settledBytes, at: end.at, ...usage });
-  return current + kept > 0;
+  return { parts, isSettled: current + kept > 0 };
 }
 
 function* toResult(

@@ -74,7 +74,14 @@ export async function queueWorld(changes: Partial<QueueSettings> = {}): Promise<
   };
   const withDisk = (store: Store): Store => {
     const turns = Object.create(store.turns) as Store["turns"]; // what a test changes there is changed here too
-    return { ...store, turns: Object.assign(turns, { begin: begin.bind(null, store) }) };
+    const inbox = Object.create(store.inbox) as Store["inbox"];
+    const accept: Store["inbox"]["accept"] = ({ begins, ...row }) =>
+      store.inbox.accept(begins && !world.diskIsFull ? { ...row, begins } : row);
+    return {
+      ...store,
+      turns: Object.assign(turns, { begin: begin.bind(null, store) }),
+      inbox: Object.assign(inbox, { accept }),
+    };
   };
   const open = (store: Store): Queue =>
     createQueue({ clock, ids: systemIds, log: recordingLog(), store: withDisk(store), workKind: kindOf }, () => ({

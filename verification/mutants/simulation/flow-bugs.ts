@@ -6,9 +6,9 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
     what: "A message is accepted before it is stored.",
     file: "src/queue/queue.ts",
     in: "store",
-    find: "await world.store.inbox.accept({ ...row, id, ...overflow });",
+    find: "await storeRow(world, { ...row, id, ...overflow }, early);",
     replace:
-      'await Promise.race([world.store.inbox.accept({ ...row, id, ...overflow }), Promise.resolve({ kind: "stored", mode: null, hidden: null } as const)]);',
+      'await Promise.race([storeRow(world, { ...row, id, ...overflow }, early), Promise.resolve({ kind: "stored", mode: null, hidden: null, begun: null } as const)]);',
   },
   {
     what: "A restart forgets interrupted turns.",
@@ -28,8 +28,8 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
     what: "The lane opens before the end of its turn is stored.",
     file: "src/queue/batch.ts",
     in: "finish",
-    find: "const written = work.expired",
-    replace: "reopen(); const written = work.expired",
+    find: "const finished = work.expired",
+    replace: "reopen(); const finished = work.expired",
   },
   {
     what: "A second attempt drops the work.",
@@ -105,7 +105,7 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
     what: "The outbox is not woken.",
     file: "src/flow/turn.ts",
     in: "endTurn",
-    find: "world.replies.outbox.wake();",
+    find: "world.replies.outbox.wake(finished.stored);",
     replace: "",
   },
   {

@@ -20,7 +20,7 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "Reply parts are written after the transaction.",
     file: "src/store/rows/turns.ts",
     in: "endTurn",
-    find: "for (const row of rows) yield* queries.addReply(row);",
+    find: "for (const row of rows) parts.push(toStored(yield* queries.addReply(row), end.outcome));",
     replace: "setImmediate(() => { for (const row of rows) queries.addReply(row).next(); });",
   },
   {
@@ -77,7 +77,7 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "A second attempt forgets what joined the first and could not be noted then.",
     file: "src/store/rows/turns.ts",
     in: "beginAgain",
-    find: "for (const inboxId of turn.inboxIds) yield* queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });",
+    find: "for (const inboxId of turn.inboxIds) yield* queries.begin.claim.run({ inboxId, turnId, key });",
     replace: "",
   },
   {

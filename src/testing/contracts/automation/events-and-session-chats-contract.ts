@@ -194,6 +194,6 @@ function sayPromises(open: Open): void {
     const reply = [{ part: 0, message: { text: "by the way", kind: "reply" } as const }];
     const about = { sessionKey: KEY, agentId: AGENT, principal: OPERATOR, to: HERE };
     expect(await sessionChats.say({ ...about, turnId: turnId("said-2"), reply, at: 5 })).toBe(true);
-    expect(await turns.finish(end("t1"))).toBe(true);
+    expect(await turns.finish(end("t1"))).not.toBeNull();
   });
 }

@@ -1,7 +1,7 @@
 /** What an inbox promises: stored once, in order, whole. */
 import { expect, test } from "bun:test";
-import type { InboxId, MediaId } from "../../../contracts/ids.ts";
-import { HERE, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
+import type { InboxId, MediaId, TurnId } from "../../../contracts/ids.ts";
+import { end, HERE, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function inboxPromises(open: () => Promise<StoreWorld>): void {
   test("an accepted message is waiting, whole, after a restart", async () => {
@@ -67,6 +67,35 @@ export function inboxPromises(open: () => Promise<StoreWorld>): void {
     const { inbox: later } = await world.reopen();
     const texts = (await later.unfinished()).map(({ message }) => message.text);
     expect(texts).toEqual(["best", "text of event-in2"]);
+  });
+
+  test("a turn that begins with its message is there with it after a restart, as if it had begun by itself", async () => {
+    await using world = await open();
+    const begins = { turnId: "t1" as TurnId, at: 2_000 };
+    const first = await world.store.inbox.accept({ ...row("in1", "a"), begins });
+    expect(first).toMatchObject({ kind: "stored", begun: { attempt: 1, unsafeToRetry: false } });
+    await world.store.sessions.configure(sessionKey("a"), { model: "local/other", thinking: "high" });
+    const again = await world.reopen();
+    expect((await again.inbox.unfinished()).map(({ id, turn }) => [id, turn?.turnId])).toEqual([
+      ["in1", "t1"],
+    ] as never);
+    const later = await again.turns.begin(turn("t1", "a", ["in1"]));
+    expect(later.attempt).toBe(2);
+    await again.turns.finish(end("t1", { attempt: 2 }));
+    const next = await again.inbox.accept({ ...row("in2", "a"), begins: { ...begins, turnId: "t2" as TurnId } });
+    expect(next).toMatchObject({ begun: { ...later, attempt: 1, sessionFile: { settledBytes: 100 } } });
+  });
+
+  test("a message begins no turn beside one that runs in its session, and none when it was here before", async () => {
+    await using world = await open();
+    const { inbox, turns } = world.store;
+    const begins = (id: string) => ({ begins: { turnId: id as TurnId, at: 2_000 } });
+    await inbox.accept({ ...row("in1", "a"), ...begins("t1") });
+    expect(await inbox.accept({ ...row("in2", "a"), ...begins("t2") })).toMatchObject({ kind: "stored", begun: null });
+    expect(await inbox.accept({ ...row("in1", "a"), ...begins("t3") })).toMatchObject({ kind: "duplicate" });
+    expect((await inbox.unfinished()).map(({ turn }) => turn?.turnId ?? null)).toEqual(["t1" as TurnId, null]);
+    await turns.finish(end("t1"));
+    expect((await turns.begin(turn("t2", "a", ["in2"]))).attempt).toBe(1);
   });
 
   test("a message with the id of another is refused and changes nothing", async () => {

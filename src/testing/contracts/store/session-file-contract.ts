@@ -50,7 +50,7 @@ export function sessionFilePromises(open: () => Promise<StoreWorld>): void {
     const name = await talk(world.store, "1", "header\none\n");
     const before = await sessionFiles.find(name);
     const fileChange = changeTo(name, "header\none\nlate\n", before);
-    expect(await turns.finish(end("t-1", { settledBytes: 16, fileChange }))).toBe(false);
+    expect(await turns.finish(end("t-1", { settledBytes: 16, fileChange }))).toBeNull();
     expect(await sessionFiles.find(name)).toEqual(before);
     await sessionFiles.remove("nobody-has-this.jsonl");
   });

@@ -90,7 +90,7 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
     await store.inbox.accept(row("in1", "a"));
     await store.turns.begin(turn("t1", "a", ["in1"]));
     expect(await store.turns.resultOf("in1" as InboxId)).toBeNull();
-    expect(await store.turns.finish(end("t1"))).toBe(true);
+    expect(await store.turns.finish(end("t1"))).not.toBeNull();
     expect(await store.inbox.unfinished()).toEqual([]);
     expect(await store.turns.resultOf("in1" as InboxId)).toEqual({
       turnId: "t1" as TurnId,
@@ -115,16 +115,28 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
     expect((await store.turns.begin(turn("t2", "a", ["in2"]))).sessionFile.settledBytes).toBe(100);
   });
 
+  test("the end of a turn tells the parts of its reply as the outbox would read them", async () => {
+    await using world = await open();
+    const { store } = world;
+    await store.inbox.accept(row("in1", "a"));
+    await store.turns.begin(turn("t1", "a", ["in1"]));
+    const reply = ["one", "two\0"].map((text, part) => ({ part, message: { text, kind: "reply" as const } }));
+    const stored = await store.turns.finish(end("t1", { reply, outcome: "failed" }));
+    expect(stored?.map(({ pending }) => pending)).toEqual([...(await store.outbox.pending(10))]);
+    for (const { row: told } of stored ?? []) expect(told).toEqual((await store.outbox.part(told.id)) ?? told);
+    expect(stored).toHaveLength(2);
+  });
+
   test("an attempt that is no longer current cannot end the turn", async () => {
     await using world = await open();
     const { store } = world;
     await store.inbox.accept(row("in1", "a"));
     await store.turns.begin(turn("t1", "a", ["in1"]));
     await store.turns.begin(turn("t1", "a", ["in1"]));
-    expect(await store.turns.finish(end("t1", { attempt: 1 }))).toBe(false);
+    expect(await store.turns.finish(end("t1", { attempt: 1 }))).toBeNull();
     expect(await store.outbox.pending(10)).toEqual([]);
-    expect(await store.turns.finish(end("t1", { attempt: 2 }))).toBe(true);
-    expect(await store.turns.finish(end("t1", { attempt: 2 }))).toBe(false);
+    expect(await store.turns.finish(end("t1", { attempt: 2 }))).not.toBeNull();
+    expect(await store.turns.finish(end("t1", { attempt: 2 }))).toBeNull();
     expect(await store.outbox.pending(10)).toHaveLength(1);
   });
 
@@ -141,7 +153,7 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
     expect(await store.outbox.pending(10)).toEqual([]);
     expect(await store.sessions.get(sessionKey("a"))).toEqual(before);
     expect((await store.inbox.unfinished()).map(({ id }) => String(id))).toEqual(["in1"]);
-    expect(await store.turns.finish(end("t1"))).toBe(true);
+    expect(await store.turns.finish(end("t1"))).not.toBeNull();
   });
 
   test("a session has at most one running turn", async () => {

@@ -64,7 +64,7 @@ export function turnTraceContract(name: string, open: () => Promise<StoreWorld>)
     test("writes no waterfall for an attempt that is no longer current", async () => {
       await using world = await open();
       await begin(world.store, "t1", "a");
-      expect(await world.store.turns.finish(end("t1", { attempt: 7, spans: SPANS }))).toBe(false);
+      expect(await world.store.turns.finish(end("t1", { attempt: 7, spans: SPANS }))).toBeNull();
       expect(await world.store.turns.get("t1" as TurnId)).toMatchObject({ spans: [] });
     });
 

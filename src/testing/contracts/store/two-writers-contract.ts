@@ -55,8 +55,10 @@ const MESSAGE_RACES: Readonly<Record<string, Race>> = {
   },
   "a turn ends": {
     prepare: begun,
-    act: ({ turns }, id, who) =>
-      turns.finish(end(`t-${id}`, { reply: [{ part: 0, message: { text: `${who}`, kind: "reply" } }] })),
+    act: async ({ turns }, id, who) => {
+      const reply = [{ part: 0, message: { text: `${who}`, kind: "reply" as const } }];
+      return (await turns.finish(end(`t-${id}`, { reply }))) !== null;
+    },
     first: true,
     others: false,
   },

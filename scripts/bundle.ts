@@ -113,6 +113,7 @@ async function bundleSdk(root: string, folder: string): Promise<void> {
   const { version, license } = (await Bun.file(join(root, "package.json")).json()) as Record<string, string>;
   const exports = SDK_MODULES.map(({ name }) => [`./${name}`, { types: `./${name}.d.ts`, default: `./${name}.js` }]);
   const files = filesBelow(join(folder, "sdk"), ""); // an older build may have left others beside them
+  await Bun.write(join(folder, "version"), `${version}\n`); // for the launcher, which is a shell and reads no JSON
   const about = { name: "pi-gateway", version, license, type: "module", files, exports: Object.fromEntries(exports) };
   await Bun.write(join(folder, "sdk", "package.json"), `${JSON.stringify(about, null, 2)}\n`);
 }

@@ -3,7 +3,6 @@
  * reverse of the order in which parts were handed to `life`: new messages are refused, running turns finish, their replies are delivered,
  * the port closes, agents end, and the database closes last.
  */
-import type { Config } from "./config/index.ts";
 import type { Conversations } from "./contracts/conversations.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { GatewayError } from "./contracts/errors.ts";
@@ -77,7 +76,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const automation = openAutomation(core, { people, tools, agents, messages });
 
   // Commands, tools and plugins, which use all groups.
-  const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core) };
+  const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core, deps.update) };
   const groups: Groups = { people, tools, agents, mcpServers, messages, automation };
   const backups = openBackups(core, people, reloader);
   const status = openStatus(core, reloader, groups, backups);
@@ -94,11 +93,16 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const port = openPort(core, { ...groups, plugins, operations, metrics, stream, mcp, status: status.read });
   life.own("responses in the background", port.responses); // they end when nobody can ask for more
   life.own("http", port.server);
+  deps.update?.beforeFirstMessage();
   url.resolve(port.server.url);
   conversations.resolve(port.server.conversations);
   life.own("platforms", messages.platforms);
   life.own("outbox", messages.outbox);
   life.onStop("replies", () => lastReplies(core.clock, messages.outbox));
+
+  const failed = Promise.race([core.store.health.failed, core.stray.failed]);
+  const gateway: Gateway = { http: port.server, failed, stop: (reason) => life.stop(reason) };
+  if (deps.update?.isRehearsal) return gateway;
 
   // From here on the gateway works.
   core.log.info("queue recovered", await messages.queue.recover());
@@ -130,12 +134,15 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   mcpServers.learn();
   life.onStop("node", () => core.store.nodes.drain(), NODE_DRAIN_MS);
   tellPlugins(life, core);
-  const failed = Promise.race([core.store.health.failed, core.stray.failed]);
-  return { http: port.server, failed, stop: (reason) => life.stop(reason) };
+  return gateway;
 }
 
-function restartIfAllowed({ config, options }: { config: () => Config; options: GatewayOptions }): () => boolean {
-  return () => config().gateway.commands.restart && options.askRestart();
+/** A restart that an update waits for was asked for by whoever may write in the state directory. */
+function restartIfAllowed(
+  { config, options }: Pick<Core, "config" | "options">,
+  update: GatewayDeps["update"],
+): () => boolean {
+  return () => (config().gateway.commands.restart || update?.waits() === true) && options.askRestart();
 }
 
 /** Waits a little for replies that are being delivered; what is left is sent by the next start. */

@@ -10,11 +10,14 @@ import { VERSION } from "./version.ts";
 /** Everything the gateway writes is for its owner only. */
 const PRIVATE_UMASK = 0o077;
 const SAME_REQUEST_MS = 1_000;
+/** What supervisors take for a failure that passes. */
+const START_AGAIN = 75;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function main(argv: readonly string[], assets: Assets): Promise<number> {
   process.umask(PRIVATE_UMASK);
-  const environment = readEnvironment(process.env);
+  const variables = process.env;
+  const environment = readEnvironment(variables);
   const world = {
     environment,
     cwd: process.cwd(),
@@ -32,11 +35,25 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     ...world,
     start: async (options) => {
       const { serve } = await import("./serve.ts"); // here, because the other commands must not pay for the whole gateway
-      await serve({ ...world, isTerminal: process.stderr.isTTY === true, stopAsked: stopAsked() }, options);
+      const end = await serve({ ...world, isTerminal: process.stderr.isTTY === true, stopAsked: stopAsked() }, options);
+      if (end.kind === "hand over") return handOver(end, argv, variables);
       exit(0); // everything has stopped; what a plugin left running would keep the process
       return 0;
     },
   });
+}
+
+/** The launcher takes the place of this process and starts the version that an update chose. Where it cannot, the supervisor starts it. */
+async function handOver(
+  { launcher, port }: { readonly launcher: string; readonly port: number },
+  argv: readonly string[],
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const { becomeProgram } = await import("./kit/become-program.ts");
+  const why = becomeProgram(["/bin/sh", launcher, ...argv, "--port", String(port)], variables);
+  process.stderr.write(`The new version is started by the next start of the gateway (${why}).\n`);
+  exit(START_AGAIN);
+  return START_AGAIN;
 }
 
 /** When all that was written is out. */

@@ -10,7 +10,7 @@ import {
   readSupervisor,
   resolveHome,
 } from "./config/index.ts";
-import type { GatewayError } from "./contracts/errors.ts";
+import { GatewayError, isGatewayError } from "./contracts/errors.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { ConsoleAssets } from "./http/index.ts";
 import { systemClock } from "./kit/clock.ts";
@@ -22,6 +22,7 @@ import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
 import { createSandbox, openCgroups } from "./sandbox/index.ts";
 import { openStateDirectory } from "./store/index.ts";
 import type { Supervisor } from "./supervisor/index.ts";
+import { beginVersion, type RunningVersion, versionFiles } from "./update/index.ts";
 
 /** Built files, which are found differently from source, from a bundle and in a single executable. */
 export interface Assets {
@@ -44,7 +45,15 @@ interface ServeOptions {
   readonly port?: number | undefined;
   readonly config?: string | undefined;
   readonly json: boolean;
+  /** For `pi-gw update`, on a copy of a state directory: opens everything, says so, and waits for its end without doing anything. */
+  readonly rehearse?: boolean | undefined;
 }
+
+/** How a run of the gateway ended. */
+type ServeEnd =
+  | { readonly kind: "stopped" }
+  /** Another version is to be started in the place of this process, on this port. */
+  | { readonly kind: "hand over"; readonly launcher: string; readonly port: number };
 
 interface ServeWorld {
   readonly environment: Environment;
@@ -61,50 +70,67 @@ interface ServeWorld {
 const RUNNING_FILE = "gateway.json";
 const RESTART = "restart";
 
+const STOPPED: ServeEnd = { kind: "stopped" };
+
 /** Resolves when the gateway has stopped; rejects when it could not start, or had to end because of the database. */
-export async function serve(world: ServeWorld, options: ServeOptions): Promise<void> {
+export async function serve(world: ServeWorld, options: ServeOptions): Promise<ServeEnd> {
+  await using home = await openStateDirectory({ log: silentLog }, resolveHome(options.home, world.environment));
+  const { variables } = world.environment;
+  const launcher = variables("PI_GATEWAY_LAUNCHER");
+  const version = await beginVersion(
+    { clock: systemClock },
+    { home: home.path, launcher, runs: options.rehearse ? undefined : variables("PI_GATEWAY_RUNS") },
+  );
+  try {
+    return await serveIn(world, options, { home: home.path, version, launcher });
+  } catch (error) {
+    if (!version.isOnTrial()) throw error;
+    const why = isGatewayError(error) ? error.say : String(error);
+    version.failed(why);
+    // a code after which the supervisor starts it again: the launcher takes the old version then
+    throw new GatewayError("update_failed", "the new version did not start", { cause: error, say: why });
+  }
+}
+
+interface Place {
+  /** Held by this process. */
+  readonly home: string;
+  readonly version: RunningVersion;
+  /** Undefined: this process was not started by the launcher, and no update can replace it. */
+  readonly launcher: string | undefined;
+}
+
+async function serveIn(
+  world: ServeWorld,
+  options: ServeOptions,
+  { home, version: running, launcher }: Place,
+): Promise<ServeEnd> {
   const clock = systemClock;
   const ids = systemIds;
-  await using home = await openStateDirectory({ log: silentLog }, resolveHome(options.home, world.environment));
   const redactor = createRedactor();
   const hideSecrets = secretHider(redactor, world.environment);
   const load = async (): Promise<LoadedConfig> => {
-    const fresh = await loadWithFlags(world, home.path, options);
+    const fresh = await loadWithFlags(world, home, options);
     hideSecrets(fresh); // before anyone can log what a changed file brought
     return fresh;
   };
   const loaded = await load();
   tellConfigTrouble(world, loaded, options.json);
-  const logSettings = ({ level, file, retentionDays }: LoadedConfig["config"]["logging"]) => ({
-    level,
-    folder: file ? join(home.path, "logs") : null,
-    retentionDays,
-  });
   await using sink = await openLog(
     { clock, redactor, stderr: world.stderr },
     {
-      ...logSettings(loaded.config.logging),
+      ...logSettings(home, loaded.config.logging),
       console: options.json ? "json" : world.isTerminal ? "pretty" : "plain",
       colour: world.isTerminal && !world.environment.noColor,
     },
   );
   const { log } = sink;
-  const { assets, version, environment } = world;
-  await using supervisor = await supervisorOf(environment, log);
-  const { bun, bunEnv } = assets;
-  const launcher = await assets.sandboxPath(home.path);
-  const sandbox = createSandbox({ clock }, { home: home.path, bun, bunEnv, launcher, cgroups: openCgroups() });
-  void sandbox.wall(); // tried while the rest starts, and remembered over restarts; never rejects
-  const about = {
-    home: home.path,
-    version,
-    environment,
-    console: await assets.console(),
-    bridgePath: await assets.bridgePath(home.path),
-    bun,
-    bunEnv,
-    sandbox,
-  };
+  running.tell(log);
+  if (loaded.config.store.url !== undefined) running.count(); // no copy of that database is made, so there is no way back
+  await using supervisor = await supervisorOf(world.environment, log);
+  const files = versionFiles(home);
+  const waits = (): boolean => launcher !== undefined && files.hasTrial();
+  const about = await aboutGateway(world, home);
   const start = (from: LoadedConfig, askRestart: () => boolean): Promise<Gateway> =>
     startGateway(
       {
@@ -112,22 +138,46 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
         ids,
         log,
         startTakesLonger: (status) => supervisor?.starting(status),
-        mcpHostPath: () => assets.mcpHostPath(home.path),
-        setLogging: (settings) => sink.configure(logSettings(settings)),
+        mcpHostPath: () => world.assets.mcpHostPath(home),
+        update: { isRehearsal: options.rehearse === true, beforeFirstMessage: () => running.count(), waits },
+        setLogging: (settings) => sink.configure(logSettings(home, settings)),
         hide: redactor.add,
         scrub: redactor.scrub,
         mask: redactor.mask,
       },
-      { ...about, loaded: from, configSource: { load, expectedPath: join(home.path, "pi-gateway.jsonc") }, askRestart },
+      { ...about, loaded: from, configSource: { load, expectedPath: join(home, "pi-gateway.jsonc") }, askRestart },
     );
   for (let from = loaded; ;) {
-    const run = { world, options, home: home.path, log, from, supervisor };
+    const run = { world, options, home, log, from, supervisor, launcher };
     const { reason, port } = await runOnce(run, (ask) => start(from, ask));
-    if (reason !== RESTART) return;
+    if (reason !== RESTART) return STOPPED;
+    if (launcher !== undefined && waits()) return { kind: "hand over", launcher, port };
     from = onPort(await load(), port);
     tellConfigTrouble(world, from, options.json);
-    sink.configure(logSettings(from.config.logging));
+    sink.configure(logSettings(home, from.config.logging));
   }
+}
+
+/** What stays the same over restarts. */
+async function aboutGateway({ assets, version, environment }: ServeWorld, home: string) {
+  const { bun, bunEnv } = assets;
+  const launcher = await assets.sandboxPath(home);
+  const sandbox = createSandbox({ clock: systemClock }, { home, bun, bunEnv, launcher, cgroups: openCgroups() });
+  void sandbox.wall(); // tried while the rest starts, and remembered over restarts; never rejects
+  return {
+    home,
+    version,
+    environment,
+    console: await assets.console(),
+    bridgePath: await assets.bridgePath(home),
+    bun,
+    bunEnv,
+    sandbox,
+  };
+}
+
+function logSettings(home: string, { level, file, retentionDays }: LoadedConfig["config"]["logging"]) {
+  return { level, folder: file ? join(home, "logs") : null, retentionDays };
 }
 
 /** On the terminal, where the person who starts it is looking; the status and the console show the same. */
@@ -145,6 +195,8 @@ interface Run {
   readonly from: LoadedConfig;
   /** Null: nobody wants to be told. */
   readonly supervisor: Supervisor | null;
+  /** Written down for \`pi-gw update\`. */
+  readonly launcher: string | undefined;
 }
 
 /** Loaded when there is one: most starts have none. */
@@ -157,7 +209,7 @@ async function supervisorOf(environment: Environment, log: Log): Promise<Supervi
 
 /** From start to stop. A restart is a stop that somebody asked for from inside; the state directory and the log stay open over it. */
 async function runOnce(
-  { world, options, home, log, from, supervisor }: Run,
+  { world, options, home, log, from, supervisor, launcher }: Run,
   start: (askRestart: () => boolean) => Promise<Gateway>,
 ): Promise<{ readonly reason: string; readonly port: number }> {
   const restart = deferred<string>();
@@ -168,7 +220,9 @@ async function runOnce(
   const { url, port } = gateway.http;
   const running = join(home, RUNNING_FILE);
   const startedAt = systemClock.now();
-  writeFileSync(running, `${JSON.stringify({ pid: process.pid, url, startedAt })}\n`, { mode: 0o600 });
+  writeFileSync(running, `${JSON.stringify({ pid: process.pid, url, startedAt, launcher: launcher ?? null })}\n`, {
+    mode: 0o600,
+  });
   const signIn = `${url}/#code=${gateway.http.signInCode()}`;
   log.info("gateway ready", { url, version: world.version, config: from.path, source: from.source });
   world.stdout(
@@ -203,9 +257,21 @@ function onPort(loaded: LoadedConfig, port: number): LoadedConfig {
 async function loadWithFlags(world: ServeWorld, home: string, options: ServeOptions): Promise<LoadedConfig> {
   const { environment, cwd } = world;
   const loaded = await loadConfig({ log: silentLog }, { home, flag: options.config, cwd, environment });
-  if (options.port === undefined) return loaded;
-  const { config } = loaded;
-  return { ...loaded, config: { ...config, gateway: { ...config.gateway, port: options.port } } };
+  const { port = loaded.config.gateway.port } = options;
+  const config = { ...loaded.config, gateway: { ...loaded.config.gateway, port } };
+  return { ...loaded, config: options.rehearse ? rehearsedConfig(config) : config };
+}
+
+/** Nothing that reaches out of the copy: no other database, no plugin, no network but loopback, no agent before one is needed. */
+function rehearsedConfig(config: LoadedConfig["config"]): LoadedConfig["config"] {
+  const { agent, gateway, plugins } = config;
+  return {
+    ...config,
+    store: {},
+    gateway: { ...gateway, bind: "loopback" },
+    plugins: { ...plugins, dirs: [], enabled: [] },
+    agent: { ...agent, pool: { ...agent.pool, min: 0 } },
+  };
 }
 
 /** Each value is handed over once: the redactor forgets the oldest when it is given too many, and files are loaded often. */

@@ -28,6 +28,7 @@ const ROOMS = [
   "backup",
   "retention",
   "supervisor",
+  "update",
 ];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
@@ -51,7 +52,19 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   client: GROUND,
   sdk: [...FIRST, "tools", "plugins", "client"],
   gateway: [...FIRST, ...ROOMS, "channels/*", "mcp/*", "flow", "http", "client", "sdk"],
-  cli: [...FIRST, "agents", "backup", "routing", "plugins", "sandbox", "channels/*", "mcp/client", "client", "sdk"],
+  cli: [
+    ...FIRST,
+    "agents",
+    "backup",
+    "routing",
+    "update",
+    "plugins",
+    "sandbox",
+    "channels/*",
+    "mcp/client",
+    "client",
+    "sdk",
+  ],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
   bridge: ["contracts", "kit"],
   console: ["contracts"],
@@ -61,7 +74,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 export const MAY_WAIT: readonly string[] = ["src/testing/wait-for.ts", "src/testing/channels/parlour-service.ts"];
 
 /** Tests that run what is in verification/. Everything else outside that folder does not import it. */
-export const RUNS_VERIFICATION: readonly string[] = ["test/sim.test.ts", "test/chaos.test.ts", "test/house.test.ts"];
+export const RUNS_VERIFICATION: readonly string[] = [
+  "test/sim.test.ts",
+  "test/chaos.test.ts",
+  "test/update.test.ts",
+  "test/house.test.ts",
+];
 
 /** What people outside the project write plugins and clients against. All of it is exported, whoever uses it here. */
 export const PLUGIN_CONTRACTS: readonly string[] = [
@@ -89,6 +107,7 @@ const OPENS_FILES = [
   ...["src/store/", "src/config/", "src/observe/", "src/agents/", "src/cli/", "src/media/", "src/plugins/"],
   "src/sandbox/",
   "src/backup/",
+  "src/update/",
   "src/sdk/",
   ...["src/assets.ts", "src/serve.ts", "bridge/", "bin/"],
 ];
@@ -101,6 +120,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:jsc": [],
   "bun:ffi": [
     "src/kit/c-library.ts",
+    "src/kit/become-program.ts",
     "src/supervisor/datagram.ts",
     "src/sandbox/launcher/",
     "src/agents/process/",

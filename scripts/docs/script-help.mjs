@@ -17,6 +17,8 @@ Plays seeds of the simulated gateway. --seed alone plays that one and shows its 
 --mutants: puts known bugs into a copy, one by one, and fails when the simulation does not notice one.`,
   "verification/mutants/mutants.ts": `npm run mutants [-- --room NAME] [--only WORDS] [--at-once N]
 Puts known bugs into a copy of the project, one by one, and says which the tests notice.`,
+  "verification/updates/update-kills.ts": `npm run update-kills [-- --rounds N] [--seed N] [--calm]
+Kills updates at random moments and says which version serves and what was lost. --calm: kills nothing.`,
   "scripts/cron/oracle.ts": `npm run cron-oracle [-- --cases N] [--seed N]
 Compares random cron expressions around clock changes with a second way to know when they fire.`,
   "scripts/irc/fetch-server.ts": `npm run irc-server

@@ -15,9 +15,9 @@ export const AUDIT_HEAD = "audit-head.json";
 const CONFIG = "pi-gateway.jsonc";
 const SESSIONS = "sessions";
 const VISITS = join("run", "sessions");
-/** Of the running process, or made again by the next one. Copies of the database from before an upgrade are backups themselves. */
+/** Of the running process, made again by the next one, or installed. Copies of the database from before an upgrade are backups themselves. */
 const LEFT_OUT =
-  /^(?:run|logs|backups|bridge|lock\.db|gateway\.(?:pid|json)|gateway\.db(?:-wal|-shm|\.new.*|\.before-upgrade-.*)?|audit-head\.json|[^/]+\.new)$/;
+  /^(?:run|logs|backups|bridge|versions|lock\.db|gateway\.(?:pid|json)|gateway\.db(?:-wal|-shm|\.new.*|\.before-upgrade-.*|\.of-newer-version)?|audit-head\.json|[^/]+\.new)$/;
 /** Code that was compiled for agents: `agent/cache`, `agents/NAME/cache`, `roles/ROLE/NAME/cache`. */
 const CACHES = /^(?:agent|agents\/[^/]+|roles\/[^/]+\/[^/]+)\/cache$/;
 

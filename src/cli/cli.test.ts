@@ -86,7 +86,7 @@ describe("start", () => {
       },
     });
     expect(await fx.run("start", "--home", "x", "--port", "0", "--json")).toBe(7);
-    expect(given).toEqual([{ home: "x", port: 0, config: undefined, json: true }]);
+    expect(given).toEqual([{ home: "x", port: 0, config: undefined, json: true, rehearse: false }]);
   });
 
   const failures = [

@@ -12,6 +12,8 @@ const SPECIAL: Partial<Record<ErrorCode, number>> = {
   home_taken: EXIT_TRY_AGAIN,
   store_taken: EXIT_TRY_AGAIN,
   superseded: EXIT_TRY_AGAIN,
+  update_failed: EXIT_TRY_AGAIN,
+  update_restart: EXIT_TRY_AGAIN,
   store_failed: EXIT_STORE_FAILED,
   config_invalid: EXIT_CONFIG,
 };

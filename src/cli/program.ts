@@ -21,6 +21,7 @@ import { addRunningGateway } from "./add-running-gateway.ts";
 import { addSessions } from "./add-sessions.ts";
 import { addStore } from "./add-store.ts";
 import { addTurns } from "./add-turns.ts";
+import { addUpdate } from "./add-update.ts";
 import { addSignIns } from "./add-sign-ins.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
@@ -97,6 +98,7 @@ const GROUPS: readonly Group[] = [
     names: ["backup", "restore"],
     add: (program, _, world, finish) => addBackup(program, world, { common, finish }),
   },
+  { names: ["update"], add: (program, _, world, finish) => addUpdate(program, world, { common, finish }) },
   { names: ["store"], add: (program, _, world, finish) => addStore(program, world, { common, finish }) },
   {
     names: ["service"],
@@ -134,12 +136,14 @@ function addRunning(program: Command, commander: Commander, world: CliWorld, fin
   common(program.command("start").description("run the gateway in this terminal until it is stopped"))
     .option("--port <number>", "TCP port; 0 picks a free one", wholeNumber(commander, MAX_PORT))
     .option("--config <file>", "configuration file")
-    .action(async (flags: CommonFlags & { port?: number; config?: string }) => {
+    .addOption(new commander.Option("--rehearse", "for pi-gw update, on a copy of a state directory").hideHelp())
+    .action(async (flags: CommonFlags & { port?: number; config?: string; rehearse?: boolean }) => {
       const options: StartOptions = {
         home: flags.home,
         port: flags.port,
         config: flags.config,
         json: flags.json === true,
+        rehearse: flags.rehearse === true,
       };
       finish(await world.start(options));
     });

@@ -13,6 +13,8 @@ export interface RunningGateway {
   readonly url: string;
   /** Another moment, another run of the gateway. */
   readonly startedAt: number;
+  /** By which an update can put another version in its place; null: it was started in another way. */
+  readonly launcher: string | null;
   readonly token: Secret;
 }
 
@@ -42,14 +44,15 @@ export async function findGateway(
 }
 
 /** What the running gateway wrote about itself; null when there is none or it cannot be understood. */
-async function readGatewayNote(home: string): Promise<Pick<RunningGateway, "pid" | "url" | "startedAt"> | null> {
+async function readGatewayNote(home: string): Promise<Omit<RunningGateway, "home" | "token"> | null> {
   const text = await readSmall(join(home, "gateway.json"));
   if (text === null) return null;
   const parsed = parseJson(text, { maxChars: MAX_FILE_BYTES, maxDepth: 8 });
   const note = parsed.ok ? recordOf(parsed.value) : {};
   const url = textOf(note["url"]);
   const pid = numberOf(note["pid"]);
-  return /^https?:\/\/[^\s/]+$/.test(url) && pid > 0 ? { pid, url, startedAt: numberOf(note["startedAt"]) } : null;
+  if (!/^https?:\/\/[^\s/]+$/.test(url) || pid <= 0) return null;
+  return { pid, url, startedAt: numberOf(note["startedAt"]), launcher: textOf(note["launcher"]) || null };
 }
 
 export function notRunning(home: string): GatewayError {

@@ -37,6 +37,8 @@ export interface StartOptions {
   readonly port: number | undefined;
   readonly config: string | undefined;
   readonly json: boolean;
+  /** On a copy of a state directory: opens everything and does nothing. */
+  readonly rehearse: boolean;
 }
 
 interface AgentRun {

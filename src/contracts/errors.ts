@@ -133,6 +133,17 @@ export const ERRORS = {
     retry: "never",
     say: "There is a state directory already. Name another folder with --home, or say --replace: the old one is kept beside the new one.",
   },
+  // what is wrong with an update
+  update_failed: {
+    status: 500,
+    retry: "later",
+    say: "The new version did not get as far as serving. The old one goes on, with everything that was accepted.",
+  },
+  update_restart: {
+    status: 503,
+    retry: "later",
+    say: "Another version of the gateway is to run here since an update. Start it again.",
+  },
   // what is wrong with a move of the database
   store_not_empty: {
     status: 409,

@@ -7,6 +7,7 @@
 export { diskFacts } from "./health/disk-facts.ts";
 export { createAuditVerifier } from "./audit/verifier.ts";
 export { verifyAudit } from "./audit/verify.ts";
+export { holdFile } from "./file-lock.ts";
 export { checkStore } from "./inspect.ts";
 export { moveStore, type MoveProgress } from "./move/move-store.ts";
 export { openStateDirectory } from "./state-directory.ts";
@@ -16,3 +17,4 @@ export { readPrivateJson, removePrivateFolder, writePrivateJson } from "./privat
 export { openSecretFiles } from "./secret-files.ts";
 export { snapshotDatabase } from "./snapshot.ts";
 export { createToolIndex } from "./tool-index.ts";
+export { returnDatabase } from "./upgrade-return.ts";

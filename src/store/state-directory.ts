@@ -2,13 +2,13 @@
  * The state directory: private to its owner, and held by one gateway at a time. The hold is a lock of the operating system, so it ends
  * with the process however that dies; the file with the process number beside it only helps to say who holds it.
  */
-import { Database } from "bun:sqlite";
 import { constants } from "node:fs";
 import { access, chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
-import { ensurePrivateFile, PRIVATE_FILE, PRIVATE_FOLDER } from "./private-files.ts";
+import { holdFile } from "./file-lock.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-files.ts";
 
 interface StateDirectory extends AsyncDisposable {
   /** Absolute. */
@@ -28,7 +28,7 @@ export async function openStateDirectory(deps: { readonly log: Log }, home: stri
   try {
     await writePrivate(join(path, PID_FILE), `${process.pid}\n`);
   } catch (error) {
-    lock.close();
+    lock[Symbol.dispose]();
     throw unusable(
       path,
       `The state directory ${path} cannot be written to. Make room or give write access, ${ELSEWHERE}`,
@@ -42,7 +42,7 @@ export async function openStateDirectory(deps: { readonly log: Log }, home: stri
       if (!held) return;
       held = false;
       await rm(join(path, PID_FILE), { force: true });
-      lock.close();
+      lock[Symbol.dispose]();
     },
   };
 }
@@ -87,31 +87,24 @@ export async function prepareStateDirectory({ log }: { readonly log: Log }, home
   return path;
 }
 
-async function takeLock(path: string): Promise<Database> {
-  const file = join(path, LOCK_FILE);
-  let lock: Database | null = null;
+async function takeLock(path: string): Promise<Disposable> {
+  let lock: Disposable | null;
   try {
-    await ensurePrivateFile(file);
-    lock = new Database(file, { readwrite: true });
-    lock.exec("pragma journal_mode = off");
-    lock.exec("begin exclusive"); // never ended: closing the file, or the death of the process, lets go
-    return lock;
+    lock = await holdFile(join(path, LOCK_FILE));
   } catch (error) {
-    lock?.close();
-    if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY"))
-      throw unusable(
-        path,
-        `The state directory ${path} cannot be locked. Make room if its disk is full, use a folder on a local disk, ${ELSEWHERE}`,
-        error,
-      );
-    const holder = await readHolder(path);
-    const who = holder === null ? "Another gateway" : `Another gateway (process ${holder})`;
-    throw new GatewayError("home_taken", "the state directory is locked", {
-      cause: error,
-      fields: { path, holder },
-      say: `${who} is already running on ${path}. Stop it first, or start this one with --home and another folder.`,
-    });
+    throw unusable(
+      path,
+      `The state directory ${path} cannot be locked. Make room if its disk is full, use a folder on a local disk, ${ELSEWHERE}`,
+      error,
+    );
   }
+  if (lock !== null) return lock;
+  const holder = await readHolder(path);
+  const who = holder === null ? "Another gateway" : `Another gateway (process ${holder})`;
+  throw new GatewayError("home_taken", "the state directory is locked", {
+    fields: { path, holder },
+    say: `${who} is already running on ${path}. Stop it first, or start this one with --home and another folder.`,
+  });
 }
 
 async function readHolder(path: string): Promise<number | null> {

@@ -54,6 +54,13 @@ export async function copyBeforeUpgrade(deps: CopyDeps, home: string, version: n
   return copy;
 }
 
+/** When a file of this name was copied; null: it is no such copy. */
+export function copyMoment(name: string): number | null {
+  const text = COPY.exec(name)?.[1];
+  if (text === undefined) return null;
+  return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+}
+
 /** For an upgrade that failed: its transaction was rolled back, so the database is as it was. */
 export function upgradeFailed(error: unknown, copy: string): GatewayError {
   return new GatewayError("store_failed", "the database could not be brought up to date", {

@@ -27,12 +27,24 @@ export interface GatewayDeps {
   mcpHostPath?(): Promise<string>;
   /** Says that the start goes on, while something in it takes minutes. Absent: nobody waits for it. */
   startTakesLonger?(status: string): void;
+  /** Absent: this gateway is not updated from inside. */
+  readonly update?: UpdatePart;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */
   scrub(text: string): string;
   /** Takes the hidden values out of what people read. */
   readonly mask: SecretMask;
+}
+
+/** What an update needs of a start. */
+interface UpdatePart {
+  /** Everything is opened and then nothing is done: no turn, no job, no channel. */
+  readonly isRehearsal: boolean;
+  /** Called when everything is open and no message was accepted yet, in the same moment in which the port opened. */
+  beforeFirstMessage(): void;
+  /** Whether the next start is that of another version. */
+  waits(): boolean;
 }
 
 export interface GatewayOptions {

@@ -36,23 +36,39 @@ const ELSEWHERE =
   "The database is not in this backup: it is in Postgres (store.url). Back it up with pg_dump first, and then this.\n";
 
 export async function backupCreate(world: CliWorld, flags: BackupFlags): Promise<number> {
-  const { home, folder, config, configured, isElsewhere } = await placesOf(world, flags);
   const encrypt = flags.encrypt === true || flags.passphraseFile !== undefined;
-  const passphrase = encrypt
-    ? await passphraseOf(world, { file: flags.passphraseFile, configured, isNew: true })
-    : null;
-  const made = await withProgress(world, flags, "Packing", (progress, signal) =>
-    createBackup(world, { home, folder, version: world.version, config, passphrase, progress }, signal),
-  );
-  const { file, bytes, manifest } = made;
-  if (flags.json)
-    world.stdout(`${JSON.stringify({ file, bytes, files: manifest.files.length, encrypted: encrypt })}\n`);
+  const { file, bytes, files, isElsewhere } = await makeBackup(world, flags, () => encrypt);
+  if (flags.json) world.stdout(`${JSON.stringify({ file, bytes, files, encrypted: encrypt })}\n`);
   else
     world.stdout(
-      `${visible(file)}\n${manifest.files.length} files, ${sizeText(bytes)}${encrypt ? ", encrypted: keep the passphrase elsewhere" : ". It holds your keys and everything that was said: keep it private"}.\n`,
+      `${visible(file)}\n${files} files, ${sizeText(bytes)}${encrypt ? ", encrypted: keep the passphrase elsewhere" : ". It holds your keys and everything that was said: keep it private"}.\n`,
     );
   if (isElsewhere) world.stderr(ELSEWHERE);
   return EXIT_OK;
+}
+
+interface MadeBackup {
+  readonly file: string;
+  readonly bytes: number;
+  readonly files: number;
+  /** The database is in Postgres, and not in it. */
+  readonly isElsewhere: boolean;
+}
+
+/** `encrypts` is asked with whether the configuration has a passphrase. Prints nothing but its progress. */
+export async function makeBackup(
+  world: CliWorld,
+  flags: BackupFlags,
+  encrypts: (hasPassphrase: boolean) => boolean,
+): Promise<MadeBackup> {
+  const { home, folder, config, configured, isElsewhere } = await placesOf(world, flags);
+  const passphrase = encrypts(configured !== undefined)
+    ? await passphraseOf(world, { file: flags.passphraseFile, configured, isNew: true })
+    : null;
+  const { file, bytes, manifest } = await withProgress(world, flags, "Packing", (progress, signal) =>
+    createBackup(world, { home, folder, version: world.version, config, passphrase, progress }, signal),
+  );
+  return { file, bytes, files: manifest.files.length, isElsewhere };
 }
 
 export async function backupList(world: CliWorld, flags: BackupFlags): Promise<number> {

@@ -91,7 +91,7 @@ function serviceOf(world: CliWorld, flags: ServiceFlags): { readonly manager: In
       say: "Services are made for systemd (Linux) and for launchd (macOS, without --system).",
     });
   const spec: ServiceSpec = {
-    command: programOf(),
+    command: programOf(environment.variables("PI_GATEWAY_LAUNCHER")),
     home,
     environmentFile: join(home, "service.env"),
     path: environment.path,
@@ -100,8 +100,9 @@ function serviceOf(world: CliWorld, flags: ServiceFlags): { readonly manager: In
   return { manager, spec };
 }
 
-/** How this very command runs: the executable, its options and the program. */
-function programOf(): readonly string[] {
+/** The launcher, which becomes the version that an update chose; without one, how this very command runs. */
+function programOf(launcher: string | undefined): readonly string[] {
+  if (launcher !== undefined) return ["/bin/sh", launcher];
   return Bun.main.startsWith(PACKED) ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
 }
 

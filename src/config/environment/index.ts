@@ -6,3 +6,4 @@ export { type Environment, readEnvironment } from "./environment.ts";
 export { firstProviderWithKey, keysForProvider, PROVIDER_KEYS } from "./provider-keys.ts";
 export { providerEndpoint } from "./provider-endpoints.ts";
 export { readSupervisor, type SupervisorSettings } from "./supervisor.ts";
+export { childEnvironment } from "./child-environment.ts";

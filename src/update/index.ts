@@ -1,0 +1,7 @@
+/**
+ * Which installed version of the gateway runs on a state directory, and how a new one takes over: `versionFiles` are the small files that the
+ * launcher (bin/pi-gw) reads, `beginVersion` is the part of a start that tries a new version, counts it, or goes back from it. Installs nothing:
+ * that is `pi-gw update`.
+ */
+export { beginVersion, type RunningVersion } from "./begin-version.ts";
+export { BASE, type Trial, versionFiles, type VersionFiles, versionRoot } from "./version-files.ts";

@@ -26,6 +26,8 @@ const SAME_IN_BOTH = [
     "[^]",
     "[]",
     "[[]",
+    "[[:a]",
+    "[[:alpha:]",
     "[\\b]",
     "[.]",
   ],
@@ -80,6 +82,22 @@ describe("a pattern", () => {
       fc.property(source, text, (pattern, value) => safe(pattern).test(value) === new RegExp(pattern, "u").test(value)),
       { numRuns: 2_000, seed: 7 },
     );
+  });
+
+  test.each<[source: string, size: number]>([
+    ["", 1],
+    ["abc", 3],
+    ["a(bc)d", 4],
+    ["x(ab){3}", 7],
+    ["(a(bc){2}){3}", 15],
+    ["[a-z]{5}", 5],
+    ["[\\]ab]{2}", 2],
+    ["[{3}]{2}", 2],
+    ["a{2,}", 3],
+    ["a{2,4}b", 5],
+    ["\\u{1F600}{3}", 3],
+  ])("%p has %p parts when its repetitions are written out", (source, size) => {
+    expect(safe(source).size).toBe(size);
   });
 
   test.each([
@@ -150,7 +168,10 @@ describe("a pattern made to hang a program", () => {
       additionalProperties: false,
     };
     const compiled = compileSchema(schema);
-    if (compiled.kind === "ok") compiled.check({ text: "aaaa!", map: { "bb!": 1 }, more: 1 });
+    if (compiled.kind !== "ok") throw new Error(compiled.because);
+    // one by one: the first thing that is wrong ends a check
+    for (const value of [{ text: "aaaa!" }, { map: { "bb!": 1 } }, { text: "a", map: { bb: 1 } }, { more: 1 }])
+      compiled.check(value);
     expect(ran.length).toBeGreaterThan(0);
     expect(ran.filter((source) => source.includes("(a+)+") || source.includes("(b+)+"))).toEqual([]);
   });

@@ -77,13 +77,15 @@ function inline(sheet: Sheet, node: SchemaNode, ref: string, inlined: number): D
   return { ...write(sheet, resolved.target, inlined - 1), ...said };
 }
 
-/** Whole numbers have a next one, so an open limit can be said as a closed one. */
+/** Whole numbers have a next one, so an open limit can be said as a closed one. Of two limits the narrower one counts. */
 function limits(node: SchemaNode): Draft {
   const { exclusiveMinimum: above, exclusiveMaximum: below } = node;
   if (!typesOf(node).includes("integer")) return {};
+  const least = typeof node.minimum === "number" ? node.minimum : -Infinity;
+  const most = typeof node.maximum === "number" ? node.maximum : Infinity;
   return {
-    ...(typeof above === "number" ? { minimum: Math.floor(above) + 1 } : {}),
-    ...(typeof below === "number" ? { maximum: Math.ceil(below) - 1 } : {}),
+    ...(typeof above === "number" ? { minimum: Math.max(least, Math.floor(above) + 1) } : {}),
+    ...(typeof below === "number" ? { maximum: Math.min(most, Math.ceil(below) - 1) } : {}),
   };
 }
 

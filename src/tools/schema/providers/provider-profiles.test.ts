@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { serverOf, toolCorpus } from "../../../testing/tools/tool-corpus.ts";
 import { type SchemaNode, subschemasOf } from "../../../kit/schema/keywords.ts";
-import { schemaForProvider } from "./provider-profiles.ts";
+import { createProviderSchemas, schemaForProvider } from "./provider-profiles.ts";
 
 const root = (properties: object, more: object = {}): SchemaNode => ({ type: "object", properties, ...more });
 const corpus = await toolCorpus();
@@ -31,6 +31,11 @@ describe("for Google's function declarations", () => {
       "oneOf is anyOf",
       { oneOf: [{ type: "integer" }, { type: "boolean" }] },
       { anyOf: [{ type: "integer" }, { type: "boolean" }] },
+    ],
+    [
+      "forms of which one may be null are nullable",
+      { anyOf: [{ type: ["integer", "null"] }, { type: "boolean" }] },
+      { anyOf: [{ type: "integer", nullable: true }, { type: "boolean" }], nullable: true },
     ],
     ["a constant is a list of one", { const: "a" }, { type: "string", enum: ["a"] }],
     ["constants are one list", { anyOf: [{ const: "a" }, { const: "b" }] }, { type: "string", enum: ["a", "b"] }],
@@ -61,6 +66,11 @@ describe("for Google's function declarations", () => {
       "an open limit of a whole number is closed",
       { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 },
       { type: "integer", minimum: 1, maximum: 9 },
+    ],
+    [
+      "of an open and a closed limit of a whole number the narrower one counts",
+      { type: "integer", minimum: 5, exclusiveMinimum: 0, maximum: 7, exclusiveMaximum: 10.5 },
+      { type: "integer", minimum: 5, maximum: 7 },
     ],
     [
       "an open limit of a number is described",
@@ -109,6 +119,9 @@ describe("for Google's function declarations", () => {
   ])("a schema in which %s is written out less deep, stays small, and says so", (_name, schema) => {
     const made = schemaForProvider(schema, "google");
     expect(made).toMatchObject({ kind: "ok", because: expect.stringMatching(/written out \d of 8 levels deep/) });
+    expect(made.kind === "ok" && Object.keys(made.schema.properties ?? {})).toEqual(
+      Object.keys(schema.properties ?? {}),
+    );
     expect(JSON.stringify(made).length).toBeLessThan(2 * JSON.stringify(schema).length + 65 * 1024);
     expect(JSON.stringify(made)).not.toContain("$ref");
   });
@@ -204,20 +217,50 @@ describe("for OpenAI's strict mode", () => {
     expect(schemaForProvider(root({ x: given }), "openai-strict")).toEqual({ kind: "ok", schema: strict({ x: made }) });
   });
 
-  test("a required property stays as it is, and definitions are closed too", () => {
+  test.each(["$defs", "definitions"])("a required property stays as it is, and %s are closed too", (where) => {
     const schema = root(
-      { x: { $ref: "#/$defs/a" } },
-      { required: ["x"], $defs: { a: root({ y: { type: "string" } }) } },
+      { x: { $ref: `#/${where}/a` } },
+      { required: ["x"], [where]: { a: root({ y: { type: "string" } }) } },
     );
     expect(schemaForProvider(schema, "openai-strict")).toEqual({
       kind: "ok",
-      schema: { ...strict({ x: { $ref: "#/$defs/a" } }), $defs: { a: strict({ y: { type: ["string", "null"] } }) } },
+      schema: {
+        ...strict({ x: { $ref: `#/${where}/a` } }),
+        [where]: { a: strict({ y: { type: ["string", "null"] } }) },
+      },
     });
+  });
+
+  test.each<[keyword: string, value: unknown]>([
+    ["title", "T"],
+    ["description", "D."],
+    ["enum", ["a"]],
+    ["const", "a"],
+    ["pattern", "^a"],
+    ["multipleOf", 2],
+    ...["minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map(
+      (keyword): [string, unknown] => [keyword, 3],
+    ),
+    ...["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"].map(
+      (format): [string, unknown] => ["format", format],
+    ),
+  ])("%s %p is known there and stays as it is", (keyword, value) => {
+    const given = { type: "string", [keyword]: value };
+    const made = schemaForProvider(root({ x: given }, { required: ["x"] }), "openai-strict");
+    expect(made).toEqual({ kind: "ok", schema: strict({ x: given }) });
   });
 
   test.each([
     ["an object with free names", { type: "object", additionalProperties: { type: "string" } }],
+    ["an object with free names", root({ a: { type: "string" } }, { additionalProperties: { type: "string" } })],
     ["an object with free names", { type: "object" }],
+    ["an object with free names", { anyOf: [{ type: "object" }, { type: "array" }] }],
+    ["a place without a type", true],
+    ["a place without a type", { anyOf: [{}, { type: "object" }] }],
+    [
+      "more than 5000 properties",
+      root(Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`p${at}`, { type: "string" }]))),
+    ],
     ["a place without a type", {}],
     ["a place without a type", { type: "array" }],
     ["patternProperties", { type: "object", patternProperties: {} }],
@@ -242,5 +285,34 @@ describe("for OpenAI's strict mode", () => {
     );
     expect(loose).toEqual([]);
     expect(made.filter(({ kind }) => kind === "ok").length).toBeGreaterThan(400);
+  });
+});
+
+test.each(["$schema", "$id", "$anchor", "$comment", "$vocabulary", "$dynamicAnchor", "examples", "deprecated"])(
+  "%s, which is only about the schema itself, is told to no provider",
+  (keyword) => {
+    const given = root({ x: { type: "string", [keyword]: "about" } }, { required: ["x"] });
+    for (const family of ["google", "openai-strict"] as const)
+      expect(JSON.stringify(schemaForProvider(given, family))).not.toContain("about");
+  },
+);
+
+describe("schemas of many tools", () => {
+  const parameters = root({ x: { type: "string" } });
+
+  test("are rewritten once for each family", async () => {
+    const schemaOf = createProviderSchemas();
+    const google = await schemaOf({ name: "a", parameters }, "google");
+    expect(await schemaOf({ name: "b", parameters }, "google")).toBe(google);
+    expect(await schemaOf({ name: "a", parameters }, "openai-strict")).toEqual(
+      schemaForProvider(parameters, "openai-strict"),
+    );
+  });
+
+  test("are not shown to Google for a tool whose name it refuses", async () => {
+    const schemaOf = createProviderSchemas();
+    expect(await schemaOf({ name: "1a", parameters }, "google")).toMatchObject({ kind: "unsupported" });
+    expect(await schemaOf({ name: "1a", parameters }, "openai-strict")).toMatchObject({ kind: "ok" });
+    expect(await schemaOf({ name: "_a", parameters }, "google")).toMatchObject({ kind: "ok" });
   });
 });

@@ -14,6 +14,9 @@ test.each([
   ["time", "22:59:60-01:00", true],
   ["time", "00:59:60+01:00", true],
   ["time", "12:00:60Z", false],
+  ["time", "23:59:61Z", false],
+  ["time", "24:00:00Z", false],
+  ["time", "12:60:00Z", false],
   ["date", "2000-02-29", true],
   ["date", "1900-02-29", false],
   ["hostname", [63, 63, 63, 61].map(label).join("."), true], // 253 characters
@@ -21,6 +24,9 @@ test.each([
   ["hostname", label(64), false],
   ["email", '"a@b"@example.org', true],
   ["email", "a@b@example.org", false],
+  ["email", "a@[IPv6:::1]", true],
+  ["email", "a@[127.0.0.1]", true],
+  ["email", "a@(::1)", false],
   ["ipv6", "fe80::1", true],
   ["ipv6", "fe80::1%eth0", false],
 ] as const)("of the format %s, %j fits: %p", (format, text, fits) => {

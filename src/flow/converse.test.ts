@@ -3,7 +3,36 @@ import { expect, test } from "bun:test";
 import type { GatewayEvents } from "../contracts/events.ts";
 import type { TurnId } from "../contracts/ids.ts";
 import { type FakeAgent, NO_USAGE } from "../testing/fake-pool.ts";
-import { flow } from "../testing/worlds/flow-world.ts";
+import { flow, SESSION } from "../testing/worlds/flow-world.ts";
+
+test("people see what a running tool reports, and what is said again from its beginning", async () => {
+  const snapshots: unknown[] = [];
+  const see = async () => {
+    await fx.clock.advance(100); // words are shown in small portions
+    const { text, tools } = fx.live.snapshot(SESSION) ?? {};
+    snapshots.push([text, tools?.map(({ status, progress }) => [status, progress])]);
+  };
+  const works: FakeAgent = async function* () {
+    yield { type: "text", delta: "wrong" };
+    await see();
+    yield { type: "retrying", because: "503" };
+    yield { type: "text", delta: "right" };
+    yield { type: "tool_start", callId: "a", tool: "bash", input: {} };
+    yield { type: "tool_update", callId: "a", text: "half of it" };
+    await see();
+    yield { type: "tool_end", callId: "a", tool: "bash", isError: false, output: "" };
+    yield { type: "done", text: "right", usage: NO_USAGE, model: "fake/one" };
+  };
+  const fx = await flow(works);
+  await using _fx = fx;
+  const ended = fx.next("turn.ended");
+  await fx.ask("hello");
+  await ended;
+  expect(snapshots).toEqual([
+    ["wrong", []],
+    ["right", [["running", "half of it"]]],
+  ]);
+});
 
 const OTHER = "turn_other" as TurnId;
 

@@ -53,6 +53,15 @@ describe("a message that arrives", () => {
     expect([fx.offered, fx.announced]).toEqual([[], []]);
   });
 
+  test("is taken at the greatest length, and texts that it quotes count with it", async () => {
+    const quoted = (text: string) =>
+      inbound("x".repeat(5), { quoted: [{ how: "forward", author: { id: null, name: "Ann" }, text }] });
+    const fx = fixture(queued);
+    for (const message of [inbound("x".repeat(10)), quoted("y".repeat(5))])
+      expect(await fx.receive(message)).toMatchObject({ kind: "queued" });
+    expect(await fx.receive(quoted("y".repeat(6)))).toMatchObject({ kind: "refused", because: "too_long" });
+  });
+
   test.each<[string, Accepted, readonly string[]]>([
     ["stored", queued, ["message_received"]],
     ["stored before", { kind: "duplicate", id: "msg_1" as InboxId, fingerprint: "" }, []],

@@ -102,4 +102,12 @@ export const CHANNELS_BUGS: readonly SeededBug[] = [
     replace: "",
     tests: webchat,
   },
+  {
+    what: "A picture whose album could not be stored takes the others with it.",
+    file: "src/channels/telegram/inbound/albums.ts",
+    in: "withoutPiece",
+    find: "pieces.filter((one) => one !== update)",
+    replace: "[]",
+    tests: [`${telegram}/inbound/albums.test.ts`],
+  },
 ];

@@ -66,4 +66,28 @@ export const TOOLS_BUGS: readonly SeededBug[] = [
     replace: "entry.context = context ?? entry.context;",
     tests: ["src/agents/tools/agent-tokens.test.ts"],
   },
+  {
+    what: "A pattern of names in a tool's schema is run by JavaScript, which can hang.",
+    file: "src/tools/schema/typebox-form.ts",
+    in: "isHandledHere",
+    find: '|| keyword === "patternProperties"',
+    replace: "",
+    tests: ["src/tools/schema/patterns"],
+  },
+  {
+    what: "A tool gets a number that its schema excludes.",
+    file: "src/tools/schema/typebox-form.ts",
+    in: "AS_THEY_ARE",
+    find: '"exclusiveMinimum",',
+    replace: "",
+    tests: ["src/tools/schema/every-keyword.test.ts"],
+  },
+  {
+    what: "After one call that was too much to check, every call of the tool is refused.",
+    file: "src/tools/schema/compile.ts",
+    in: "checkerFor",
+    find: "budget.renew(); fits ??=",
+    replace: "fits ??=",
+    tests: ["src/tools/schema/every-keyword.test.ts"],
+  },
 ];

@@ -72,6 +72,20 @@ describe("the block", () => {
     return { clock, facts: createTurnContext({ clock, ids: createSeqIds() }, { zone: "Europe/Berlin" }) };
   };
 
+  test.each<[string, BatchChanges]>([
+    ["another channel", { address: { channel: "telegram", account: "default", chat: "1" } }],
+    ["another account", { address: { channel: "webchat", account: "second", chat: "1" } }],
+    ["another chat", { address: { channel: "webchat", account: "default", chat: "2" } }],
+    ["another topic", { address: { channel: "webchat", account: "default", chat: "1", thread: "7" } }],
+    ["another person", { sender: { principal: "webchat:user:2" as Principal, name: "Ben" } }],
+    ["other rights", { role: "guest" }],
+  ])("says when and where again to the same session after a message from %s", (_what, changes) => {
+    const { facts } = world();
+    facts.tell(batch("hello"));
+    expect(facts.tell(batch("hello", { settledBytes: 1 }))).not.toContain("time: ");
+    expect(facts.tell(batch("hello", { settledBytes: 2, ...changes }))).toContain("time: ");
+  });
+
   test("says when and where, and only the id of the message while nothing else is new", async () => {
     const { clock, facts } = world();
     const told = facts.tell(batch("hello"));
@@ -223,6 +237,17 @@ describe("the words", () => {
     expect(seen.images).toEqual([{ mimeType: "image/png", base64: "AQID" }]);
     expect(seen.preface).toContain(", shown to you]");
   });
+
+  test.each(["image/png", "image/jpeg", "image/gif", "image/webp"])(
+    "of a picture as %s are shown",
+    async (mimeType) => {
+      const context = createTurnContext({ clock: createFakeClock(), ids: createSeqIds() }, { zone: "UTC" });
+      const media = { read: async () => new Uint8Array([1, 2, 3]) } as never;
+      const sources = quietPrompt({ media, ids: createSeqIds(), context });
+      const { images } = await promptFor(sources, batch("look", { attachments: [{ ...photo, mimeType }] }));
+      expect(images).toEqual([{ mimeType, base64: "AQID" }]);
+    },
+  );
 });
 
 test.each([

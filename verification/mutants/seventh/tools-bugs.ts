@@ -24,8 +24,8 @@ export const SEVENTH_TOOLS_BUGS: readonly SeededBug[] = [
     what: "A whole number below 10 is told to Google as one up to 10.",
     file: "src/tools/schema/providers/google.ts",
     in: "limits",
-    find: "maximum: Math.ceil(below) - 1",
-    replace: "maximum: Math.ceil(below)",
+    find: "Math.min(most, Math.ceil(below) - 1)",
+    replace: "Math.min(most, Math.ceil(below))",
     tests: room,
   },
   {

@@ -13,6 +13,7 @@ import { Lifetime } from "./kit/lifetime.ts";
 import { createClientStream, createMetrics } from "./observe/index.ts";
 import { tellTurns } from "./plugins/index.ts";
 import { createReloader } from "./reload.ts";
+import { createStrayFailures } from "./stray-failures.ts";
 import { openAgents } from "./wiring/agents.ts";
 import { openAutomation } from "./wiring/automation.ts";
 import { openBackups } from "./wiring/backups.ts";
@@ -22,6 +23,7 @@ import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wi
 import { openAgentFiles } from "./wiring/files.ts";
 import type { Groups } from "./wiring/groups.ts";
 import { openPort } from "./wiring/http.ts";
+import { sayWhatIsGoingOn } from "./wiring/nodes.ts";
 import { openMcpDoor } from "./wiring/mcp-door.ts";
 import { openMcpServers } from "./wiring/mcp-servers.ts";
 import { openMessages } from "./wiring/messages.ts";
@@ -57,7 +59,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // The ground. Listeners are called in the order in which they came, so metrics and the stream of clients come before all others.
   const reloader = createReloader(deps, options.loaded, options.configSource); // told at the end what it reloads
   const core = await openCore(life, deps, options, reloader.config);
-  const metrics = createMetrics(core);
+  const stray = createStrayFailures(deps);
+  const metrics = createMetrics({ ...core, events: core.nodes.ownEvents });
   const stream = createClientStream(core, { epoch: core.store.epoch });
   const url = deferred<string>(); // late binding: agents tell scripts where the port is, and the port opens after them
 
@@ -79,12 +82,12 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core, deps.update) };
   const groups: Groups = { people, tools, agents, mcpServers, messages, automation };
   const backups = openBackups(core, people, reloader);
-  const status = openStatus(core, reloader, groups, backups);
+  const status = openStatus(core, reloader, groups, { backups, stray });
   registerBuiltInCommands(core, { ...groups, status: status.read });
   const conversations = deferred<Conversations>(); // late binding: a tool talks to agents as programs do, through the port
   const builtInTools = () =>
     createBuiltInTools(core, { ...groups, files, operations, conversations: conversations.promise });
-  const plugins = life.own("plugins", await openPlugins(core, { tools, messages, automation, builtInTools }));
+  const plugins = life.own("plugins", await openPlugins(core, { tools, messages, automation, builtInTools, stray }));
   if (tools.skills.hasChanged()) agents.pool.replace(await agents.openPool(core.config())); // no process has begun before the port is open
   status.registerPlugins(plugins); // late binding: a command shows the status, and plugins come after the commands
 
@@ -100,11 +103,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   life.own("outbox", messages.outbox);
   life.onStop("replies", () => lastReplies(core.clock, messages.outbox));
 
-  const failed = Promise.race([core.store.health.failed, core.stray.failed]);
+  const failed = Promise.race([core.store.health.failed, stray.failed]);
   const gateway: Gateway = { http: port.server, failed, stop: (reason) => life.stop(reason) };
   if (deps.update?.isRehearsal) return gateway;
 
   // From here on the gateway works.
+  sayWhatIsGoingOn(core.nodes, messages, tools);
+  if (messages.homes) life.own("homes of sessions", messages.homes);
   core.log.info("queue recovered", await messages.queue.recover());
   core.log.info("responses recovered", { interrupted: await port.responses.recover() });
   beginTurns(life, core, groups);
@@ -152,8 +157,8 @@ async function lastReplies(clock: Clock, outbox: Outbox): Promise<void> {
 }
 
 /** The stop begins with this: plugins are told while all of them are still there. */
-function tellPlugins(life: Lifetime, { hooks, events, options }: Core): void {
-  tellTurns(hooks, events);
+function tellPlugins(life: Lifetime, { hooks, nodes, options }: Core): void {
+  tellTurns(hooks, nodes.ownEvents);
   hooks.tell("gateway_start", { version: options.version });
   life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
 }

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MetricsSnapshot } from "../src/contracts/metrics.ts";
 import type { Span } from "../src/contracts/queue.ts";
-import type { TurnResult, TurnTrace } from "../src/contracts/store.ts";
+import type { TurnResult, TurnTrace } from "../src/contracts/store/turns.ts";
 import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
 import {
   type FakeProvider,

@@ -29,6 +29,7 @@ const ROOMS = [
   "retention",
   "supervisor",
   "update",
+  "nodes",
 ];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */

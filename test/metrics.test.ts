@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { MetricsSnapshot } from "../src/contracts/metrics.ts";
 import type { Span } from "../src/contracts/queue.ts";
-import type { TurnResult, TurnTrace } from "../src/contracts/store.ts";
+import type { TurnResult, TurnTrace } from "../src/contracts/store/turns.ts";
 import type { Listed } from "../src/contracts/paging.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";

@@ -27,6 +27,8 @@ interface BudgetDeps {
   readonly store: Pick<UsageStore, "record" | "sums">;
   /** Says something to the owner. Said again under the same id, it is said once. */
   tell(id: string, text: string): Promise<void>;
+  /** Tells other gateways what was spent here. Absent: there are none. */
+  spread?(spent: Spent): void;
 }
 
 interface BudgetOptions {
@@ -41,13 +43,8 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
   const { rules } = options;
   const calendar = createCalendar(options.timezone);
   const { timezone } = calendar;
-  const begin = calendar.at(clock.now());
-  const sums = await loadSums(store, begin);
-  const now = (): Today => {
-    const today = calendar.at(clock.now());
-    sums.roll(today);
-    return today;
-  };
+  const sums = await openSums(store, () => calendar.at(clock.now()));
+  const { now } = sums;
   const underWay = createUnderWay();
   const soFar: SpentIn = (scope, period) => plus(sums.amount(scope, period), underWay.amount(scope));
   const every = () => allLimits(rules(), sums.amount);
@@ -57,6 +54,7 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
     const today = now();
     underWay.settle(spent.id);
     sums.add(spent);
+    deps.spread?.(spent);
     for (const limit of limitsOn(spent, rules(), sums.amount)) tell(limit, levelOf(limit), today);
   };
 
@@ -75,6 +73,11 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
     spending: underWay.add,
     settle: underWay.settle,
     count,
+    countElsewhere(spent) {
+      now();
+      sums.add(spent); // the owner is told by the gateway that spent it
+    },
+    reload: sums.reload,
     async record(spent) {
       underWay.settle(spent.id);
       if (spent.usage.inputTokens + spent.usage.outputTokens <= 0 && spent.usage.costUsd <= 0) return;
@@ -106,6 +109,26 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
 
 function plus(ended: Amount, running: Amount): Amount {
   return { usd: ended.usd + running.usd, tokens: ended.tokens + running.tokens };
+}
+
+/** The sums of today and this month. They can be read anew. */
+async function openSums(store: BudgetDeps["store"], today: () => Today) {
+  let sums = await loadSums(store, today());
+  const now = (): Today => {
+    const day = today();
+    sums.roll(day);
+    return day;
+  };
+  return {
+    /** Today; what is of yesterday is over. */
+    now,
+    amount: (...asked: Parameters<Sums["amount"]>) => sums.amount(...asked),
+    of: (...asked: Parameters<Sums["of"]>) => sums.of(...asked),
+    add: (spent: Spent) => sums.add(spent),
+    async reload(): Promise<void> {
+      sums = await loadSums(store, now());
+    },
+  };
 }
 
 async function loadSums(store: BudgetDeps["store"], today: Today): Promise<Sums> {

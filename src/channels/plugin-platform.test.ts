@@ -290,6 +290,14 @@ describe("a plugin's channel", () => {
     expect(w.bench.pressed).toEqual(["q1 1 pigeon:user:7 member"]);
     expect(() => answer("telegram:user:7")).toThrow("its own people");
     expect(() => answer("pigeon:user:7", "telegram")).toThrow("its own people");
+    const anywhere = (principal: string) =>
+      (given as PlatformDeps | null)?.questions.answerAnywhere(
+        "q1",
+        { kind: "press", at: 1 },
+        { principal: principal as Principal, role: "member" },
+      );
+    expect((await anywhere("pigeon:user:7"))?.kind).toBe("taken");
+    await expect(anywhere("telegram:user:7")).rejects.toThrow("its own people");
   });
 
   test("hears nothing any more once it is closed, whatever it forgot", async () => {

@@ -2,6 +2,7 @@
  * A platform that a plugin brings: the same contract and the same intake as those that ship with the gateway, and a fence around it. It speaks
  * under its own name only, what it hears ends with it, and what it does wrong is turned into something the rest of the house understands.
  */
+import type { Answerer } from "../contracts/channels/question.ts";
 import { SendError, type SendErrorKind } from "../contracts/channel.ts";
 import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
 import type { PluginChannelDeps } from "../contracts/channels/channel-kit.ts";
@@ -90,6 +91,10 @@ function servicesFor(deps: PlatformDeps, id: string): PluginServices {
     if (address.channel === id && sender.principal.startsWith(`${id}:user:`)) return;
     throw invalid(`The channel ${id} can speak for its own people in its own chats, and for nobody else.`);
   };
+  const ownPerson = (by: Answerer): void => {
+    if (by.principal.startsWith(`${id}:user:`) && (by.at === undefined || by.at.channel === id)) return;
+    throw invalid(`The channel ${id} can answer for its own people in its own chats, and for nobody else.`);
+  };
   const ownFacts = (channel: string): string => {
     if (channel === id) return id;
     throw invalid(`The channel ${id} can remember things under its own name only.`);
@@ -129,9 +134,12 @@ function servicesFor(deps: PlatformDeps, id: string): PluginServices {
       },
       questions: {
         answer(questionId, given, by) {
-          if (!by.principal.startsWith(`${id}:user:`) || (by.at && by.at.channel !== id))
-            throw invalid(`The channel ${id} can answer for its own people in its own chats, and for nobody else.`);
+          ownPerson(by);
           return deps.questions.answer(questionId, given, by);
+        },
+        async answerAnywhere(questionId, given, by) {
+          ownPerson(by);
+          return deps.questions.answerAnywhere(questionId, given, by);
         },
       },
       facts: {

@@ -42,6 +42,10 @@ export interface Budget {
   settle(turnId: string): void;
   /** It is in the store: from now on it counts. */
   count(spent: Spent): void;
+  /** Another gateway on the same database has spent it, and has written it down. */
+  countElsewhere(spent: Spent): void;
+  /** Reads the sums anew: something that was spent elsewhere may be missing in them. */
+  reload(): Promise<void>;
   /** Writes it down and counts it. Never rejects: what cannot be written is counted and logged. */
   record(spent: Spent): Promise<void>;
   /** Spent today and this month: by one person, or in all. */

@@ -122,6 +122,11 @@ export const ERRORS = {
     say: "Another gateway has taken over from this one, which was not heard of for too long. Nothing was saved here; the other gateway goes on.",
   },
   // what is wrong with a backup
+  node_silent: {
+    status: 503,
+    retry: "later",
+    say: "Another gateway, which has this conversation, does not answer. If it has died, this one takes over within seconds: try again in a moment.",
+  },
   backup_damaged: { status: 422, retry: "never", say: "The backup is damaged, not complete, or not a backup." },
   passphrase_wrong: {
     status: 422,

@@ -7,7 +7,7 @@ export interface LiveTurns {
   /** What a client that arrives in the middle of a turn has to be shown; null when the session is quiet. */
   snapshot(sessionKey: SessionKey): LiveTurn | null;
   /** Stops the running turn; false when none runs. */
-  abort(sessionKey: SessionKey): boolean;
+  abort(sessionKey: SessionKey): Promise<boolean>;
 }
 
 /** What can still be done about a message that waits. */

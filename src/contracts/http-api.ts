@@ -23,7 +23,7 @@ import type { MetricsSnapshot } from "./metrics.ts";
 import type { Listed } from "./paging.ts";
 import type { PluginStatus } from "./plugin.ts";
 import type { ThinkingLevel } from "./session-settings.ts";
-import type { TurnToolCall, TurnTrace } from "./store.ts";
+import type { TurnToolCall, TurnTrace } from "./store/turns.ts";
 import type { ActivityKind, ActivityOutcome, ActivityPage } from "./store/activity.ts";
 import type { EndedApproval } from "./store/approvals.ts";
 import type { MessageHit } from "./store/session-care.ts";

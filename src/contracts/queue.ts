@@ -9,8 +9,8 @@ import type { Spent } from "./store/usage.ts";
 export interface Queue {
   /** Reads what previous processes left behind. Call once, before anything else. */
   recover(): Promise<{ readonly waiting: number; readonly interrupted: number }>;
-  /** Stored with fsync when it resolves; only then may the platform be told "received". Refuses instead of evicting. */
-  accept(entry: QueueEntry): Promise<Accepted>;
+  /** Stored with fsync when it resolves; only then may the platform be told "received". Refuses instead of evicting. `id`: one that it has already. */
+  accept(entry: QueueEntry, id?: InboxId): Promise<Accepted>;
   /**
    * Waits for the next lane that has work for an agent and no running turn. Rejects with `signal.reason`. `room`: how many turns the caller
    * could begin by now, this one included; 1 if left out.
@@ -28,7 +28,7 @@ export interface Queue {
   /** Chooses how this session goes on, from now on and over restarts; null: as its channel, and the gateway, say. */
   choose(sessionKey: SessionKey, mode: QueueMode | null): Promise<void>;
   /** Stops the running turn of a lane; false when none runs, or a command that will be done at once. */
-  abort(sessionKey: SessionKey): boolean;
+  abort(sessionKey: SessionKey): Promise<boolean>;
   stats(): { readonly waiting: number; readonly running: number };
   /** Something runs or waits in this lane. */
   isBusy(sessionKey: SessionKey): boolean;

@@ -5,50 +5,34 @@
  * for in the same tick share one fsync. Disk full or broken: the method rejects with GatewayError `store_failed` and nothing is half done.
  * After an I/O error every write is rejected until a new process has opened the database (`health.failed`).
  */
-import type {
-  ChatAddress,
-  InboundMessage,
-  MediaRef,
-  SessionSummary,
-  ToolStatus,
-  TranscriptItem,
-  TurnOutcome,
-  Usage,
-} from "./chat.ts";
+import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { QueueMode, SessionSettings } from "./session-settings.ts";
 import type { Listed, Page } from "./paging.ts";
 import type { JobStore } from "./automation/job.ts";
 import type { SystemEventStore } from "./automation/system-event.ts";
 import type { PairingStore } from "./channels/pairing.ts";
 import type { ChannelState } from "./channels/platform.ts";
-import type {
-  OutboxRow,
-  PartEnd,
-  PendingPart,
-  ReplyPart,
-  StoredPart,
-  TroubledPart,
-  TroubledState,
-} from "./delivery.ts";
-import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
-import type { Span } from "./queue.ts";
-import type { SessionReach } from "./session-reach.ts";
+import type { OutboxRow, PartEnd, PendingPart, TroubledPart, TroubledState } from "./delivery.ts";
+import type { InstanceId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { SignInStore } from "./store/sign-ins.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { StoreHealth } from "./store/health.ts";
-import type { ActivityStore, TurnCost } from "./store/activity.ts";
+import type { ActivityStore } from "./store/activity.ts";
 import type { ApiKeyStore } from "./store/api-keys.ts";
 import type { WebhookMarkStore } from "./store/webhook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { MessageStore, ReactionStore } from "./store/messages.ts";
+import type { InboxStore } from "./store/inbox.ts";
+import type { TurnStore } from "./store/turns.ts";
+import type { LetterStore } from "./store/letters.ts";
 import type { NodeLeaseStore } from "./store/node-leases.ts";
 import type { NodeStore } from "./store/nodes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
 import type { SessionCare, SessionFilter } from "./store/session-care.ts";
-import type { FileChange, SessionFileStore } from "./store/session-files.ts";
+import type { SessionFileStore } from "./store/session-files.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { RetentionStore } from "./store/retention.ts";
@@ -57,7 +41,7 @@ import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { TranscriptionStore } from "./store/transcriptions.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { AuditTrail, ToolCallStore } from "./store/tool-calls.ts";
-import type { Spent, UsageStore } from "./store/usage.ts";
+import type { UsageStore } from "./store/usage.ts";
 
 export type { ToolCallStore } from "./store/tool-calls.ts";
 
@@ -94,208 +78,12 @@ export interface Store extends AsyncDisposable {
   readonly retention: RetentionStore;
   readonly nodes: NodeStore;
   readonly nodeLeases: NodeLeaseStore;
+  readonly letters: LetterStore;
   readonly health: StoreHealth;
   /** How many times this state directory was opened: 1 for the first start, then 2, … */
   readonly epoch: number;
   /** The gateway that opened it: the owner of its claims. */
   readonly instanceId: InstanceId;
-}
-
-// ── inbox ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface InboxStore {
-  /** Creates the session row on its first message and touches it otherwise, and begins its turn if that is asked for: in the same transaction. */
-  accept(
-    row: NewInboxRow,
-  ): Promise<StoredRow | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }>;
-  /** Everything accepted whose turn has not ended, oldest first; `turn` is set when a previous process had begun it. */
-  unfinished(): Promise<readonly UnfinishedRow[]>;
-  /** Replaces the text of a message that no turn has claimed; fsynced. False: a turn has, or there is no such message. */
-  rewrite(id: InboxId, text: string, at: number): Promise<boolean>;
-  /** The fingerprint of the message with this event id, or of its newest edit (`<event id>#…`); null: it was never stored. */
-  newestVersion(of: {
-    readonly channel: string;
-    readonly account: string;
-    readonly eventId: string;
-  }): Promise<string | null>;
-  /** Null: there is no such message. */
-  senderOf(id: InboxId): Promise<Principal | null>;
-}
-
-interface StoredRow {
-  readonly kind: "stored";
-  /** Of the session; null: none was chosen. */
-  readonly mode: QueueMode | null;
-  /** The overflow that is only counted from now on, because this row is one too many. */
-  readonly hidden: InboxId | null;
-  /** The turn that began with it; null: none was to, or another one runs in the session. */
-  readonly begun: BegunTurn | null;
-}
-
-export interface NewInboxRow {
-  readonly id: InboxId;
-  readonly sessionKey: SessionKey;
-  readonly agentId: AgentId;
-  readonly role: Role;
-  readonly priority: number;
-  readonly message: InboundMessage;
-  /** Its session was full. `maxShown`: of one chat, that many are to be shown; the oldest above it is only counted. */
-  readonly overflow?: { readonly maxShown: number };
-  /** Its turn begins with it, unless another one runs in its session. */
-  readonly begins?: { readonly turnId: TurnId; readonly at: number };
-}
-
-export interface UnfinishedRow {
-  readonly id: InboxId;
-  readonly sessionKey: SessionKey;
-  readonly agentId: AgentId;
-  readonly role: Role;
-  readonly priority: number;
-  readonly message: InboundMessage;
-  readonly turn: {
-    readonly turnId: TurnId;
-    readonly attempt: number;
-    readonly unsafeToRetry: boolean;
-    readonly crashes: number;
-  } | null;
-  readonly mode: QueueMode | null;
-  /** Of overflow only what is shown is listed; the first of a chat (and turn) says how many more there are. */
-  readonly overflow: { readonly hidden: number } | null;
-}
-
-// ── turns ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface TurnStore {
-  /** Makes the turn row and claims its messages; or, when the turn exists (a retry), counts one more attempt and claims what joined it since. */
-  begin(turn: {
-    readonly turnId: TurnId;
-    readonly sessionKey: SessionKey;
-    readonly agentId: AgentId;
-    readonly inboxIds: readonly InboxId[];
-    /** Claims the overflow of this chat as well, counted ones included, up to and including this one. */
-    readonly overflow?: { readonly through: InboxId; readonly chat: ChatAddress };
-    readonly at: number;
-  }): Promise<BegunTurn>;
-  /** The gateway stops in good order while the turn runs: the next start does not count it as a crash. */
-  leave(turnId: TurnId, attempt: number): Promise<void>;
-  /**
-   * To be called once at a start: turns that were at work when the last process died count one crash more. The last one, `accusedAt`, is
-   * counted only against a turn that was alone. One that has so many and was not at work this time is cleared: the gateway went down
-   * without it.
-   */
-  countCrashes(accusedAt: number): Promise<void>;
-  /** Claims messages for a turn that runs. False when `attempt` is not the current one, or the turn has ended: nothing was written. */
-  join(more: {
-    readonly turnId: TurnId;
-    readonly attempt: number;
-    readonly inboxIds: readonly InboxId[];
-  }): Promise<boolean>;
-  /**
-   * Ends waiting messages without a turn of their own having run: one is made that is over already, beside whatever runs in the session.
-   * False when one of them is not free: nothing was written.
-   */
-  endUnbegun(end: UnbegunEnd): Promise<boolean>;
-  /**
-   * Ends the turn, finishes its messages, writes its reply parts to the outbox and adds up the session, all in one transaction.
-   * Returns those parts. Null when `attempt` is not the current one or the turn has ended already: another worker was faster, nothing was written.
-   */
-  finish(end: TurnFinish): Promise<readonly StoredPart[] | null>;
-  /** How the turn of an accepted message ended; null while it has not. For callers that wait, or come back later. */
-  resultOf(inboxId: InboxId): Promise<TurnResult | null>;
-  /** Newest first, running ones included unless an outcome is asked for. */
-  list(
-    filter: {
-      readonly sessionKey?: SessionKey;
-      readonly outcome?: TurnResult["outcome"];
-      readonly within?: SessionReach | null;
-    },
-    page: Page,
-  ): Promise<Listed<TurnTrace>>;
-  get(turnId: TurnId): Promise<(TurnTrace & { readonly toolCalls: readonly TurnToolCall[] }) | null>;
-  /** Of those that have ended; a turn that is not there is left out. */
-  costsOf(turnIds: readonly TurnId[]): Promise<Readonly<Record<string, TurnCost>>>;
-}
-
-export interface BegunTurn {
-  readonly attempt: number;
-  readonly unsafeToRetry: boolean;
-  readonly sessionFile: { readonly name: string; readonly settledBytes: number };
-  readonly settings: SessionSettings;
-}
-
-export interface TurnFinish {
-  readonly turnId: TurnId;
-  readonly attempt: number;
-  readonly outcome: TurnOutcome;
-  readonly reply: readonly ReplyPart[];
-  readonly to: ChatAddress;
-  /** Messages that joined the turn while it ran; those not claimed yet are claimed here. */
-  readonly joined?: readonly InboxId[];
-  readonly usage: Usage;
-  /** Its row in the usage ledger; absent: nothing is to be written there. */
-  readonly spent?: Spent;
-  readonly model: string;
-  readonly settledBytes: number;
-  /** What the turn made of the session file, up to its settled bytes. Absent: nothing is stored of it. */
-  readonly fileChange?: FileChange;
-  readonly error?: { readonly code: string; readonly detail: string };
-  readonly spans?: readonly Span[];
-  readonly at: number;
-}
-
-export interface UnbegunEnd {
-  readonly turnId: TurnId;
-  readonly sessionKey: SessionKey;
-  readonly agentId: AgentId;
-  readonly inboxIds: readonly InboxId[];
-  /** As in `begin`. */
-  readonly overflow?: { readonly through: InboxId; readonly chat: ChatAddress };
-  readonly outcome: Exclude<TurnOutcome, "done">;
-  readonly reply: readonly ReplyPart[];
-  readonly to: ChatAddress;
-  readonly error?: { readonly code: string; readonly detail: string };
-  readonly at: number;
-}
-
-/** A turn as the console and the API show it. */
-export interface TurnTrace {
-  readonly turn: TurnFacts;
-  /** In the order in which they began. The last is `delivery`, once every part of the reply has been sent. */
-  readonly spans: readonly Span[];
-  readonly deliveredAt: number | null;
-}
-
-interface TurnFacts {
-  readonly turnId: TurnId;
-  readonly sessionKey: SessionKey;
-  readonly agentId: AgentId;
-  readonly outcome: TurnResult["outcome"] | null; // null: it has not ended
-  readonly attempt: number;
-  readonly model: string | null;
-  readonly errorCode: string | null;
-  readonly usage: Usage;
-  /** Of its first message. */
-  readonly acceptedAt: number;
-  readonly begunAt: number;
-  readonly endedAt: number | null;
-}
-
-export interface TurnResult {
-  readonly turnId: TurnId;
-  readonly sessionKey: SessionKey;
-  readonly outcome: TurnOutcome;
-  readonly content: string; // all reply parts, joined by an empty line
-  readonly attachments?: readonly MediaRef[]; // absent: none
-  readonly errorCode: string | null;
-  readonly toolCalls: readonly (TurnToolCall & { readonly callId: string })[];
-  readonly usage: Usage;
-}
-
-export interface TurnToolCall {
-  readonly tool: string;
-  readonly input: unknown;
-  readonly status: ToolStatus;
-  readonly ms: number;
 }
 
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,6 +14,8 @@ import { maskTexts, NO_MASK, type SecretMask } from "../kit/secret.ts";
 export interface LiveTurnRecorder extends LiveTurns {
   /** Shows the turn as started; also used to say that what was shown so far is void. */
   open(batch: Batch): LiveTurnWriter;
+  /** Those of this gateway. */
+  all(): readonly (LiveTurn & { readonly sessionKey: SessionKey })[];
 }
 
 export interface LiveTurnWriter {
@@ -59,6 +61,8 @@ export function createLiveTurns(deps: {
   readonly queue: Pick<Queue, "abort">;
   /** Without it nothing is known to be secret. */
   readonly mask?: SecretMask;
+  /** Running turns of other gateways. Without it there are none. */
+  elsewhere?(sessionKey: SessionKey): LiveTurn | null;
 }): LiveTurnRecorder {
   const { clock, events, mask = NO_MASK } = deps;
   const shown = new Map<SessionKey, Shown>();
@@ -70,11 +74,9 @@ export function createLiveTurns(deps: {
   return {
     snapshot(sessionKey) {
       const turn = shown.get(sessionKey);
-      if (!turn) return null;
-      const tools = [...turn.tools.values()].map(({ begunAt: _begunAt, ...tool }) => tool);
-      const { turnId, inboxIds, startedAt, text, waitsFor } = turn;
-      return { turnId, inboxIds, startedAt, text, tools, ...(waitsFor ? { waiting: waitsFor } : {}) };
+      return turn ? snapshotOf(turn) : (deps.elsewhere?.(sessionKey) ?? null);
     },
+    all: () => [...shown].map(([sessionKey, turn]) => ({ sessionKey, ...snapshotOf(turn) })),
 
     abort: (sessionKey) => deps.queue.abort(sessionKey),
 
@@ -92,6 +94,11 @@ export function createLiveTurns(deps: {
       return { ...writerFor({ clock, events, mask }, sessionKey, turn), close };
     },
   };
+}
+
+function snapshotOf({ turnId, inboxIds, startedAt, text, waitsFor, tools: calls }: Shown): LiveTurn {
+  const tools = [...calls.values()].map(({ begunAt: _begunAt, ...tool }) => tool);
+  return { turnId, inboxIds, startedAt, text, tools, ...(waitsFor ? { waiting: waitsFor } : {}) };
 }
 
 interface WriterDeps {

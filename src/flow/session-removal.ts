@@ -61,7 +61,7 @@ async function removeRows(
   const until = deps.clock.elapsed() + TRY_FOR_MS;
   for (;;) {
     for (const { id, sender } of await deps.sessions.waiting(key)) await deps.waiting.cancel(id, sender);
-    deps.abort(key);
+    await deps.abort(key);
     const removal = await deps.sessions.remove(key);
     if (removal.kind === "removed") return removal;
     if (removal.kind === "unknown")

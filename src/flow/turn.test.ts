@@ -95,7 +95,7 @@ describe("a turn", () => {
     await fx.ask("tell me a story");
     await speaking;
     expect(fx.live.snapshot(SESSION)?.text).toBe("Well");
-    expect(fx.live.abort(SESSION)).toBe(true);
+    expect(await fx.live.abort(SESSION)).toBe(true);
     await notice;
     expect(fx.seen.slice(-3)).toEqual(["ended aborted", "assistant Well", "assistant Stopped."]);
   });

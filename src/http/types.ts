@@ -114,7 +114,7 @@ interface ToolDeps {
   readonly gate: Pick<ToolGate, "call" | "specs" | "recordRejected">;
   list(): ToolLists;
   readonly approvals: Pick<Approvals, "pending" | "decide">;
-  readonly questions: Pick<Questions, "pending" | "answer">;
+  readonly questions: Pick<Questions, "pending" | "answerAnywhere">;
   /** Scripts inside agent processes. */
   readonly agentTokens: AgentTokens;
   /** Programs that speak the Model Context Protocol. */

@@ -2,7 +2,8 @@
 import type { InboxId, TurnId } from "../contracts/ids.ts";
 import type { StoredPart } from "../contracts/delivery.ts";
 import type { Batch, BatchEntry, FinishedTurn, StopCause, TurnEnd } from "../contracts/queue.ts";
-import type { BegunTurn, Store, UnbegunEnd } from "../contracts/store.ts";
+import type { Store } from "../contracts/store.ts";
+import type { BegunTurn, UnbegunEnd } from "../contracts/store/turns.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";

@@ -97,7 +97,7 @@ describe("a message to an idle session", () => {
     await using fx = await queueWorld();
     const taken = fx.take();
     await fx.say("a", "hello");
-    expect(fx.queue.abort(keyOf("a"))).toBe(true);
+    expect(await fx.queue.abort(keyOf("a"))).toBe(true);
     expect((await taken).cancelled.aborted).toBe(true);
   });
 });

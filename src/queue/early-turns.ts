@@ -3,7 +3,7 @@
  * Every other message waits in its lane, and its turn begins with a write of its own.
  */
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
-import type { BegunTurn } from "../contracts/store.ts";
+import type { BegunTurn } from "../contracts/store/turns.ts";
 import type { Ids } from "../kit/ids.ts";
 import { AT_ONCE, type BatchWorld, leave, newTurn } from "./batch.ts";
 import type { RunningTurn } from "./lane-table.ts";

@@ -49,7 +49,7 @@ describe("the queue", () => {
     expect([words(again), again.attempt, again.cancelled.aborted]).toEqual([["story"], 2, true]);
     await again.finish(DONE);
     const stop = await nextCommand(queue);
-    expect([words(stop), queue.abort(stop.sessionKey)]).toEqual([["/stop"], false]);
+    expect([words(stop), await queue.abort(stop.sessionKey)]).toEqual([["/stop"], false]);
     expect(queue.session(stop.sessionKey, "webchat")).toEqual({ waiting: 1, mode: "followup", chosen: false });
     await stop.finish(DONE);
     expect(words(await nextBatch(queue))).toEqual(["later"]);
@@ -171,9 +171,9 @@ describe("the queue", () => {
     const said = entry("a", "hello");
     await queue.accept(said);
     const batch = await nextBatch(queue);
-    expect(queue.abort(entry("b", "").sessionKey)).toBe(false);
+    expect(await queue.abort(entry("b", "").sessionKey)).toBe(false);
     expect(batch.cancelled.aborted).toBe(false);
-    expect(queue.abort(said.sessionKey)).toBe(true);
+    expect(await queue.abort(said.sessionKey)).toBe(true);
     expect(batch.cancelled.aborted).toBe(true);
   });
 

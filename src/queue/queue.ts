@@ -12,7 +12,9 @@ import type {
   WorkKind,
 } from "../contracts/queue.ts";
 import type { InboxId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { BegunTurn, NewInboxRow, Store } from "../contracts/store.ts";
+import type { Store } from "../contracts/store.ts";
+import type { BegunTurn } from "../contracts/store/turns.ts";
+import type { NewInboxRow } from "../contracts/store/inbox.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -44,9 +46,9 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
   const { lanes, admission, modes, ring } = world;
   return {
     recover: () => recover(world),
-    accept(entry) {
+    accept(entry, id = deps.ids.next("msg") as InboxId) {
       const kind = deps.workKind(entry);
-      return admission.admit(entry, kind, (as) => store(world, entry, kind, as));
+      return admission.admit(entry, kind, (as) => store(world, { entry, id, kind }, as));
     },
     take: (signal, room = 1) => takeNext(world, { sort: "talk", room }, signal),
     takeCommand: (signal) => takeNext(world, { sort: "commands", room: 0 }, signal),
@@ -57,7 +59,7 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
       lanes.setMode(sessionKey, mode);
       ring(); // what waits may now be wanted in the running turn
     },
-    abort: (sessionKey) => stop(world, sessionKey, "stopped"),
+    abort: async (sessionKey) => stop(world, sessionKey, "stopped"),
     stats() {
       const { waiting, overflow, running } = lanes.stats();
       return { waiting: waiting + overflow, running };
@@ -137,9 +139,14 @@ function stop({ lanes }: QueueWorld, key: SessionKey, cause: StopCause): boolean
   return true;
 }
 
-async function store(world: QueueWorld, entry: QueueEntry, kind: WorkKind, as: "work" | "overflow"): Promise<Accepted> {
+interface Arriving {
+  readonly entry: QueueEntry;
+  readonly id: InboxId;
+  readonly kind: WorkKind;
+}
+
+async function store(world: QueueWorld, { entry, id, kind }: Arriving, as: "work" | "overflow"): Promise<Accepted> {
   const { lanes, modes, settings, admission } = world;
-  const id = world.ids.next("msg") as InboxId;
   const { whenFull: _whenFull, ...row } = entry;
   const overflow = as === "overflow" ? { overflow: { maxShown: settings().maxOverflow } } : {};
   const { sessionKey } = entry;

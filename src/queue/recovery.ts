@@ -1,7 +1,7 @@
 /** Makes work of the messages that a previous process left unfinished: none twice, none lost, and none that was to be stopped begins again. */
 import type { TurnId } from "../contracts/ids.ts";
 import type { QueueEntry, WorkKind } from "../contracts/queue.ts";
-import type { UnfinishedRow } from "../contracts/store.ts";
+import type { UnfinishedRow } from "../contracts/store/inbox.ts";
 import { lesserRole, overflowWork, shortened, type Work } from "./work.ts";
 
 export type WorkKindOf = (entry: Pick<QueueEntry, "message" | "role" | "agentId">) => WorkKind;

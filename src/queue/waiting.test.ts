@@ -385,7 +385,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     let stopped = false;
     const taken = fx.take();
     while (!stopped) {
-      stopped = fx.queue.abort(keyOf("a"));
+      stopped = await fx.queue.abort(keyOf("a"));
       await fx.clock.advance(RETRY_MS / 10);
     }
     await fx.say("a", "after the stop");

@@ -13,28 +13,45 @@ export interface RoleGrants {
   current(): GrantedRoles;
   give(grant: RoleGrant): Promise<void>;
   remove(principal: Principal, by: Principal): Promise<void>;
+  /** Another gateway has changed them. */
+  reload(): Promise<void>;
 }
 
-/** `changed` is called after each change that is in force. */
+export interface Changes {
+  /** Called after each change that is in force at this gateway. */
+  changed(): void;
+  /** Resolves when it is in force at every gateway. */
+  spread(): Promise<void>;
+}
+
 export async function openRoleGrants(
   store: RoleGrantStore,
-  changed: () => void = () => undefined,
+  { changed, spread }: Changes = UNHEARD,
 ): Promise<RoleGrants> {
-  let current: GrantedRoles = new Map((await store.list()).map(({ principal, role }) => [principal, role]));
+  const read = async (): Promise<GrantedRoles> =>
+    new Map((await store.list()).map(({ principal, role }) => [principal, role]));
+  let current = await read();
   return {
     current: () => current,
     async give(grant) {
       await store.put(grant);
       current = new Map([...current, [grant.principal, grant.role]]);
       changed();
+      await spread();
     },
     async remove(principal, by) {
       await store.remove(principal, by);
       current = new Map([...current].filter(([who]) => who !== principal));
       changed();
+      await spread();
+    },
+    async reload() {
+      current = await read();
     },
   };
 }
+
+const UNHEARD: Changes = { changed: () => undefined, spread: async () => undefined };
 
 type GrantDecision =
   | { readonly allow: true; readonly principal: Principal }

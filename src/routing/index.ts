@@ -4,7 +4,7 @@
  */
 export { groupContextOf } from "./access.ts";
 export { createAccessPolicies, channelPolicy } from "./channel-policy.ts";
-export { type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
+export { type Changes, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
 export { idsOfPerson, lesserRole, personOf } from "./identity.ts";
 export { chooseSession, isSessionOfKey, keySession, namedSession } from "./named-session.ts";
 export { type AccessPolicies, createRouter, explainRoute, type Explanation, type RoutingConfig } from "./router.ts";

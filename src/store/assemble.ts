@@ -52,6 +52,8 @@ import { createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { createUsage } from "./rows/usage.ts";
 import { noSizes } from "./sizes.ts";
+import type { LetterStore } from "../contracts/store/letters.ts";
+import { NO_LETTERS } from "./no-letters.ts";
 import type { Searches } from "./searches/searches.ts";
 import type { Sql } from "./sql.ts";
 import type { SqliteSql } from "./sqlite-sql.ts";
@@ -107,6 +109,7 @@ export interface Engine {
   isHeld(): boolean;
   /** Calls `act`, which never rejects, when the time of other gateways is over and this one may take over from them. */
   whenOthersEnd(act: () => Promise<void>): Disposable;
+  readonly letters: LetterStore;
   /** Takes nothing more, commits what waits, then runs `last`, unless nothing can be written any more. Null: it was not run. */
   close<T>(last: () => Steps<T>): Promise<T | null>;
 }
@@ -173,6 +176,7 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
           takeOver: takeover.whileRunning,
           whenOthersEnd: engine.whenOthersEnd,
         }),
+        letters: engine.letters,
         health: createHealth({ engine, touch: starts.touch }),
         async [Symbol.asyncDispose]() {
           if (!open) return;
@@ -197,7 +201,7 @@ interface AuditParts {
 
 type RowDoors = Omit<
   Store,
-  "epoch" | "instanceId" | "media" | "retention" | "nodes" | "health" | keyof AsyncDisposable
+  "epoch" | "instanceId" | "media" | "retention" | "nodes" | "letters" | "health" | keyof AsyncDisposable
 >;
 
 function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, files: StoredFiles | null): RowDoors {
@@ -255,6 +259,7 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
     isAway: () => false,
     isHeld: () => true,
     whenOthersEnd: () => ({ [Symbol.dispose]: () => undefined }), // there are none
+    letters: NO_LETTERS,
     async close(last) {
       open = false;
       options.closing();

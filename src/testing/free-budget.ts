@@ -9,6 +9,8 @@ export function freeBudget(): Budget {
     bill: (work, what) => ({ ...what, ...work, day: "2026-01-01" }),
     spending: () => undefined,
     settle: () => undefined,
+    countElsewhere: () => undefined,
+    reload: async () => undefined,
     count: () => undefined,
     record: () => Promise.resolve(),
     used: () => ({ today: NOTHING, month: NOTHING }),

@@ -43,6 +43,7 @@ import {
   startRuns,
   type Times,
 } from "../automation/index.ts";
+import { beginWhenHeld } from "../nodes/index.ts";
 import type { Agents } from "./agents.ts";
 import { checklistFolder } from "./automation-views.ts";
 import type { Core } from "./core.ts";
@@ -134,8 +135,7 @@ export function openAutomation(core: Core, parts: AutomationParts): Automation {
     },
     async start() {
       await service.apply(config());
-      const beating = beginHeartbeat(shared);
-      heartbeat = beating;
+      const beating = oneHeartbeat(core, () => (heartbeat = beginHeartbeat(shared)));
       return {
         async [Symbol.asyncDispose]() {
           stopping.abort(new Error("the gateway is stopping"));
@@ -246,6 +246,12 @@ function openJobService(shared: Shared): JobService {
         () => config().cron.maxRunsAtOnce,
       ),
   });
+}
+
+/** One heartbeat for all gateways on a database. Slots of jobs need no such thing: of those who fire one, the database lets one win. */
+function oneHeartbeat({ clock, log, store }: Core, begin: () => Heartbeat): AsyncDisposable {
+  if (!store.nodes.several) return begin();
+  return beginWhenHeld({ clock, log, leases: store.nodeLeases }, { kind: "heartbeat", key: "all" }, begin);
 }
 
 /** A clock of its own: nothing about it keeps a job from running. */

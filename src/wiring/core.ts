@@ -12,11 +12,11 @@ import type { Lifetime } from "../kit/lifetime.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret, SecretMask } from "../kit/secret.ts";
 import { createTopic, type Topic } from "../kit/topic.ts";
-import { createEvents, keepMemoryFlat, startTranscripts } from "../observe/index.ts";
+import { keepMemoryFlat, startTranscripts } from "../observe/index.ts";
 import { createHooks, type PluginHooks, tellSent } from "../plugins/index.ts";
 import type { ConfigSource } from "../reload.ts";
 import { openStore } from "../store/index.ts";
-import { createStrayFailures, type StrayFailures } from "../stray-failures.ts";
+import { createNodeEvents, type Nodes, openNodes } from "./nodes.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -76,7 +76,7 @@ export interface Core {
   readonly events: Events;
   readonly store: Store;
   readonly hooks: PluginHooks;
-  readonly stray: StrayFailures;
+  readonly nodes: Nodes;
   /** Filled by the groups that bring channels. */
   readonly channels: ChannelRegistry;
   /** Published when something was stored for the outbox; the outbox subscribes when it is there. */
@@ -90,8 +90,8 @@ export async function openCore(
   config: () => Config,
 ): Promise<Core> {
   const { clock, ids, log, hide, scrub, mask } = deps;
-  const events = createEvents(deps);
-  recordEvents(life, deps, { events, config, home: options.home });
+  const eventParts = createNodeEvents(deps);
+  recordEvents(life, deps, { events: eventParts.ownEvents, config, home: options.home });
   const { home, version } = options;
   const store = life.own("store", await openStore(deps, { home, version, url: config().store.url }));
   const hooks = createHooks(deps);
@@ -102,10 +102,10 @@ export async function openCore(
     secrets: { hide, scrub, mask },
     options,
     config,
-    events,
+    events: eventParts.events,
     store,
     hooks,
-    stray: createStrayFailures(deps),
+    nodes: openNodes(deps, eventParts, store),
     channels: createChannelRegistry((channel) => tellSent(hooks, maskOut({ mask }, channel))),
     outboxWake: createTopic<void>(),
   };

@@ -20,6 +20,7 @@ import {
   type ReactionWakes,
   type MessageReceiver,
 } from "../flow/index.ts";
+import { createSessionHomes, createSharedQueue, type SessionHomes } from "../nodes/index.ts";
 import { createQueue } from "../queue/index.ts";
 import { createReceiverCheck } from "../rights.ts";
 import { createRouter, groupContextOf } from "../routing/index.ts";
@@ -32,7 +33,10 @@ import type { Tools } from "./tools.ts";
 export interface Messages {
   /** Empty at first: built-in commands and plugins register theirs. */
   readonly commands: CommandRegistry;
+  /** Of all gateways on the database; what waits and runs in its lanes is this one's. */
   readonly queue: Queue;
+  /** Where sessions live; null: all of them here. */
+  readonly homes: SessionHomes | null;
   readonly receiver: MessageReceiver;
   readonly live: LiveTurnRecorder;
   readonly outbox: Outbox;
@@ -52,14 +56,15 @@ export function openMessages(core: Core, people: People, tools: Tools): Messages
   for (const channel of Object.values(webchat)) channels.register(channel);
 
   const commands = createCommandRegistry([], promptTemplates(core));
-  const queue = createQueue({ clock, ids, log, store, workKind: commands.workKind }, () => config().queue);
+  const lanes = createQueue({ clock, ids, log, store, workKind: commands.workKind }, () => config().queue);
+  const { queue, homes } = shareQueue(core, lanes);
   const router = createRouter(config, people.policies, people.grants.current);
   const receiver = createReceiver(
     { log, events, router, queue, channels, commands, questions: tools.questions, hooks },
     () => config().queue,
     stopping.signal,
   );
-  const live = createLiveTurns({ clock, events, queue, mask: secrets.mask });
+  const live = createLiveTurns({ clock, events, queue, mask: secrets.mask, elsewhere: core.nodes.heard.turn });
   const outbox = openOutbox(core, people);
   const inboundFiles = openInboundFiles(core);
   const groupTalk = createGroupTalk({ clock }, ({ address, place }) =>
@@ -81,6 +86,7 @@ export function openMessages(core: Core, people: People, tools: Tools): Messages
   return {
     commands,
     queue,
+    homes,
     receiver,
     live,
     outbox,
@@ -91,6 +97,17 @@ export function openMessages(core: Core, people: People, tools: Tools): Messages
     lastStats: createLastStats(),
     refuseMore: () => stopping.abort(new Error("the gateway is stopping")),
   };
+}
+
+/** Alone with its database, a gateway has every session, and asks nobody. */
+function shareQueue(
+  { clock, ids, log, store, nodes }: Core,
+  lanes: Queue,
+): { readonly queue: Queue; readonly homes: SessionHomes | null } {
+  if (!store.nodes.several) return { queue: lanes, homes: null };
+  const me = store.instanceId;
+  const homes = createSessionHomes({ clock, log, me, leases: store.nodeLeases, isBusy: lanes.isBusy });
+  return { queue: createSharedQueue(lanes, { clock, ids, nodes: nodes.others, homes, inbox: store.inbox, me }), homes };
 }
 
 function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {

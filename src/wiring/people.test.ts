@@ -2,8 +2,9 @@
 import { expect, test } from "bun:test";
 import { createChannelRegistry } from "../channels/index.ts";
 import { checkConfigText } from "../config/index.ts";
+import { createLetterHub } from "../testing/letter-hub.ts";
 import { keyPrincipal } from "../contracts/api-keys.ts";
-import { DEFAULT_AGENT, OPERATOR, type SessionKey } from "../contracts/ids.ts";
+import { DEFAULT_AGENT, type InstanceId, OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemIds } from "../kit/ids.ts";
 import { Lifetime } from "../kit/lifetime.ts";
@@ -14,9 +15,15 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import type { Core } from "./core.ts";
+import { createNodeEvents, openNodes } from "./nodes.ts";
 import { openPeople } from "./people.ts";
 
 const OPERATOR_SESSION = "agent:default:api:dm:operator" as SessionKey;
+
+function aloneNodes() {
+  const deps = { clock: createFakeClock(), ids: systemIds, log: recordingLog() };
+  return openNodes(deps, createNodeEvents(deps), { letters: createLetterHub().join("gateway_1" as InstanceId) });
+}
 
 test("a limit that is reached is said in the owner's chat once, also when the gateway is started again", async () => {
   const { config } = checkConfigText(JSON.stringify({ budget: { dailyUsd: 1 } }), () => undefined);
@@ -42,6 +49,7 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
       events,
       store,
       outboxWake,
+      nodes: aloneNodes(),
       config: () => config,
       channels: createChannelRegistry(),
     } as unknown as Core);
@@ -92,6 +100,7 @@ test("a key has the lower of its own budget and that of the configuration, and n
     events: createEvents({ log }),
     store: real.store,
     outboxWake: createTopic<void>(),
+    nodes: aloneNodes(),
     config: () => config,
     channels: createChannelRegistry(),
   } as unknown as Core);

@@ -4,17 +4,21 @@ import type { Config } from "../config/index.ts";
 import { type ApiKeys, keyPrincipal } from "../contracts/api-keys.ts";
 import type { Budget } from "../contracts/budget.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
+import type { SharedMemory } from "../contracts/nodes.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
 import type { SessionChats } from "../contracts/channels/session-chats.ts";
 import type { OwnerNotices } from "../contracts/delivery.ts";
 import { OPERATOR } from "../contracts/ids.ts";
 import { createOwnerNotices } from "../delivery/index.ts";
+import type { Spent } from "../contracts/store/usage.ts";
+import { background } from "../kit/background.ts";
 import { hostZone } from "../kit/clock.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import { createRights } from "../rights.ts";
 import {
   type AccessPolicies,
+  type Changes,
   createAccessPolicies,
   createSessionChats,
   openApiKeys,
@@ -43,11 +47,13 @@ export interface People {
 
 export async function openPeople(life: Lifetime, core: Core): Promise<People> {
   const { clock, ids, log, events, store, config, channels } = core;
-  const grants = await openRoleGrants(store.roleGrants, () => events.emit("status", { what: "pairing" }));
+  const grants = await openRoleGrants(store.roleGrants, changesOf(core, "grants"));
   const roles = () => config().roles;
-  const pairing = await openPairing({ clock, ids, log, events, store: store.pairings, grants, roles });
-  const changed = () => events.emit("status", { what: "keys" });
-  const keys = life.own("keys of programs", await openApiKeys({ clock, ids, log, store: store.apiKeys, changed }));
+  const pairingDeps = { clock, ids, log, ...changesOf(core, "pairings"), store: store.pairings, grants, roles };
+  const pairing = await openPairing(pairingDeps);
+  const keyDeps = { clock, ids, log, ...changesOf(core, "keys"), store: store.apiKeys };
+  const keys = life.own("keys of programs", await openApiKeys(keyDeps));
+  followOthers(core, { grants, pairings: pairing, keys });
   const channelSettings = () => ({ ...channels.access(), ...config().channels });
   const policies = createAccessPolicies(channelSettings, pairing.isPaired, keys);
   const sessionChats = createSessionChats({ sessionChatStore: store.sessionChats, config, grants: grants.current });
@@ -77,8 +83,32 @@ export async function openPeople(life: Lifetime, core: Core): Promise<People> {
   };
 }
 
-function openOwnBudget(
-  { clock, log, events, store, config }: Core,
+const SHOWN_AS = { grants: "pairing", pairings: "pairing", keys: "keys" } as const satisfies Record<
+  SharedMemory,
+  string
+>;
+
+/** A change holds everywhere before whoever made it is told that it is done: no gateway goes on with a right that was taken away. */
+function changesOf({ events, nodes }: Pick<Core, "events" | "nodes">, what: SharedMemory): Changes {
+  return {
+    changed: () => events.emit("status", { what: SHOWN_AS[what] }),
+    spread: () => nodes.others.agree(what),
+  };
+}
+
+function followOthers(
+  { nodes }: Pick<Core, "nodes">,
+  memories: Readonly<Record<SharedMemory, Pick<RoleGrants, "reload">>>,
+): void {
+  nodes.others.answer("reload", async ({ what }) => {
+    await memories[what].reload();
+    nodes.heardEvents.emit("status", { what: SHOWN_AS[what] }); // running turns look again at what they may do
+    return null;
+  });
+}
+
+async function openOwnBudget(
+  { clock, log, events, store, config, nodes: { others } }: Core,
   keys: Pick<ApiKeys, "list">,
   ownerNotices: OwnerNotices,
 ): Promise<Budget> {
@@ -86,7 +116,12 @@ function openOwnBudget(
     await ownerNotices.tell(id, text);
     events.emit("status", { what: "budget" });
   };
-  return openBudget({ clock, log, store: store.usage, tell }, { rules: budgetRules({ events, config }, keys) });
+  const spread = (spent: Spent): void => others.tell("spent", spent);
+  const deps = { clock, log, store: store.usage, tell, spread };
+  const budget = await openBudget(deps, { rules: budgetRules({ events, config }, keys) });
+  others.hear("spent", budget.countElsewhere);
+  others.onMissed(() => background(log, "what other gateways spent could not be read", budget.reload));
+  return budget;
 }
 
 /** Made anew when the configuration or a key is another one: it is asked for before every model call. */

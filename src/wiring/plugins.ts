@@ -5,6 +5,7 @@ import type { Config } from "../config/index.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { type Plugins, type PluginsOptions, startPlugins } from "../plugins/index.ts";
 import { SDK_MODULES } from "../sdk/index.ts";
+import type { StrayFailures } from "../stray-failures.ts";
 import type { Automation } from "./automation.ts";
 import type { Core, GatewayOptions } from "./core.ts";
 import type { Messages } from "./messages.ts";
@@ -16,10 +17,14 @@ interface PluginParts {
   readonly automation: Automation;
   /** Asked again when the settings bring others. */
   builtInTools(): readonly (Tool | ToolFactory)[];
+  readonly stray: StrayFailures;
 }
 
-export function openPlugins(core: Core, { tools, messages, automation, builtInTools }: PluginParts): Promise<Plugins> {
-  const { clock, log, events, hooks, secrets, config, options, stray } = core;
+export function openPlugins(
+  core: Core,
+  { tools, messages, automation, builtInTools, stray }: PluginParts,
+): Promise<Plugins> {
+  const { clock, log, events, hooks, secrets, config, options } = core;
   return startPlugins(
     {
       clock,

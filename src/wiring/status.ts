@@ -4,6 +4,7 @@ import type { SandboxReport } from "../contracts/sandbox.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Reloader } from "../reload.ts";
 import { createStatus, type Status } from "../status.ts";
+import type { StrayFailures } from "../stray-failures.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
 
@@ -14,13 +15,13 @@ function sandboxStatus({ config, options }: Core): GatewayStatus["sandbox"] {
   return { setting: config().agent.sandbox, tier, because, leaks, advice };
 }
 
-export function openStatus(
-  core: Core,
-  reloader: Reloader,
-  parts: Groups,
-  backups: Pick<Backups, "notices" | "report">,
-): Status {
-  const { clock, store, channels, secrets, options, stray } = core;
+interface StatusParts {
+  readonly backups: Pick<Backups, "notices" | "report">;
+  readonly stray: StrayFailures;
+}
+
+export function openStatus(core: Core, reloader: Reloader, parts: Groups, { backups, stray }: StatusParts): Status {
+  const { clock, store, channels, secrets, options } = core;
   const { people, agents, mcpServers, messages, automation } = parts;
   return createStatus(
     {

@@ -24,6 +24,7 @@ import type { Lifetime } from "../kit/lifetime.ts";
 import { createTopic, type Topic } from "../kit/topic.ts";
 import { isOwnerNow } from "../rights.ts";
 import { createToolIndex } from "../store/index.ts";
+import { shareApprovals, shareQuestions } from "../nodes/index.ts";
 import {
   type BackgroundEnd,
   createApprovals,
@@ -50,9 +51,12 @@ export interface Tools {
   permissions(agentId: AgentId): readonly ToolPermissions[];
   /** Why this caller could not use a tool; null: nothing is known against it. */
   unusable(tool: string, caller: Caller): string | null;
+  /** Of all gateways on the database, as questions are. */
   readonly approvals: Approvals;
   /** Questions of extensions of pi to people. */
   readonly questions: Questions;
+  /** Those that turns of this gateway ask. */
+  readonly own: { readonly approvals: Pick<Approvals, "pending">; readonly questions: Pick<Questions, "pending"> };
   readonly poster: ChatPoster;
   readonly agentTokens: AgentTokenMint;
   readonly skills: SkillRegistry;
@@ -69,10 +73,11 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
   const registry = createToolRegistry({ log });
   const { sandbox } = core.options;
   const policy = currentPolicy(config, () => sandbox.report()?.tier ?? "none", keys);
-  const approvals = createApprovals(
+  const ownApprovals = createApprovals(
     { clock, ids, log, events, store: store.approvals, mayDecide: (by, at) => isOwnerNow(rights, by, at) },
     () => config().tools.approvals,
   );
+  const approvals = shareApprovals(ownApprovals, { nodes: core.nodes.others, heard: core.nodes.heard });
   const backgroundEnds = createTopic<BackgroundEnd>();
   const sessionTools = createSessionTools({ clock, log, store: store.sessionTools });
   const gate = createToolGate({
@@ -96,10 +101,11 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
   const index = createToolIndex();
   life.own("index of tools", { [Symbol.asyncDispose]: async () => index[Symbol.dispose]() });
   const poster = createPoster({ clock, store: store.outbox, outbox: { wake: () => core.outboxWake.publish() } });
-  const questions = createQuestions(
+  const ownQuestions = createQuestions(
     { clock, ids, log, events, poster, channels, mask: secrets.mask },
     () => config().tools.questions,
   );
+  const questions = shareQuestions(ownQuestions, { nodes: core.nodes.others, heard: core.nodes.heard });
   const agents = () => [...new Set([...agentProfiles(config()).values()].map(({ id }) => id))];
   return {
     registry,
@@ -109,6 +115,7 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     unusable: (tool, caller) => whyNotUsable({ registry, policy }, tool, caller),
     approvals,
     questions,
+    own: { approvals: ownApprovals, questions: ownQuestions },
     poster,
     agentTokens: createAgentTokens({ ids, hide: secrets.hide }),
     skills: createSkillRegistry(),

@@ -82,7 +82,7 @@ export const KEYS_BUGS: readonly SeededBug[] = [
   {
     what: "A request of a revoked key goes on.",
     file: "src/routing/keys/api-keys.ts",
-    in: "revoke",
+    in: "drop",
     find: 'end(key, "revoked");',
     replace: "",
     tests: [...access, ...directory],
@@ -90,7 +90,7 @@ export const KEYS_BUGS: readonly SeededBug[] = [
   {
     what: "A revoked key is found until the next start.",
     file: "src/routing/keys/api-keys.ts",
-    in: "revoke",
+    in: "drop",
     find: "byDigest.delete(key.stored.digest);",
     replace: "",
     tests: [...access, ...directory],

@@ -1,7 +1,8 @@
 /** One run of the gateway in a simulated world: the shipped store, queue, flow and outbox, put together as gateway.ts does it. */
 import type { Queue } from "../../src/contracts/queue.ts";
 import type { Receiver } from "../../src/contracts/channel.ts";
-import type { Store, TurnFinish } from "../../src/contracts/store.ts";
+import type { Store } from "../../src/contracts/store.ts";
+import type { TurnFinish } from "../../src/contracts/store/turns.ts";
 import type { WaitingMessages } from "../../src/contracts/flow.ts";
 import type { TurnId } from "../../src/contracts/ids.ts";
 import type { Outbox } from "../../src/contracts/delivery.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { InternalMessage } from "../../contracts/automation/internal-message.ts";
 import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { TurnResult } from "../../contracts/store.ts";
+import type { TurnResult } from "../../contracts/store/turns.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";

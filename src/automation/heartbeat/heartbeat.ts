@@ -6,7 +6,7 @@ import type { InternalMessage, InternalReceiver } from "../../contracts/automati
 import type { SystemEventStore } from "../../contracts/automation/system-event.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { AgentId, InboxId, Principal, Role, SessionKey } from "../../contracts/ids.ts";
-import type { TurnStore } from "../../contracts/store.ts";
+import type { TurnStore } from "../../contracts/store/turns.ts";
 import type { SessionChatStore } from "../../contracts/store/session-chats.ts";
 import { type Clock, hostZone } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";

@@ -1,7 +1,7 @@
 /** The outcome of a run, from the end of its turn. Pure. */
 import type { RunOutcome } from "./run-start.ts";
 import { ERRORS } from "../../contracts/errors.ts";
-import type { TurnResult } from "../../contracts/store.ts";
+import type { TurnResult } from "../../contracts/store/turns.ts";
 
 export function outcomeOf(
   { outcome, errorCode }: Pick<TurnResult, "outcome" | "errorCode">,

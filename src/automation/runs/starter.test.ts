@@ -4,7 +4,7 @@ import type { Job, JobRun } from "../../contracts/automation/job.ts";
 import type { RunOutcome } from "./run-start.ts";
 import type { InternalMessage } from "../../contracts/automation/internal-message.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { TurnResult } from "../../contracts/store.ts";
+import type { TurnResult } from "../../contracts/store/turns.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";

@@ -9,7 +9,7 @@ import type { InternalMessage, InternalReceiver } from "../../contracts/automati
 import type { SystemEvents } from "../../contracts/automation/system-event.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { TurnStore } from "../../contracts/store.ts";
+import type { TurnStore } from "../../contracts/store/turns.ts";
 import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";

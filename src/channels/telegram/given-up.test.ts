@@ -85,7 +85,8 @@ async function closeQuestion(api: BotApi, text: string, labels: readonly string[
 }
 const press = (api: BotApi, data: string, signal: AbortSignal) => {
   const approvals = { decide: async () => "decided" as const };
-  const questions = { answer: () => ({ kind: "refused", because: "over", say: "It is over." }) as const };
+  const over = { kind: "refused", because: "over", say: "It is over." } as const;
+  const questions = { answer: () => over, answerAnywhere: async () => over };
   return takePress({ api, approvals, questions }, pressed(data), "owner", signal);
 };
 const movedTo = { first: (chat: string) => chat, now: (chat: string) => chat };

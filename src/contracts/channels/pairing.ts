@@ -17,6 +17,8 @@ export interface Pairing {
   revoke(codeOrId: string, by: Principal): Promise<boolean>;
   /** Puts the entry, and the person's role, back to what they were before the last decision. False: nothing to undo, or too late. */
   undo(id: string, by: Principal): Promise<boolean>;
+  /** Another gateway has changed something. */
+  reload(): Promise<void>;
 }
 
 export interface ApprovalRequest {

@@ -55,7 +55,7 @@ export interface PlatformDeps {
   readonly facts: ChannelState;
   readonly approvals: Approvals;
   /** For presses of buttons under questions; text goes to the intake. */
-  readonly questions: Pick<Questions, "answer">;
+  readonly questions: Pick<Questions, "answer" | "answerAnywhere">;
   /** Something said earlier in this chat is still to be delivered: what is shown of a later answer now would stand above it. */
   owes(to: ChatAddress): boolean;
   /** For menus: the same commands everywhere. */

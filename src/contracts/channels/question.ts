@@ -33,7 +33,10 @@ export interface Questions {
   tell(note: ChatNote, of: Caller): Promise<void>;
   /** Oldest first. */
   pending(): readonly OpenQuestion[];
+  /** Of a turn of this gateway. */
   answer(id: string, given: GivenAnswer, by: Answerer): AnswerVerdict;
+  /** Of a turn of whichever gateway. Throws `node_silent`. */
+  answerAnywhere(id: string, given: GivenAnswer, by: Answerer): Promise<AnswerVerdict>;
   /** Words that may answer a question of the chat they were said in; null: they do not, and are a message like any other. */
   hear(message: InboundMessage, by: { readonly role: Role; readonly sessionKey: SessionKey }): AnswerVerdict | null;
 }

@@ -4,9 +4,9 @@
  */
 import type { InstanceId } from "../ids.ts";
 
-/** `platform`: to receive for it. `session`: to answer its messages. `automation`: to begin jobs and heartbeats. */
+/** `platform`: to receive for it. `session`: to answer its messages. `heartbeat`: to begin those of all agents. */
 export interface LeasedThing {
-  readonly kind: "platform" | "session" | "automation";
+  readonly kind: "platform" | "session" | "heartbeat";
   /** Among things of its kind. */
   readonly key: string;
 }

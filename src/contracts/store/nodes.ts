@@ -49,6 +49,8 @@ export interface TakenMessage {
 }
 
 export interface NodeStore {
+  /** Whether other gateways can use the same database. */
+  readonly several: boolean;
   /** This gateway. */
   readonly self: Pick<GatewayNode, "id" | "name">;
   /** Newest first, with those that ended in the last days. A node whose time is over counts as live until another one takes over. */

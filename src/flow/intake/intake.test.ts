@@ -30,7 +30,8 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
   const { store } = real;
   const grants = await openRoleGrants(store.roleGrants);
   const roles = { owners: [], members: ["telegram:user:5"] };
-  const pairing = await openPairing({ clock, ids, log, events, store: store.pairings, grants, roles: () => roles });
+  const changes = { changed: () => undefined, spread: async () => undefined };
+  const pairing = await openPairing({ clock, ids, log, ...changes, store: store.pairings, grants, roles: () => roles });
   const policyOf = (channel: string, account: string) => channelPolicy({ telegram: settings }, channel, account);
   const config = () => ({ ...routingConfig(), roles });
   const router = createRouter(config, { policyOf, isPaired: pairing.isPaired }, grants.current);

@@ -4,7 +4,7 @@ import type { Pairing } from "../../contracts/channels/pairing.ts";
 import type { Arrival, MessageIntake } from "../../contracts/channels/platform.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Router, Verdict } from "../../contracts/routing.ts";
-import type { InboxStore } from "../../contracts/store.ts";
+import type { InboxStore } from "../../contracts/store/inbox.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { GroupTalk } from "./group-talk.ts";

@@ -28,6 +28,7 @@ export function createQuestions(deps: QuestionsDeps, options: () => { readonly w
     ...createNotes(deps),
     pending: open.all,
     answer: open.answer,
+    answerAnywhere: async (id, given, by) => open.answer(id, given, by),
     hear: (message, { role }) => open.hear(message, role),
     async ask({ timeoutMs, ...raw }, of, signal) {
       const masked = maskTexts(raw, deps.mask ?? NO_MASK) as ChatQuestion; // texts stay texts

@@ -4,7 +4,8 @@ import type { Events, GatewayEvents } from "../../contracts/events.ts";
 import type { LiveTool, LiveTurns } from "../../contracts/flow.ts";
 import type { TurnProgress } from "../../contracts/http-api.ts";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { TurnResult, TurnStore } from "../../contracts/store.ts";
+import type { TurnResult, TurnStore } from "../../contracts/store/turns.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../../kit/deferred.ts";
 
 export interface TurnFollower extends Disposable {
@@ -25,7 +26,7 @@ type Seen =
 const MAX_EARLY_EVENTS = 10_000;
 
 export function followTurn(
-  deps: { events: Events; live: LiveTurns; turns: TurnStore },
+  deps: { clock: Clock; events: Events; live: LiveTurns; turns: TurnStore },
   sessionKey: SessionKey,
 ): TurnFollower {
   const early: Seen[] = [];
@@ -80,7 +81,7 @@ export function followTurn(
         const next = ended.promise; // taken before the read: a turn that ends during the read is noticed
         const result = await deps.turns.resultOf(inboxId);
         if (result) return result;
-        await orAborted(next, signal);
+        await endedOrLate(deps.clock, next, signal);
       }
     },
     [Symbol.dispose]() {
@@ -88,6 +89,19 @@ export function followTurn(
     },
   };
 }
+
+/** The end of a turn of another gateway may never be heard of, so it is looked for now and then. */
+async function endedOrLate(clock: Clock, ended: Promise<void>, signal: AbortSignal): Promise<void> {
+  using late = clock.deadline(LOOK_AGAIN_MS, () => LATE);
+  try {
+    await orAborted(ended, AbortSignal.any([signal, late.signal]));
+  } catch (error) {
+    if (error !== LATE) throw error;
+  }
+}
+
+const LATE = new Error("looked for again");
+const LOOK_AGAIN_MS = 10_000;
 
 function progressOf(seen: Exclude<Seen, { event: "turn.started" }>): TurnProgress {
   if (seen.event === "turn.delta") return { event: "delta", data: { text: seen.data.text } };

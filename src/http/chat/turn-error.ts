@@ -1,6 +1,6 @@
 /** A failed turn as an error, for those who wait for its answer. */
 import { ERRORS, GatewayError } from "../../contracts/errors.ts";
-import type { TurnResult } from "../../contracts/store.ts";
+import type { TurnResult } from "../../contracts/store/turns.ts";
 import { knownCode } from "../problem.ts";
 
 export function turnError(result: TurnResult): GatewayError {

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InboxId, Principal, SessionKey } from "../../contracts/ids.ts";
 import type { InSession, SessionAnswer, SessionPrompt } from "../../contracts/openai.ts";
-import type { TurnResult } from "../../contracts/store.ts";
+import type { TurnResult } from "../../contracts/store/turns.ts";
 import { background } from "../../kit/background.ts";
 import type { Identity } from "../access/auth.ts";
 import { acceptMessage, ownSession } from "../chat/accept-message.ts";
@@ -19,7 +19,10 @@ export function inSession(
 ): InSession {
   return async (said, show, signal) => {
     const { sessionKey } = ownSession(deps, said, by);
-    using follower = followTurn({ events: deps.events, live: deps.messages.live, turns: deps.store.turns }, sessionKey);
+    using follower = followTurn(
+      { clock: deps.clock, events: deps.events, live: deps.messages.live, turns: deps.store.turns },
+      sessionKey,
+    );
     const taken = await acceptMessage(deps, limits(), draftOf(deps, said, by), stopping);
     const begun = new Set<string>();
     follower.follow(taken.id, ({ event, data }) => {

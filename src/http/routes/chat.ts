@@ -1,7 +1,7 @@
 /** POST /api/chat: hand a message in and wait for the answer, whole or as it is written. Gives up waiting, never the turn. */
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { TurnResult } from "../../contracts/store.ts";
+import type { TurnResult } from "../../contracts/store/turns.ts";
 import type { ChatRequest } from "../../contracts/http-api.ts";
 import type { ChatReply } from "../../contracts/wire.ts";
 import {
@@ -72,7 +72,10 @@ export function chatRoutes(deps: ChatDeps, { links, limits, stopping }: ServerPa
       by,
     } as const;
     const { sessionKey } = ownSession(deps, draft, by);
-    const follower = followTurn({ events: deps.events, live: deps.messages.live, turns: deps.store.turns }, sessionKey);
+    const follower = followTurn(
+      { clock: deps.clock, events: deps.events, live: deps.messages.live, turns: deps.store.turns },
+      sessionKey,
+    );
     let handedOver = false;
     try {
       // Not the caller's signal: a message that is being stored is not half stored because its sender hung up.

@@ -22,7 +22,7 @@ export function questionRoutes(deps: Pick<HttpDeps, "tools">): readonly Route[] 
       async handle(call) {
         const { answer } = await Body.parse(call.json);
         return jsonOf<"POST /api/questions/:id">(
-          answerQuestion(deps, { id: param(call, "id"), answer }, identityOf(call)),
+          await answerQuestion(deps, { id: param(call, "id"), answer }, identityOf(call)),
         );
       },
     },

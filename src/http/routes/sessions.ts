@@ -80,7 +80,7 @@ export function sessionRoutes(deps: Pick<HttpDeps, "clock" | "events" | "store" 
       scope: CHAT,
       handle: async (call) =>
         jsonOf<"POST /api/sessions/:key/abort">({
-          aborted: deps.messages.live.abort((await existing(call, keyToChange)).key),
+          aborted: await deps.messages.live.abort((await existing(call, keyToChange)).key),
         }),
     },
     {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { TurnStore } from "../../contracts/store.ts";
+import type { TurnStore } from "../../contracts/store/turns.ts";
 import { startHttpWorld } from "../../testing/http/http-fixture.ts";
 
 const turnId = "turn_1" as TurnId;

@@ -18,9 +18,9 @@ const OPEN: OpenQuestion = {
 
 function world() {
   const given: Parameters<Questions["answer"]>[] = [];
-  const questions: Pick<Questions, "pending" | "answer"> = {
+  const questions: Pick<Questions, "pending" | "answerAnywhere"> = {
     pending: () => [OPEN],
-    answer(...asked) {
+    async answerAnywhere(...asked) {
       const [id, answer] = asked;
       if (id !== OPEN.id || given.length > 0)
         return { kind: "refused", because: "over", say: "This question is over." };

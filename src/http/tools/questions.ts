@@ -20,14 +20,14 @@ export function openQuestions({ tools }: Pick<HttpDeps, "tools">, asking: Answer
 }
 
 /** Throws `not_found` for a question that is over, and `invalid_params` for what is no answer to it. */
-export function answerQuestion(
+export async function answerQuestion(
   { tools }: Pick<HttpDeps, "tools">,
   { id, answer }: { readonly id: string; readonly answer: string | boolean | null },
   asking: Answerer,
-): { readonly said: string } {
+): Promise<{ readonly said: string }> {
   const isSeen = openQuestions({ tools }, asking).some((question) => question.id === id);
   const by = { principal: asking.principal, role: roleIn(asking) };
-  const verdict = isSeen ? tools.questions.answer(id, { kind: "value", value: answer }, by) : null;
+  const verdict = isSeen ? await tools.questions.answerAnywhere(id, { kind: "value", value: answer }, by) : null;
   if (verdict?.kind === "taken") return { said: verdict.say };
   if (verdict?.because === "unfit") throw new GatewayError("invalid_params", "no such answer", { say: verdict.say });
   throw new GatewayError("not_found", "no such open question", {

@@ -95,7 +95,7 @@ function chatMethods(deps: HttpDeps, { limits, stopping }: ServerParts): Named<"
       throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
     }),
     "chat.abort": method<"chat.abort">(CHAT, checkedObject({ session }), async (asked, socket) => ({
-      aborted: deps.messages.live.abort(await keyToChange(deps, asked.session, identityOf(socket))),
+      aborted: await deps.messages.live.abort(await keyToChange(deps, asked.session, identityOf(socket))),
     })),
   };
 }

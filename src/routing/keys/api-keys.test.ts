@@ -24,6 +24,7 @@ async function world() {
   const clock = createFakeClock();
   const real = await realStore(clock);
   const changes: number[] = [];
+  const spread: number[] = [];
   const ids = createSeqIds();
   const open = (store = real.store) =>
     openApiKeys({
@@ -32,6 +33,7 @@ async function world() {
       log: recordingLog(),
       store: store.apiKeys,
       changed: () => void changes.push(clock.now()),
+      spread: async () => void spread.push((await real.store.apiKeys.list()).length),
     });
   const make = async (keys: Awaited<ReturnType<typeof open>>, more: Partial<NewApiKey> = {}) => {
     const made = await keys.make({ ...FREE, ...more }, BY);

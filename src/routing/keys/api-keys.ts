@@ -10,19 +10,21 @@ import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import type { Changes } from "../grants.ts";
 import { refusedBecause } from "./decide-key.ts";
 import { keyDigest, newKeyId, newKeySecret } from "./key-secret.ts";
 
-interface ApiKeyDeps {
+interface ApiKeyDeps extends Changes {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly store: ApiKeyStore;
-  /** Called after each change that is in force: one was made, revoked or has expired. */
-  changed(): void;
 }
 
-interface OpenApiKeys extends ApiKeys, AsyncDisposable {}
+interface OpenApiKeys extends ApiKeys, AsyncDisposable {
+  /** Another gateway has changed them. */
+  reload(): Promise<void>;
+}
 
 /** More programs than one gateway serves. */
 const MAX_KEYS = 1_000;
@@ -43,8 +45,7 @@ export async function openApiKeys(deps: ApiKeyDeps): Promise<OpenApiKeys> {
 
 export function createApiKeys(deps: ApiKeyDeps, stored: readonly StoredApiKey[] = []): OpenApiKeys {
   const { clock, ids, log, store } = deps;
-  const byId = new Map(stored.map((key) => [key.id, held(key)]));
-  const byDigest = new Map([...byId.values()].map((key) => [key.stored.digest, key]));
+  const { byId, byDigest, keep, drop } = createHeldKeys(stored);
   const isCurrent = ({ stored: { expiresAt } }: HeldKey): boolean => expiresAt === null || expiresAt > clock.now();
   const current = (key: HeldKey | undefined): ApiKey | null => (key && isCurrent(key) ? shown(key) : null);
   const expiry = createExpiryWatch(clock, () => {
@@ -65,22 +66,22 @@ export function createApiKeys(deps: ApiKeyDeps, stored: readonly StoredApiKey[] 
       const made = { ...asked, name: asked.name.trim(), createdAt: clock.now(), createdBy: by.principal };
       const key = held({ ...made, id: newKeyId(ids), digest: keyDigest(secret), lastUsedAt: null });
       await store.put(key.stored);
-      byId.set(key.stored.id, key);
-      byDigest.set(key.stored.digest, key);
+      keep(key);
       watchExpiry();
       deps.changed();
+      await deps.spread();
       return { kind: "made", key: shown(key), secret };
     },
     async revoke(id, by) {
       const key = byId.get(id);
       if (!key) return false;
       // in force at once: a store that cannot write must not keep a stolen key alive until the next start
-      byId.delete(id);
-      byDigest.delete(key.stored.digest);
-      end(key, "revoked");
+      drop(key);
       watchExpiry();
       deps.changed();
-      return store.remove(id, by);
+      const isRemoved = await store.remove(id, by);
+      await deps.spread();
+      return isRemoved;
     },
     find: (secret) => current(byDigest.get(keyDigest(secret))),
     of: (principal) => (isKeyPrincipal(principal) ? current(byId.get(idOf(principal))) : null),
@@ -92,8 +93,36 @@ export function createApiKeys(deps: ApiKeyDeps, stored: readonly StoredApiKey[] 
       key.lastUsedAt = now;
       background(log, "last use of a key not stored", () => store.touch(id, now));
     },
+    async reload() {
+      const now = await store.list();
+      for (const key of byId.values()) if (!now.some(({ id }) => id === key.stored.id)) drop(key);
+      for (const stored of now) if (!byId.has(stored.id)) keep(held(stored));
+      watchExpiry();
+    },
     async [Symbol.asyncDispose]() {
       expiry[Symbol.dispose]();
+    },
+  };
+}
+
+/** Found by their id, and by the digest of their secret. */
+function createHeldKeys(stored: readonly StoredApiKey[]) {
+  const byId = new Map<string, HeldKey>();
+  const byDigest = new Map<string, HeldKey>();
+  const keep = (key: HeldKey): void => {
+    byId.set(key.stored.id, key);
+    byDigest.set(key.stored.digest, key);
+  };
+  for (const one of stored) keep(held(one));
+  return {
+    byId,
+    byDigest,
+    keep,
+    /** Everything that runs in its name ends. */
+    drop(key: HeldKey): void {
+      byId.delete(key.stored.id);
+      byDigest.delete(key.stored.digest);
+      end(key, "revoked");
     },
   };
 }

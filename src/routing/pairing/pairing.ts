@@ -3,15 +3,14 @@
  * writes a thousand times costs a thousand looks into a map and nothing else.
  */
 import type { PairedPerson, Pairing, PairingRow, PairingStore, Stranger } from "../../contracts/channels/pairing.ts";
-import type { Events } from "../../contracts/events.ts";
 import type { Ids } from "../../kit/ids.ts";
+import type { Changes } from "../grants.ts";
 import { isPerson } from "../identity.ts";
 import { codeDigest, newCode } from "./codes.ts";
 import { createDecisions, type DecisionDeps, shown } from "./decisions.ts";
 
-interface PairingDeps extends DecisionDeps {
+interface PairingDeps extends DecisionDeps, Changes {
   readonly ids: Ids;
-  readonly events: Pick<Events, "emit">;
   readonly store: PairingStore;
 }
 
@@ -23,7 +22,9 @@ const MAX_NAME_CHARS = 80;
 
 export async function openPairing(deps: PairingDeps): Promise<Pairing> {
   const { clock, ids, store } = deps;
-  const rows = new Map((await store.list()).map((row) => [personKey(row), row]));
+  const read = async () => (await store.list()).map((row) => [personKey(row), row] as const);
+  const rows = new Map(await read());
+  let changes = 0;
   let queue: Promise<unknown> = Promise.resolve();
   /** One change at a time, so that no decision is made about a row that another one is changing. */
   const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
@@ -34,7 +35,9 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
   const keep = async (row: PairingRow): Promise<void> => {
     await store.put(row);
     rows.set(personKey(row), row);
-    deps.events.emit("status", { what: "pairing" });
+    changes++;
+    deps.changed();
+    await deps.spread();
   };
   const decisions = createDecisions(deps, { all: () => [...rows.values()], keep });
 
@@ -58,6 +61,17 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
     approve: (request, by) => inTurn(() => decisions.approve(request, by)),
     revoke: (codeOrId, by) => inTurn(() => decisions.revoke(codeOrId, by)),
     undo: (id, by) => inTurn(() => decisions.undo(id, by)),
+    /** Not one after the other with changes: a change waits for all gateways, and two that wait for each other would wait for ever. */
+    async reload() {
+      for (;;) {
+        const before = changes;
+        const now = await read();
+        if (before !== changes) continue; // what was read may be older than what is here
+        rows.clear();
+        for (const [key, row] of now) rows.set(key, row);
+        return;
+      }
+    },
   };
 }
 

@@ -50,6 +50,7 @@ export const LEFT_TABLES: Readonly<Record<string, string>> = {
   meta: "the number of starts is written at the end; everything else in it is about one database file",
   nodes: "the gateways of the source have ended",
   node_leases: "the gateways of the source have ended, and hold nothing any more",
+  node_letters: "they are for the moment",
   batches: "it says which batch of writes a connection to this Postgres committed last",
   files: "each engine keeps files in its own way; they are moved behind the rows",
   file_chunks: "each engine keeps files in its own way; they are moved behind the rows",

@@ -24,6 +24,8 @@ export interface Connection {
 interface ConnectDeps {
   readonly clock: Clock;
   readonly url: string;
+  /** Told of every notification of the channels that it listens to. */
+  readonly onWake?: (() => void) | undefined;
 }
 
 const CONNECT_MS = 5_000;
@@ -43,7 +45,7 @@ const PARSERS: CustomTypesConfig = {
 };
 
 /** Throws `ConnectionLost`, or what the server said. */
-export async function connect({ clock, url }: ConnectDeps): Promise<Connection> {
+export async function connect({ clock, url, onWake }: ConnectDeps): Promise<Connection> {
   const client = new Client({
     connectionString: url,
     types: PARSERS,
@@ -62,6 +64,7 @@ export async function connect({ clock, url }: ConnectDeps): Promise<Connection> 
   };
   client.on("error", lose); // without somebody who hears it, it would end the process
   client.on("end", () => lose());
+  if (onWake) client.on("notification", onWake);
   try {
     await client.connect();
   } catch (error) {

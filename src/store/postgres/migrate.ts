@@ -10,7 +10,7 @@ import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
 import { fileTables } from "./tables/files.ts";
 import { messageTables } from "./tables/messages.ts";
-import { nodeLeaseTables, nodeTables, outboxOwnerTables, ownerColumns } from "./tables/nodes.ts";
+import { letterTables, nodeLeaseTables, nodeTables, outboxOwnerTables, ownerColumns } from "./tables/nodes.ts";
 import { peopleTables } from "./tables/people.ts";
 import { recordTables } from "./tables/records.ts";
 import { sessionCareTables } from "./tables/session-care.ts";
@@ -27,6 +27,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "node-leases", sql: nodeLeaseTables },
   { name: "files", sql: fileTables },
   { name: "outbox-owners", sql: outboxOwnerTables },
+  { name: "node-letters", sql: letterTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

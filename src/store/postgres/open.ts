@@ -15,6 +15,7 @@ import { refuseHalfMoved } from "../move/postgres-side.ts";
 import { openAuditKey } from "../secret-files.ts";
 import { type Connection, connect } from "./connection.ts";
 import { migratePostgres } from "./migrate.ts";
+import { openLetters } from "./letters/letters.ts";
 import { createReads } from "./reads.ts";
 import { keepConnected } from "./reconnecting.ts";
 import { postgresSizes } from "./sizes.ts";
@@ -37,7 +38,7 @@ const BATCH_ROWS_KEPT_MS = 400 * 86_400_000;
 export async function openPostgresStore(deps: StoreDeps, options: PostgresOptions): Promise<Store> {
   const { home, url } = options;
   const startedAt = deps.clock.elapsed();
-  const connectNow = () => connect({ clock: deps.clock, url: url.reveal() });
+  const connectNow = (onWake?: () => void) => connect({ clock: deps.clock, url: url.reveal(), onWake });
   const first = await connectNow().catch((error: unknown) => {
     throw unreachable(error);
   });
@@ -58,7 +59,7 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
 interface Beginning {
   readonly home: string;
   readonly first: Connection;
-  connectNow(): Promise<Connection>;
+  connectNow(onWake?: () => void): Promise<Connection>;
   /** Takes the key of the state directory. */
   nodeIn(key: Uint8Array): NodeIdentity;
 }
@@ -73,9 +74,9 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
   const text =
     "insert into batches (writer, batch, at) values ($1, 0, $2) on conflict (writer) do update set batch = 0, at = excluded.at";
   await first.ask({ text, values: [doors.instanceId, at], name: null });
-  const writer = keepConnected({ ...deps, connect: connectNow }, first);
+  const writer = keepConnected({ ...deps, connect: () => connectNow() }, first);
   const commits = createWriteBatches({ ...deps, writer, instanceId: doors.instanceId });
-  const reads = createReads({ clock: deps.clock, connect: connectNow });
+  const reads = createReads({ clock: deps.clock, connect: () => connectNow() });
   const begunAt = deps.clock.elapsed();
   const begun = await commits
     .write(() => doors.begin(nodeIn(key)))
@@ -87,10 +88,11 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
       await writer.close();
       throw error;
     });
-  const renewing = { ...deps, connect: connectNow, instanceId: doors.instanceId, supersede: commits.supersede };
+  const renewing = { ...deps, connect: () => connectNow(), instanceId: doors.instanceId, supersede: commits.supersede };
   const renewal = startRenewal(renewing, begunAt);
   const files = createStoredFiles({ ...deps, sql, read: reads.read, write: commits.write }, null);
   background(deps.log, "files that were never finished stay", () => files.removeUnfinished().catch(unlessClosed));
+  const letters = openLetters({ ...deps, connect: connectNow, instanceId: doors.instanceId });
   const engine: Engine = {
     commits,
     read: reads.read,
@@ -102,11 +104,12 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
     isAway: () => writer.fault() !== null,
     isHeld: renewal.isHeld,
     whenOthersEnd: renewal.whenOthersEnd,
+    letters,
     async close(last) {
       const renewed = renewal.close(); // first: the last write says that this gateway is gone, and that is no takeover
       const end = commits.write(last).catch(() => null); // the next start finds that this one did not end in order
       await commits.close();
-      await Promise.all([renewed, reads.close(), writer.close()]);
+      await Promise.all([renewed, letters.close(), reads.close(), writer.close()]);
       return end;
     },
   };

@@ -105,7 +105,7 @@ describe.skipIf((await testPostgres()) === null)("a gateway that runs on a Postg
       sessionLease("dead-a"),
       sessionLease("dead-idle"),
       { kind: "platform", key: "telegram" },
-      { kind: "automation", key: "" },
+      { kind: "heartbeat", key: "" },
     ];
     for (const thing of things) await dead.nodeLeases.acquire(thing);
     await live.nodeLeases.acquire(sessionLease("live-a"));

@@ -2,7 +2,7 @@
 import type { InboundMessage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
-import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/store.ts";
+import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/store/inbox.ts";
 import type { Log } from "../../kit/log.ts";
 import type { InboxTable, SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
@@ -87,6 +87,10 @@ export function createInbox({ sql, read, write, log, ids, instanceId: me }: RowD
     senderOf: (id) =>
       read(function* () {
         return (yield* queries.sender.first({ id }))?.sender ?? null;
+      }),
+    nodeOf: (id) =>
+      read(function* () {
+        return (yield* queries.sender.first({ id }))?.node ?? null;
       }),
   };
 }
@@ -194,7 +198,7 @@ function createQueries(sql: Sql) {
         .limit(1),
     ),
     sender: sql.prepare((db, p: Params<Pick<InboxTable, "id">>) =>
-      db.selectFrom("inbox").select("sender").where("id", "=", p("id")),
+      db.selectFrom("inbox").select(["sender", "node"]).where("id", "=", p("id")),
     ),
     rewrite: sql.prepare((db, p: Params<{ id: InboxTable["id"]; text: string; at: number }>) =>
       db

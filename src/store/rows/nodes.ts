@@ -85,6 +85,7 @@ export function createNodes(deps: RowDeps, { name, takeOver, whenOthersEnd }: No
     return taken;
   };
   return {
+    several: sql.dialect.severalGateways,
     self: { id: me, name },
     takeOver: takeOverNow,
     watch: (heard) =>

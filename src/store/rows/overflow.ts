@@ -2,7 +2,7 @@
 import { sql as raw } from "kysely";
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { InboxId, TurnId } from "../../contracts/ids.ts";
-import type { NewInboxRow } from "../../contracts/store.ts";
+import type { NewInboxRow } from "../../contracts/store/inbox.ts";
 import type { InboxTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";

@@ -2,7 +2,7 @@
 import { type Selectable, sql as raw } from "kysely";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { AgentId, InboxId, InstanceId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { BegunTurn } from "../../contracts/store.ts";
+import type { BegunTurn } from "../../contracts/store/turns.ts";
 import type { SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";

@@ -3,7 +3,7 @@ import { type Selectable, sql as raw } from "kysely";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Span } from "../../contracts/queue.ts";
 import type { TurnCost } from "../../contracts/store/activity.ts";
-import type { TurnStore, TurnToolCall, TurnTrace } from "../../contracts/store.ts";
+import type { TurnStore, TurnToolCall, TurnTrace } from "../../contracts/store/turns.ts";
 import type { Dialect } from "../dialect.ts";
 import type { TurnTable } from "../schema.ts";
 import type { Builder, Params } from "../sql.ts";

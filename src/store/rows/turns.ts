@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { StoredPart } from "../../contracts/delivery.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId, TurnId } from "../../contracts/ids.ts";
-import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store.ts";
+import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store/turns.ts";
 import type { StoredFiles } from "../files/stored-files.ts";
 import { maskTexts } from "../../kit/secret.ts";
 import type { NewReply, OutboxTable, TurnTable } from "../schema.ts";

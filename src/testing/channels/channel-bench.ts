@@ -105,6 +105,10 @@ export async function channelBench(): Promise<ChannelBench> {
     receive: (message) => receive(real.store, state, bench, message),
     react: async (reaction) => void (bench.strangers.has(reaction.sender.principal) || bench.reacted.push(reaction)),
   };
+  const answer: PlatformDeps["questions"]["answer"] = (id, given, { principal, role }) => {
+    bench.pressed.push(`${id} ${given.kind === "press" ? given.at : given.kind} ${principal} ${role}`);
+    return bench.verdict;
+  };
   const facts = memoryFacts(state);
   const deps: PlatformDeps = {
     clock,
@@ -115,12 +119,7 @@ export async function channelBench(): Promise<ChannelBench> {
     facts,
     files: filesOf(real.store, bench, { clock, ids }),
     approvals: approvalsOf(bench),
-    questions: {
-      answer(id, given, { principal, role }) {
-        bench.pressed.push(`${id} ${given.kind === "press" ? given.at : given.kind} ${principal} ${role}`);
-        return bench.verdict;
-      },
-    },
+    questions: { answer, answerAnywhere: async (id, given, by) => answer(id, given, by) },
     owes: ({ chat }) => bench.owed.has(chat),
     commands: (role) => (role === "guest" ? [] : [{ name: "status", help: "How things are" }]),
   };

@@ -7,7 +7,8 @@ import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { InboxId, InstanceId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
-import type { Store, TurnResult } from "../../contracts/store.ts";
+import type { Store } from "../../contracts/store.ts";
+import type { TurnResult } from "../../contracts/store/turns.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import { type HttpDeps, type HttpOptions, type HttpServer, openHttp } from "../../http/index.ts";
 import { secret } from "../../kit/secret.ts";
@@ -87,7 +88,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     console: testConsole(),
     messages: {
       receiver: { receive: async (message) => take(intake, message) },
-      live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
+      live: { snapshot: (key) => memory.live.get(key) ?? null, abort: async (key) => memory.live.delete(key) },
       waiting: {
         cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
         rewrite: async () => ({ kind: "unknown" }),
@@ -119,7 +120,10 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     tools: {
       gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool), recordRejected: () => undefined },
       list: () => ({ tools: [], piTools: [] }),
-      questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
+      questions: {
+        pending: () => [],
+        answerAnywhere: async () => ({ kind: "refused", because: "over", say: "It is over." }),
+      },
       approvals: { pending: () => [], decide: async () => "unknown" },
       agentTokens: { resolve: () => null, known: () => false },
       mcp: { answer: async () => new Response("no MCP door in this test", { status: 404 }) },

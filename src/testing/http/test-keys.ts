@@ -21,7 +21,8 @@ export function testKeys({ clock, ids, log, events }: TestKeyDeps): ApiKeys {
     remove: async () => true,
     touch: async () => undefined,
   };
-  return createApiKeys({ clock, ids, log, store, changed: () => events.emit("status", { what: "keys" }) });
+  const changed = () => events.emit("status", { what: "keys" });
+  return createApiKeys({ clock, ids, log, store, changed, spread: async () => undefined });
 }
 
 interface TestKey {

@@ -63,8 +63,8 @@ export const FIFTH_CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "The channel of a plugin answers questions in chats of other channels.",
     file: "src/channels/plugin-platform.ts",
-    in: "answer",
-    find: "|| (by.at && by.at.channel !== id)",
+    in: "ownPerson",
+    find: " && (by.at === undefined || by.at.channel === id)",
     replace: "",
     tests: room,
   },

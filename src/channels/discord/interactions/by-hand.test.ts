@@ -47,7 +47,7 @@ function world(over: Partial<InteractionDeps> = {}) {
       },
     } as unknown as InteractionDeps["door"],
     approvals: { decide: async () => "decided" },
-    questions: { answer: () => ({ kind: "taken", say: "" }) },
+    questions: { answer: () => ({ kind: "taken", say: "" }), answerAnywhere: async () => ({ kind: "taken", say: "" }) },
     ...over,
   });
   let number = 0;

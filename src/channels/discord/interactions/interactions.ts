@@ -124,7 +124,7 @@ async function press(
   const question = readQuestionButton(data.custom_id);
   if (question) {
     const by = { principal: sender.principal, role, at: address };
-    const verdict = questions.answer(question.id, { kind: "press", at: question.at }, by);
+    const verdict = await questions.answerAnywhere(question.id, { kind: "press", at: question.at }, by);
     if (verdict.kind === "taken") return { kind: "noted" };
     return { kind: verdict.because === "over" ? "replace" : "whisper", text: verdict.say };
   }

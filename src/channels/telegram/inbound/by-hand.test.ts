@@ -191,7 +191,12 @@ describe("telegram approvals", () => {
       press: { callbackId: "c", data: "q:ask_12345:0" },
     } as unknown as Arrived;
     const { signal } = new AbortController();
-    await takePress({ api, approvals, questions: { answer: () => SILENT as never } }, arrived, "owner", signal);
+    await takePress(
+      { api, approvals, questions: { answer: () => SILENT as never, answerAnywhere: () => SILENT as never } },
+      arrived,
+      "owner",
+      signal,
+    );
     expect(calls).toEqual([
       ["answerCallbackQuery", signal],
       ["editMessageReplyMarkup", signal],

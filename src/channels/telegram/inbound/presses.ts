@@ -27,18 +27,22 @@ const MAX_TOAST_CHARS = 200;
 export async function takePress(deps: PressDeps, arrived: Arrived, role: Role, signal: AbortSignal): Promise<void> {
   const { press, address, messageId } = arrived;
   if (!press) return;
-  const { say, over } = answerQuestion(deps, arrived, role) ?? (await decideApproval(deps, arrived, role));
+  const { say, over } = (await answerQuestion(deps, arrived, role)) ?? (await decideApproval(deps, arrived, role));
   await deps.api
     .call("answerCallbackQuery", { callback_query_id: press.callbackId, text: say.slice(0, MAX_TOAST_CHARS) }, signal)
     .catch(() => undefined); // it is too late to say it; what was decided holds
   if (over) await removeButtons(deps.api, address.chat, String(messageId), signal);
 }
 
-function answerQuestion({ questions }: PressDeps, { press, sender, address }: Arrived, role: Role): Outcome | null {
+async function answerQuestion(
+  { questions }: PressDeps,
+  { press, sender, address }: Arrived,
+  role: Role,
+): Promise<Outcome | null> {
   const button = readQuestionButton(press?.data ?? "");
   if (!button) return null;
   const by = { principal: sender.principal, role, at: address };
-  const verdict = questions.answer(button.id, { kind: "press", at: button.at }, by);
+  const verdict = await questions.answerAnywhere(button.id, { kind: "press", at: button.at }, by);
   return { say: verdict.say, over: verdict.kind === "refused" && verdict.because === "over" };
 }
 

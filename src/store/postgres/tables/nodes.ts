@@ -63,3 +63,16 @@ update nodes set expires_at = null where state = 'gone';
 drop trigger outbox_in_order on outbox;
 drop function number_reply_part();
 `;
+
+/** What gateways say to each other. It is for the moment, so nothing of it is written to the log of the server. */
+export const letterTables = `
+create unlogged table node_letters (
+  from_node text collate "C" not null,
+  number bigint not null,
+  to_node text collate "C",
+  kind text collate "C" not null,
+  body text collate "C" not null,
+  at bigint not null,
+  primary key (from_node, number)
+);
+`;

@@ -1,7 +1,8 @@
 /** What the store promises to the queue: messages that join a turn, end without one, or came when there was no room. */
 import { expect, test } from "bun:test";
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
-import type { NewInboxRow, Store } from "../../../contracts/store.ts";
+import type { Store } from "../../../contracts/store.ts";
+import type { NewInboxRow } from "../../../contracts/store/inbox.ts";
 import { end, HERE, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const ids = (...names: readonly string[]) => names as InboxId[];

@@ -1,7 +1,9 @@
 /** Names, rows and turns for tests of a store, and the way to open one. */
 import type { ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
 import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
-import type { NewInboxRow, Store, TurnFinish } from "../../../contracts/store.ts";
+import type { Store } from "../../../contracts/store.ts";
+import type { TurnFinish } from "../../../contracts/store/turns.ts";
+import type { NewInboxRow } from "../../../contracts/store/inbox.ts";
 import type { SecretMask } from "../../../kit/secret.ts";
 
 export interface StoreWorld extends AsyncDisposable {

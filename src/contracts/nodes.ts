@@ -1,0 +1,95 @@
+/**
+ * Gateways that share one database: what one can ask another, and what it tells all of them. Where a gateway is alone, as on SQLite, there is
+ * nobody to ask, and telling does nothing.
+ */
+import type { AnswerVerdict, Answerer, GivenAnswer, OpenQuestion } from "./channels/question.ts";
+import type { ClientEventName, GatewayEvents } from "./events.ts";
+import type { LiveTurn } from "./flow.ts";
+import type { InboxId, InstanceId, Principal, SessionKey } from "./ids.ts";
+import type { Accepted, Cancelled, QueueEntry, Rewritten, UnbegunReply } from "./queue.ts";
+import type { Spent } from "./store/usage.ts";
+import type { ApprovalDecision, Approvals, ApproverChat, PendingApproval } from "./tools/approval.ts";
+
+/** Answered by one gateway. */
+interface NodeQuestions {
+  /** Of the home of the session. `id`: the message has it wherever it is accepted, so that asking again stores nothing twice. */
+  "queue.accept": { readonly ask: { readonly id: InboxId; readonly entry: QueueEntry }; readonly answer: Accepted };
+  "queue.cancel": {
+    readonly ask: { readonly id: InboxId; readonly by: Principal; readonly end: UnbegunReply };
+    readonly answer: Cancelled;
+  };
+  "queue.rewrite": {
+    readonly ask: { readonly id: InboxId; readonly by: Principal; readonly text: string };
+    readonly answer: Rewritten;
+  };
+  "queue.abort": { readonly ask: { readonly sessionKey: SessionKey }; readonly answer: boolean };
+  /** Of the gateway whose turn asks. */
+  "approvals.decide": {
+    readonly ask: {
+      readonly id: string;
+      readonly decision: ApprovalDecision;
+      readonly by: Principal;
+      readonly at: ApproverChat | null;
+    };
+    readonly answer: Awaited<ReturnType<Approvals["decide"]>>;
+  };
+  "questions.answer": {
+    readonly ask: { readonly id: string; readonly given: GivenAnswer; readonly by: Answerer };
+    readonly answer: AnswerVerdict;
+  };
+  /** Reads what is kept in memory anew. Answered when it is in force. */
+  reload: { readonly ask: { readonly what: SharedMemory }; readonly answer: null };
+  /** Says what of its work is in the making, as `present`; asked by a gateway that begins. */
+  present: { readonly ask: null; readonly answer: PresentWork };
+}
+
+/** What every gateway keeps in memory of the database, and what decides who may do something. */
+export type SharedMemory = "grants" | "pairings" | "keys";
+
+/** What other gateways show of this one's work. */
+export interface PresentWork {
+  readonly turns: readonly (LiveTurn & { readonly sessionKey: SessionKey })[];
+  readonly approvals: readonly PendingApproval[];
+  readonly questions: readonly OpenQuestion[];
+}
+
+/** Told to all. */
+export interface NodeNews {
+  event: { readonly [E in ClientEventName]: { readonly event: E; readonly data: GatewayEvents[E] } }[ClientEventName];
+  /** It is written down, and counts in every gateway's budget. */
+  spent: Spent;
+  /** Something is in the outbox for the one who is told. */
+  outbox: { readonly for: InstanceId };
+}
+
+export type NodeQuestion = keyof NodeQuestions;
+
+export interface OtherNodes {
+  /** As of a moment ago. */
+  list(): readonly InstanceId[];
+  /**
+   * Asked more than once when no answer comes, and done once by the one who is asked. Throws what the other gateway threw, or `node_silent` when it
+   * has ended or does not answer in time.
+   */
+  ask<Q extends NodeQuestion>(
+    node: InstanceId,
+    question: Q,
+    body: NodeQuestions[Q]["ask"],
+  ): Promise<NodeQuestions[Q]["answer"]>;
+  answer<Q extends NodeQuestion>(
+    question: Q,
+    handler: (body: NodeQuestions[Q]["ask"], from: InstanceId) => Promise<NodeQuestions[Q]["answer"]>,
+  ): void;
+  tell<N extends keyof NodeNews>(news: N, body: NodeNews[N]): void;
+  hear<N extends keyof NodeNews>(news: N, listener: (body: NodeNews[N], from: InstanceId) => void): Disposable;
+  /** Some of what this gateway said did not arrive. */
+  onMissed(listener: (from: InstanceId) => void): Disposable;
+  /** This gateway has ended, or another one has taken over from it. */
+  onGone(listener: (node: InstanceId) => void): Disposable;
+  onCame(listener: (node: InstanceId) => void): Disposable;
+  /**
+   * Every live gateway has read this anew when it resolves. One that does not answer has lost its time by then, and does nothing any more
+   * outside of the database.
+   */
+  agree(what: SharedMemory): Promise<void>;
+}

@@ -1,0 +1,122 @@
+/**
+ * Where sessions live. The home of a session is the gateway that holds its node lease: its lane, its running turn and its open questions are in
+ * the memory of that one. Who holds it keeps it while something goes on in it, and gives it back when it has been quiet for a while.
+ */
+import type { InstanceId, SessionKey } from "../contracts/ids.ts";
+import type { NodeLeaseStore } from "../contracts/store/node-leases.ts";
+import { background } from "../kit/background.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+
+interface HomesDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly me: InstanceId;
+  readonly leases: NodeLeaseStore;
+  /** Something runs or waits in it here. */
+  isBusy(sessionKey: SessionKey): boolean;
+}
+
+export interface SessionHomes extends AsyncDisposable {
+  /** Runs the work here, where the session stays meanwhile, or says which gateway has it. */
+  here<T>(
+    sessionKey: SessionKey,
+    work: () => Promise<T>,
+  ): Promise<{ readonly kind: "done"; readonly value: T } | { readonly kind: "elsewhere"; readonly node: InstanceId }>;
+  /** The other gateway that has it; null: this one, or nobody. */
+  elsewhere(sessionKey: SessionKey): Promise<InstanceId | null>;
+  /** Work of these came to this gateway by a takeover, or was left by a process before it. */
+  adopt(sessions: readonly SessionKey[]): Promise<void>;
+  /** Gives back everything that is quiet, now. */
+  leave(): Promise<void>;
+}
+
+interface Held {
+  readonly number: number;
+  uses: number;
+  usedAt: number;
+}
+
+/** A session whose process is gone from the pool may as well go on elsewhere. */
+const QUIET_MS = 10 * 60_000;
+const LOOK_MS = 60_000;
+
+export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps): SessionHomes {
+  const held = new Map<SessionKey, Held>();
+  const closing = new AbortController();
+  const thing = (key: SessionKey) => ({ kind: "session", key }) as const;
+
+  const isQuiet = (key: SessionKey, { uses, usedAt }: Held, forMs: number): boolean =>
+    uses === 0 && clock.elapsed() - usedAt >= forMs && !isBusy(key);
+
+  const giveBack = async (forMs: number): Promise<void> => {
+    for (const [key, one] of held) {
+      if (!isQuiet(key, one, forMs)) continue;
+      held.delete(key); // from here on it is asked for anew
+      await leases.release(thing(key), one.number);
+    }
+  };
+
+  const running = everyMinute(clock, closing.signal, () =>
+    background(log, "sessions could not be given back", () => giveBack(QUIET_MS)),
+  );
+
+  const take = async (key: SessionKey): Promise<Held | InstanceId> => {
+    const known = held.get(key);
+    if (known) return use(known);
+    const { kind, lease } = await leases.acquire(thing(key));
+    if (kind === "held") return lease.owner;
+    const one: Held = held.get(key) ?? { number: lease.number, uses: 0, usedAt: clock.elapsed() };
+    held.set(key, one);
+    return use(one);
+  };
+  const leaveOff = (one: Held): void => {
+    one.uses--;
+    one.usedAt = clock.elapsed();
+  };
+  const elsewhere = async (key: SessionKey): Promise<InstanceId | null> => {
+    if (held.has(key)) return null;
+    const lease = await leases.heldBy(thing(key)); // reading is cheaper than asking for it, and most sessions have a home
+    return lease === null || lease.owner === me ? null : lease.owner;
+  };
+
+  return {
+    async here(key, work) {
+      const node = await elsewhere(key);
+      if (node !== null) return { kind: "elsewhere", node };
+      const one = await take(key);
+      if (typeof one === "string") return { kind: "elsewhere", node: one };
+      try {
+        return { kind: "done", value: await work() };
+      } finally {
+        leaveOff(one);
+      }
+    },
+    elsewhere,
+    async adopt(sessions) {
+      for (const key of new Set(sessions)) {
+        const one = await take(key);
+        if (typeof one !== "string") leaveOff(one);
+      }
+    },
+    leave: () => giveBack(0),
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error("the gateway stops"));
+      await running;
+    },
+  };
+}
+
+/** Resolves when the signal aborts. */
+async function everyMinute(clock: Clock, signal: AbortSignal, look: () => void): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(LOOK_MS, signal).catch(() => undefined); // being stopped is the normal end
+    if (!signal.aborted) look();
+  }
+}
+
+/** In use from here on, in the same breath: what is in use is not given back. */
+function use(one: Held): Held {
+  one.uses++;
+  return one;
+}

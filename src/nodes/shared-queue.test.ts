@@ -1,0 +1,153 @@
+/** Queues of two gateways that are one: each message is stored once, at the home of its session, whatever is lost on the way. */
+import { expect, test } from "bun:test";
+import { GatewayError } from "../contracts/errors.ts";
+import type { InboxId, InstanceId, Principal, SessionKey } from "../contracts/ids.ts";
+import type { OtherNodes } from "../contracts/nodes.ts";
+import type { Accepted, Queue, QueueEntry } from "../contracts/queue.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { entry } from "../testing/messages.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
+import { advanceUntil } from "../testing/wait-for.ts";
+import type { SessionHomes } from "./session-homes.ts";
+import { createSharedQueue } from "./shared-queue.ts";
+
+const ME = "gateway_a" as InstanceId;
+const HOME = "gateway_b" as InstanceId;
+const BY = "operator" as Principal;
+const END = { outcome: "aborted", reply: [] } as const;
+
+function world() {
+  const clock = createFakeClock();
+  const calls: string[] = [];
+  const state = { home: ME, stored: new Map<InboxId, InstanceId>() };
+  const noted =
+    <T>(name: string, value: T) =>
+    (...args: readonly unknown[]): Promise<T> => {
+      calls.push([name, ...args.filter((arg) => typeof arg === "string")].join(" "));
+      return Promise.resolve(value);
+    };
+  const own = {
+    accept: async (_entry: QueueEntry, id: InboxId): Promise<Accepted> => {
+      calls.push(`accept ${id}`);
+      state.stored.set(id, ME);
+      return { kind: "queued", id, position: 7 };
+    },
+    cancel: noted("cancel", { kind: "unknown" }),
+    rewrite: noted("rewrite", { kind: "unknown" }),
+    abort: noted("abort", true),
+  } as unknown as Queue;
+  const homes = {
+    here: async (_key: SessionKey, work: () => Promise<unknown>) =>
+      state.home === ME ? { kind: "done", value: await work() } : { kind: "elsewhere", node: state.home },
+    elsewhere: async () => (state.home === ME ? null : state.home),
+  } as unknown as SessionHomes;
+  const answers = new Map<string, (body: unknown) => Promise<unknown>>();
+  let answer: (question: string, body: { id: InboxId }) => Promise<unknown> = async (_question, { id }) => ({
+    kind: "queued",
+    id,
+    position: 3,
+  });
+  const nodes = {
+    ask: async (node: InstanceId, question: string, body: { id: InboxId }) => {
+      calls.push(`ask ${node} ${question}`);
+      return answer(question, body);
+    },
+    answer: (question: string, handler: (body: unknown) => Promise<unknown>) => void answers.set(question, handler),
+  } as unknown as OtherNodes;
+  const inbox = { nodeOf: async (id: InboxId) => state.stored.get(id) ?? null };
+  const queue = createSharedQueue(own, { clock, ids: createSeqIds(), nodes, homes, inbox, me: ME });
+  const asked = (question: string, body: object) => answers.get(question)?.(body);
+  return { clock, calls, state, queue, asked, answerWith: (next: typeof answer) => void (answer = next) };
+}
+
+const silent = () => Promise.reject(new GatewayError("node_silent", "it has died"));
+
+test("a message for a session that lives here is stored here", async () => {
+  const { queue, calls } = world();
+  expect(await queue.accept(entry("a", "hello"))).toMatchObject({ kind: "queued", position: 7 });
+  expect(calls).toHaveLength(1);
+});
+
+test("a message for a session that lives elsewhere is stored there, under the id it was given here", async () => {
+  const { queue, calls, state, answerWith } = world();
+  state.home = HOME;
+  let given: InboxId | null = null;
+  answerWith(async (_question, { id }) => ((given = id), { kind: "queued", id, position: 3 }));
+  const accepted = await queue.accept(entry("a", "hello"));
+  expect(calls).toEqual([`ask ${HOME} queue.accept`]);
+  expect(accepted).toMatchObject({ kind: "queued", id: given, position: 3 });
+});
+
+test("a message whose home dies before it answers is stored by the next home, once", async () => {
+  const { queue, calls, state, answerWith, clock } = world();
+  state.home = HOME;
+  answerWith(silent);
+  let accepted: Accepted | null = null;
+  void queue.accept(entry("a", "hello")).then((done) => (accepted = done));
+  await clock.advance(1_000);
+  state.home = ME; // by a takeover
+  await advanceUntil({ clock, stepMs: 100 }, "the message to be accepted", () => accepted);
+  expect(calls.filter((call) => call.startsWith("accept"))).toHaveLength(1);
+});
+
+test("a message whose home stored it and died before it could say so is not stored again", async () => {
+  const { queue, calls, state, answerWith, clock } = world();
+  state.home = HOME;
+  answerWith((_question, { id }) => {
+    state.stored.set(id, HOME);
+    state.home = ME;
+    return silent();
+  });
+  let accepted: Accepted | null = null;
+  void queue.accept(entry("a", "hello")).then((done) => (accepted = done));
+  expect(await advanceUntil({ clock, stepMs: 100 }, "the message to be accepted", () => accepted)).toMatchObject({
+    kind: "queued",
+  });
+  expect(calls).toEqual([`ask ${HOME} queue.accept`]);
+});
+
+test("a message that no gateway takes is refused after a while, and what another gateway refuses is refused at once", async () => {
+  const { queue, state, answerWith, clock } = world();
+  state.home = HOME;
+  answerWith(silent);
+  const codes: string[] = [];
+  const note = (error: GatewayError) => void codes.push(error.code);
+  void queue.accept(entry("a", "hello")).then(undefined, note);
+  await advanceUntil({ clock, stepMs: 500 }, "a refusal", () => codes.length === 1);
+  expect(clock.elapsed()).toBeGreaterThan(15_000);
+  expect(clock.elapsed()).toBeLessThan(30_000);
+  answerWith(() => Promise.reject(new GatewayError("store_failed", "full")));
+  await queue.accept(entry("a", "hello")).then(undefined, note);
+  expect(codes).toEqual(["node_silent", "store_failed"]);
+});
+
+test("a waiting message is withdrawn and changed where it waits, and a turn is stopped where it runs", async () => {
+  const { queue, calls, state } = world();
+  const here = "msg_here" as InboxId;
+  const there = "msg_there" as InboxId;
+  state.stored.set(here, ME).set(there, HOME);
+  for (const id of [here, there]) {
+    await queue.cancel(id, BY, END);
+    await queue.rewrite(id, BY, "other words");
+  }
+  await queue.abort(entry("a", "").sessionKey);
+  state.home = HOME;
+  await queue.abort(entry("a", "").sessionKey);
+  expect(calls.map((call) => call.split(" ").slice(0, 3).join(" "))).toEqual([
+    `cancel ${here} ${BY}`,
+    `rewrite ${here} ${BY}`,
+    `ask ${HOME} queue.cancel`,
+    `ask ${HOME} queue.rewrite`,
+    `abort ${entry("a", "").sessionKey}`,
+    `ask ${HOME} queue.abort`,
+  ]);
+});
+
+test("a gateway that is asked for a session it has given back says so, and stores nothing", async () => {
+  const { asked, state, calls } = world();
+  const body = { id: "msg_1", entry: entry("a", "hello") };
+  expect(await asked("queue.accept", body)).toMatchObject({ kind: "queued", id: "msg_1" });
+  state.home = HOME;
+  const refused = await asked("queue.accept", body)?.catch((error: GatewayError) => error.code);
+  expect([refused, calls]).toEqual(["node_silent", ["accept msg_1"]]);
+});

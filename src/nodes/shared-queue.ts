@@ -1,0 +1,90 @@
+/**
+ * The queue of one gateway, made part of that of all: a message goes to the home of its session, wherever it arrives. A message has its id before
+ * it is handed over, so one whose answer was lost is found again, and is never stored twice.
+ */
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import type { InboxId, InstanceId } from "../contracts/ids.ts";
+import type { OtherNodes } from "../contracts/nodes.ts";
+import type { Accepted, Queue, QueueEntry } from "../contracts/queue.ts";
+import type { InboxStore } from "../contracts/store/inbox.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { SessionHomes } from "./session-homes.ts";
+
+interface SharedQueueDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly nodes: Pick<OtherNodes, "ask" | "answer">;
+  readonly homes: SessionHomes;
+  readonly inbox: Pick<InboxStore, "nodeOf">;
+  readonly me: InstanceId;
+}
+
+/** A home that has died is taken over from within 12 s. */
+const PATIENCE_MS = 20_000;
+const PAUSE_MS = 250;
+
+/** `own`: the lanes of this gateway. */
+export function createSharedQueue(own: Queue, deps: SharedQueueDeps): Queue {
+  const { nodes, homes } = deps;
+  answerOthers(own, deps);
+  return {
+    ...own,
+    accept: (entry, id = deps.ids.next("msg") as InboxId) => acceptAtHome(own, deps, { entry, id }),
+    async cancel(id, by, end) {
+      const node = await otherWith(deps, id);
+      return node === null ? own.cancel(id, by, end) : nodes.ask(node, "queue.cancel", { id, by, end });
+    },
+    async rewrite(id, by, text) {
+      const node = await otherWith(deps, id);
+      return node === null ? own.rewrite(id, by, text) : nodes.ask(node, "queue.rewrite", { id, by, text });
+    },
+    async abort(sessionKey) {
+      const node = await homes.elsewhere(sessionKey);
+      return node === null ? own.abort(sessionKey) : nodes.ask(node, "queue.abort", { sessionKey });
+    },
+  };
+}
+
+function answerOthers(own: Queue, { nodes, homes }: SharedQueueDeps): void {
+  nodes.answer("queue.accept", async ({ id, entry }) => {
+    const done = await homes.here(entry.sessionKey, () => own.accept(entry, id));
+    if (done.kind === "done") return done.value;
+    throw moved(done.node); // given back since it was asked for
+  });
+  nodes.answer("queue.cancel", ({ id, by, end }) => own.cancel(id, by, end));
+  nodes.answer("queue.rewrite", ({ id, by, text }) => own.rewrite(id, by, text));
+  nodes.answer("queue.abort", ({ sessionKey }) => own.abort(sessionKey));
+}
+
+interface Arriving {
+  readonly entry: QueueEntry;
+  readonly id: InboxId;
+}
+
+async function acceptAtHome(own: Queue, deps: SharedQueueDeps, { entry, id }: Arriving): Promise<Accepted> {
+  const { clock, nodes, homes } = deps;
+  using limit = clock.deadline(PATIENCE_MS, () => new GatewayError("node_silent", "no gateway took the message"));
+  for (let attempt = 1; ; attempt++) {
+    // the gateway that was asked before may have stored it, and died before it could say so
+    if (attempt > 1 && (await deps.inbox.nodeOf(id)) !== null) return { kind: "queued", id, position: 0 };
+    const at = await homes.here(entry.sessionKey, () => own.accept(entry, id));
+    if (at.kind === "done") return at.value;
+    try {
+      return await nodes.ask(at.node, "queue.accept", { id, entry });
+    } catch (error) {
+      if (!isGatewayError(error) || error.code !== "node_silent") throw error;
+    }
+    await clock.sleep(PAUSE_MS, limit.signal);
+  }
+}
+
+/** The gateway in whose lanes a message waits, unless it is this one. */
+async function otherWith({ inbox, me }: SharedQueueDeps, id: InboxId): Promise<InstanceId | null> {
+  const node = await inbox.nodeOf(id);
+  return node === me ? null : node;
+}
+
+function moved(node: InstanceId): GatewayError {
+  return new GatewayError("node_silent", "the session lives elsewhere by now", { fields: { node } });
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Accepted, Queue } from "../contracts/queue.ts";
-import type { AgentId, InboxId, Principal } from "../contracts/ids.ts";
+import type { AgentId, InboxId, MediaId, Principal } from "../contracts/ids.ts";
 import { createEvents } from "../observe/index.ts";
 import { createRouter } from "../routing/index.ts";
 import { inbound } from "../testing/messages.ts";
@@ -51,6 +51,14 @@ describe("a message that arrives", () => {
     expect(receipt).toMatchObject({ kind: "refused", because });
     expect(receipt.kind === "refused" && receipt.say.length > 10).toBe(true);
     expect([fx.offered, fx.announced]).toEqual([[], []]);
+  });
+
+  test("is taken without words of its own when it has a file or quotes something", async () => {
+    const file = { mediaId: "m1" as MediaId, name: "a.png", mimeType: "image/png", bytes: 1 };
+    const quoted = { how: "forward", author: { id: null, name: "Ann" }, text: "hi" } as const;
+    const fx = fixture(queued);
+    for (const more of [{ attachments: [file] }, { quoted: [quoted] }])
+      expect(await fx.receive(inbound("", more))).toMatchObject({ kind: "queued" });
   });
 
   test("is taken at the greatest length, and texts that it quotes count with it", async () => {

@@ -4,6 +4,7 @@ import { ERRORS } from "../contracts/errors.ts";
 import { deferred } from "../kit/deferred.ts";
 import { type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { fakeRights } from "../testing/tools/tool-world.ts";
+import { waitFor, waitForEnd } from "../testing/wait-for.ts";
 import { flow, type FlowOptions } from "../testing/worlds/flow-world.ts";
 import type { AttemptResult } from "./ending/turn-ending.ts";
 import { attemptWithRights } from "./turn-rights.ts";
@@ -150,6 +151,52 @@ test("a message is not steered into a running turn when its sender lost access, 
   goOn.resolve();
   await both;
   expect(fx.pool.prompted).toHaveLength(1);
+});
+
+describe("a turn whose rights cannot be read for a while, as when the disk has trouble,", () => {
+  /** Fails at these calls of `now`, counted from 1. */
+  function failingAt(...calls: readonly number[]) {
+    const rights = fakeRights();
+    const { now } = rights;
+    let asked = 0;
+    rights.now = (caller) => (calls.includes(++asked) ? Promise.reject(new Error("disk full")) : now(caller));
+    return rights;
+  }
+
+  test.each([
+    ["before it begins", [1, 2]],
+    ["once more before it begins", [2]],
+    ["before its answer is stored", [3, 4]],
+  ] as const)("%s is answered when they can be read", async (_when, calls) => {
+    const rights = failingAt(...calls);
+    await using fx = await flow(says("hello yourself"), { parts: async () => ({ rights }) });
+    const ended = fx.next("turn.ended");
+    await fx.ask("hello");
+    const waits = () => fx.log.lines.filter(({ words }) => words === "rights of a turn could not be read yet").length;
+    for (let failures = 1; failures <= calls.length; failures++) {
+      await waitFor("the failed look at its rights", () => waits() === failures);
+      await fx.clock.advance(1_000);
+    }
+    expect((await ended).outcome).toBe("done");
+    expect([fx.pool.prompted.length, rights.listeners()]).toEqual([1, 0]);
+  });
+
+  test.each([
+    ["before it begins", 1, 0],
+    ["before its answer is stored", 3, 1],
+  ] as const)("%s is left to the next start when the gateway stops first", async (_when, call, prompts) => {
+    const rights = failingAt(...Array.from({ length: 50 }, (_, at) => call + at));
+    await using fx = await flow(says("hello yourself"), { graceMs: 1_000, parts: async () => ({ rights }) });
+    await fx.ask("hello");
+    await waitFor("the failed look at its rights", () =>
+      fx.log.lines.some(({ words }) => words === "rights of a turn could not be read yet"),
+    );
+    const stopped = fx.turns[Symbol.asyncDispose]();
+    await fx.clock.advance(1_001);
+    await waitForEnd("the stop", Promise.resolve(stopped));
+    expect((await fx.store.inbox.unfinished()).length).toBe(1);
+    expect([fx.pool.prompted.length, rights.listeners()]).toEqual([prompts, 0]);
+  });
 });
 
 describe("an attempt whose person lost access meanwhile", () => {

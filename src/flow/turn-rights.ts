@@ -8,6 +8,7 @@ import type { ClientRequest } from "../contracts/client-request.ts";
 import { ERRORS } from "../contracts/errors.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { Rights, RightsNow } from "../contracts/channels/rights.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { quietEnd } from "./ending/quiet-turns.ts";
 import { type AttemptResult, type EndWithoutSize, withLost } from "./ending/turn-ending.ts";
@@ -24,8 +25,16 @@ interface TurnRights extends Disposable {
   readonly batch: Batch;
   /** Aborts when the caller loses access. */
   readonly signal: AbortSignal;
-  /** Asks once more; null: the caller still has access. */
-  lost(): Promise<LostRights | null>;
+  /** Asks once more, until there is an answer; null: the caller still has access. `unknown`: the gateway leaves first. Never rejects. */
+  lost(): Promise<LostRights | "unknown" | null>;
+}
+
+const ASK_AGAIN_MS = 1_000;
+
+interface OpenRightsDeps extends TurnRightsDeps {
+  readonly clock: Clock;
+  /** Aborted when the gateway will not wait any longer. */
+  readonly leaving: AbortSignal;
 }
 
 /** For whom the turn works, and tools are called. */
@@ -54,11 +63,24 @@ export function clientOf({ entries }: Pick<Batch, "entries">): ClientRequest | u
   return entries.findLast(({ message }) => message.client !== undefined)?.message.client;
 }
 
-export async function openTurnRights({ log, rights }: TurnRightsDeps, batch: Batch): Promise<TurnRights> {
+/** A store that has trouble for a while must not leave a turn without an end: before and after, its rights are asked until they are known. */
+export async function openTurnRights(deps: OpenRightsDeps, batch: Batch): Promise<TurnRights> {
+  const { clock, log, rights, leaving } = deps;
   const gone = new AbortController();
   const caller = callerOf(batch);
-  const lost = async (): Promise<LostRights | null> => {
-    const now = await rights.now(caller);
+  /** Null: the gateway leaves first. One that leaves asks once all the same: an answer that is complete is stored. */
+  const ask = async (): Promise<RightsNow | null> => {
+    for (;;) {
+      try {
+        return await rights.now(caller);
+      } catch (error) {
+        log.error("rights of a turn could not be read yet", { turnId: batch.turnId, error });
+      }
+      await clock.sleep(ASK_AGAIN_MS, leaving).catch(() => undefined); // leaving ends the wait below
+      if (leaving.aborted) return null;
+    }
+  };
+  const lossIn = (now: RightsNow): LostRights | null => {
     if (now.kind !== "lost") return null;
     if (!gone.signal.aborted)
       log.warn("turn ended: its caller lost access", { turnId: batch.turnId, because: now.because });
@@ -66,16 +88,22 @@ export async function openTurnRights({ log, rights }: TurnRightsDeps, batch: Bat
     return now;
   };
   const watching = rights.onChange(() => {
-    lost().catch((error: unknown) => {
-      log.error("rights of a running turn could not be checked; it is stopped", { turnId: batch.turnId, error });
-      gone.abort(error);
-    });
+    rights
+      .now(caller)
+      .then(lossIn)
+      .catch((error: unknown) => {
+        log.error("rights of a running turn could not be checked; it is stopped", { turnId: batch.turnId, error });
+        gone.abort(error);
+      });
   });
-  const began = await rights.now(caller);
+  const began = await ask();
   return {
-    batch: began.kind === "held" ? withRole(batch, began.role) : batch,
+    batch: began?.kind === "held" ? withRole(batch, began.role) : batch,
     signal: gone.signal,
-    lost,
+    async lost() {
+      const now = await ask();
+      return now === null ? "unknown" : lossIn(now);
+    },
     [Symbol.dispose]: () => watching[Symbol.dispose](),
   };
 }
@@ -99,9 +127,11 @@ export async function attemptWithRights(
 ): Promise<AttemptResult> {
   const { settledBytes } = rights.batch.sessionFile;
   const before = await rights.lost();
+  if (before === "unknown") return { kind: "leave" };
   if (before) return { kind: "end", end: revokedEnd(before, withLost(quietEnd(), spent())), settledBytes };
   const result = await attempt();
   const lost = result.kind === "leave" ? null : await rights.lost();
+  if (lost === "unknown") return { kind: "leave" };
   if (!lost) return result;
   if (result.kind === "end") return { ...result, end: revokedEnd(lost, result.end) };
   return { kind: "end", end: revokedEnd(lost, withLost(quietEnd(), spent())), settledBytes };

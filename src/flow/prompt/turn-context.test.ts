@@ -86,6 +86,14 @@ describe("the block", () => {
     expect(facts.tell(batch("hello", { settledBytes: 2, ...changes }))).toContain("time: ");
   });
 
+  test("has every line that has to be told, also when nothing else is new", () => {
+    const { facts } = world();
+    facts.tell(batch("hello"));
+    expect(facts.tell(batch("and?", { settledBytes: 1 }), ["due now: water the plants"])).toContain(
+      "message: in_1\ndue now: water the plants\n",
+    );
+  });
+
   test("says when and where, and only the id of the message while nothing else is new", async () => {
     const { clock, facts } = world();
     const told = facts.tell(batch("hello"));

@@ -4,10 +4,12 @@ import { dirname, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Visit, openBrowser, visit } from "../test/console-stage.ts";
+import { systemIds } from "../src/kit/ids.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { seedViews } from "../test/views-seed.ts";
 import { ensureDist } from "./bundle.ts";
 
+const SECRET_BYTES = 32;
 const MAX_PICTURE_BYTES = 200_000;
 const WIDE = { width: 1_280, height: 800 } as const;
 const PHONE = { width: 390, height: 844 } as const;
@@ -37,7 +39,6 @@ async function takePictures(root: string): Promise<void> {
     if (bytes.length > MAX_PICTURE_BYTES) throw new Error(`${file} has ${bytes.length} bytes, which is too many.`);
     console.log(`${file}: ${Math.round(bytes.length / 1_024)} KB`);
   }
-  await takeJobs(browser, gateway, join(folder, "console-jobs.png"));
 }
 
 interface ShownView {
@@ -47,6 +48,8 @@ interface ShownView {
   readonly shows: string;
   /** Pressed then. */
   readonly opens?: string;
+  /** Done then. */
+  readonly act?: (shown: Visit) => Promise<void>;
 }
 
 /** Views of a gateway in which things have happened, each with what has to be there first. */
@@ -54,12 +57,28 @@ const VIEWS: readonly ShownView[] = [
   { file: "console-activity.png", path: "/#/activity", shows: "[data-testid=activity]" },
   { file: "console-agents.png", path: "/#/agents", shows: "[data-testid=agent]", opens: "[data-testid=agent] button" },
   { file: "console-channels.png", path: "/#/channels", shows: "[data-testid=channel]" },
+  { file: "console-jobs.png", path: "/#/automations", shows: "[data-testid=job]", act: typeJob },
+  { file: "console-calendar.png", path: "/#/automations/calendar", shows: ".calendar-run" },
+  { file: "console-webhooks.png", path: "/#/automations/webhooks", shows: "[data-testid=webhook]" },
+  { file: "console-settings.png", path: "/#/system/settings", shows: "[data-testid=setting]" },
   { file: "console-system.png", path: "/#/system", shows: "[data-testid=check]" },
   { file: "console-usage.png", path: "/#/usage", shows: "[data-testid=usage-table]" },
   { file: "console-turn.png", path: "/#/activity/turn/seed-1", shows: "[data-testid=waterfall]" },
 ];
 
-const SHOWN_CONFIG = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd: 20, dailyTokens: 2_000_000 } };
+const SHOWN_CONFIG = {
+  agent: { pool: { min: 0, max: 1 } },
+  budget: { monthlyUsd: 20, dailyTokens: 2_000_000 },
+  hooks: {
+    enabled: true,
+    token: systemIds.secret(SECRET_BYTES),
+    keys: { "2026-11": systemIds.secret(SECRET_BYTES) },
+    mappings: {
+      build: { message: "Build {{build.id}} failed: {{build.log}}", task: "Say in one sentence what broke." },
+    },
+    targets: { ops: { url: "https://ops.example/pi", secret: systemIds.secret(SECRET_BYTES) } },
+  },
+};
 
 /** A program that writes the state directory as people know it: where the picture was taken is nobody's concern. */
 function withoutPath(path: string): string {
@@ -71,11 +90,13 @@ async function takeViews(browser: Browser, folder: string): Promise<void> {
   await using home = await tempHome();
   await seedViews(home.path);
   await using gateway = await startGatewayProcess({ home: home.path, config: SHOWN_CONFIG });
-  for (const { file, path, shows, opens } of VIEWS) {
+  for (const job of JOBS) await post(gateway, job);
+  for (const { file, path, shows, opens, act } of VIEWS) {
     await using shown = await visit(browser, gateway, { path });
     await shown.page.locator("[data-testid=connection][data-state=open]").waitFor();
     await shown.page.locator(shows).first().waitFor();
     if (opens !== undefined) await shown.page.locator(opens).first().click();
+    await act?.(shown);
     await shown.page.waitForLoadState("networkidle");
     await shown.page.evaluate(withoutPath(home.path));
     await shown.page.screenshot({ path: join(folder, file) });
@@ -88,26 +109,24 @@ const JOBS = [
     schedule: { kind: "cron", expr: "0 9 * * 1-5", timezone: "Europe/Berlin" },
     task: "Plan the day: calendar, mail, weather.",
   },
-  { id: "backup", schedule: { kind: "every", expr: "6h" }, task: "Look whether the last backup is there." },
+  { id: "backup", schedule: { kind: "cron", expr: "15 3 * * *" }, task: "Look whether the last backup is there." },
+  { id: "rent", schedule: { kind: "cron", expr: "0 8 1 * *" }, task: "Remind me of the rent." },
   { id: "weekly", schedule: { kind: "cron", expr: "0 17 * * 5" }, task: "What was done this week?", paused: true },
 ] as const;
 
-/** The view of jobs, with one of them open that has run. */
-async function takeJobs(browser: Browser, gateway: GatewayProcess, path: string): Promise<void> {
-  const post = (to: string, body: object) =>
-    gateway.fetch(`/api/cron/jobs${to}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-  for (const job of JOBS) await post("", { ...job, delivery: "silent" });
-  await gateway.fetch("/api/cron/jobs/backup/run", { method: "POST" });
-  await using shown = await visit(browser, gateway, { path: "/#/automations" });
-  const { page } = shown;
-  await page.getByTestId("job").filter({ hasText: "backup" }).getByRole("button").click();
-  await page.getByTestId("run").filter({ hasText: "went well" }).waitFor();
-  await page.mouse.move(0, 0);
-  await page.screenshot({ path });
+const post = (gateway: GatewayProcess, job: object) =>
+  gateway.fetch("/api/cron/jobs", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...job, delivery: "silent" }),
+  });
+
+/** A new job in plain words above the list of jobs. */
+async function typeJob({ page }: Visit): Promise<void> {
+  await page.getByRole("button", { name: "New job" }).click();
+  await page.getByLabel("Task").fill("Plan the day: calendar, mail, weather.");
+  await page.getByLabel("In plain words").fill("every weekday at 9");
+  await page.getByTestId("preview").getByText("The next times").waitFor();
 }
 
 /** Returns the address of the conversation to show. */

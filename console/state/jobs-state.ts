@@ -1,6 +1,6 @@
 /** The jobs and the runs of the one that is open, read when somebody looks and again whenever the gateway says that something changed. */
 import { effect, signal } from "@preact/signals";
-import type { WireListedJob, WireRun } from "../../src/contracts/wire.ts";
+import type { WireJobInput, WireListedJob, WireRun } from "../../src/contracts/wire.ts";
 import { whyNot } from "../net/error-text.ts";
 import { line, request, view } from "./console-state.ts";
 import { announced, jobNews } from "./news.ts";
@@ -13,7 +13,10 @@ const PAGE_RUNS = 10;
 /** News come in bursts: a run begins, ends, and its job changes. */
 const AGAIN_MS = 100;
 
+/** With a next run, the soonest first. */
 export const jobs = signal<Paged<WireListedJob>>(LOADING);
+/** Paused, switched off or done. */
+export const idleJobs = signal<Paged<WireListedJob>>(LOADING);
 /** The configuration says that nothing begins. */
 export const switchedOff = signal(false);
 /** Whose runs are shown. */
@@ -44,20 +47,26 @@ function readAgain(): void {
 async function readJobs(): Promise<void> {
   const limit = Math.max(PAGE_JOBS, Math.min(200, jobs.value.items.length));
   try {
-    const [page, { enabled }] = await Promise.all([request("cron.list", { limit }), request("cron.status", {})]);
+    const [planned, idle, { enabled }] = await Promise.all([
+      request("cron.list", { limit, planned: true }),
+      request("cron.list", { limit: PAGE_JOBS, planned: false }),
+      request("cron.status", {}),
+    ]);
     switchedOff.value = !enabled;
-    jobs.value = firstPage(page);
+    jobs.value = firstPage(planned);
+    idleJobs.value = firstPage(idle);
   } catch {
     if (jobs.value.phase === "loading") jobs.value = FAILED;
   }
 }
 
-export async function moreJobs(): Promise<void> {
-  const { next: cursor } = jobs.value;
+export async function moreJobs(planned: boolean): Promise<void> {
+  const list = planned ? jobs : idleJobs;
+  const { next: cursor } = list.value;
   if (cursor === null) return;
-  const page = await request("cron.list", { limit: PAGE_JOBS, cursor }).catch(() => null); // the button stays
-  if (!page || jobs.value.next !== cursor) return;
-  jobs.value = nextPage(jobs.value, page);
+  const page = await request("cron.list", { limit: PAGE_JOBS, cursor, planned }).catch(() => null); // the button stays
+  if (!page || list.value.next !== cursor) return;
+  list.value = nextPage(list.value, page);
 }
 
 /** Null closes it. */
@@ -95,6 +104,13 @@ const DONE = {
 /** Null when the gateway has done it; otherwise why not. */
 export function act(method: keyof typeof DONE, id: string): Promise<string | null> {
   return changed(request(method, { id }), `${id} ${DONE[method]}.`);
+}
+
+/** A new job, or one whose fields have changed; null when the gateway has taken it, otherwise why not. */
+export function saveJob(id: string | null, input: WireJobInput): Promise<string | null> {
+  if (id === null) return changed(request("cron.add", input), "The job is planned.");
+  const { id: _same, ...change } = input;
+  return changed(request("cron.update", { ...change, id }), `${id} is changed.`);
 }
 
 /** Words at a moment, in the conversation where the person is last; null when it is planned, otherwise why not. */

@@ -50,6 +50,9 @@ export type View =
   | "calls"
   | "tools"
   | "jobs"
+  | "calendar"
+  | "heartbeat"
+  | "webhooks"
   | "channels"
   | "agents"
   | "usage"
@@ -70,6 +73,9 @@ export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   calls: "#/activity/calls",
   tools: "#/activity/tools",
   jobs: "#/automations",
+  calendar: "#/automations/calendar",
+  heartbeat: "#/automations/heartbeat",
+  webhooks: "#/automations/webhooks",
   channels: "#/channels",
   agents: "#/agents",
   usage: "#/usage",
@@ -96,6 +102,9 @@ export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   calls: "Tool calls",
   tools: "Tools",
   jobs: "Automations",
+  calendar: "Calendar",
+  heartbeat: "Heartbeat",
+  webhooks: "Webhooks",
   channels: "Channels",
   agents: "Agents",
   usage: "Usage",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { scheduleText, until } from "./schedule.ts";
+import { scheduleText, spanText, until } from "./schedule.ts";
 
 test("a schedule is shown in the words of the gateway, or as it is written where there are none", () => {
   const schedule = { kind: "cron", expr: "*/7 * * * *" } as const;
@@ -13,6 +13,10 @@ test("a zone that is not the person's own is named, where it matters", () => {
   expect(scheduleText({ words, schedule }, "Europe/Berlin")).toBe("Every day at 09:00");
   expect(scheduleText({ words, schedule }, "Asia/Tokyo")).toBe("Every day at 09:00, Europe/Berlin time");
   expect(scheduleText({ words: "once", schedule: { ...schedule, kind: "at" } }, "Asia/Tokyo")).toBe("Once");
+});
+
+test("a length of time is written in the largest unit that is exact", () => {
+  expect([600_000, 86_400_000, 5_400_000, 1_500, 30_000].map(spanText)).toEqual(["10m", "1d", "90m", "1500ms", "30s"]);
 });
 
 test("how long until then", () => {

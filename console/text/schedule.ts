@@ -10,6 +10,19 @@ export function scheduleText(
   return `${words === null ? expr : `${words.charAt(0).toUpperCase()}${words.slice(1)}`}${where}`;
 }
 
+const SPANS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+  [1_000, "s"],
+] as const;
+
+/** As settings and forms write a length of time: 600000 is "10m". */
+export function spanText(ms: number): string {
+  const [size, unit] = SPANS.find(([size]) => ms % size === 0) ?? [1, "ms"];
+  return `${ms / size}${unit}`;
+}
+
 /** How long until then: `in 5 min`, `in 3 h`, `in 2 d`; in the past: `now`. */
 export function until(at: number, now: number): string {
   const minutes = Math.round((at - now) / 60_000);

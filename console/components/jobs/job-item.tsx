@@ -1,11 +1,14 @@
 /** One job: a line that says when and how it went; open, all about it, its runs, and what can be done with it. */
+import { useSignal } from "@preact/signals";
 import type { WireListedJob } from "../../../src/contracts/wire.ts";
 import { act, openJob, REMINDER, showRuns } from "../../state/jobs-state.ts";
 import { moment, scheduleText, until } from "../../text/schedule.ts";
 import { minute } from "../../state/screen.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { AskFirst } from "../parts/ask-first.tsx";
+import { FactList } from "../parts/fact-list.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
+import { JobForm } from "./job-form.tsx";
 import { outcomeOf, RunList } from "./run-list.tsx";
 
 interface Props {
@@ -69,29 +72,40 @@ export function JobItem({ job, onRemoved }: Props) {
   );
 }
 
+const CATCH_UP_WORDS = {
+  skip: "are left out",
+  once: "are caught up with once",
+  all: "are all caught up with",
+} as const;
+
+function makerText(source: WireListedJob["source"], createdBy: string): string {
+  if (source === "config") return "the configuration file";
+  return source === "agent" ? `${createdBy}, through the assistant` : createdBy;
+}
+
 function About({ job, onRemoved }: Props) {
   const { mode, delivery, source, createdBy } = job;
   return (
     <div class="tool-body">
       {job.because !== null && <p class="tool-reason">Not running: {job.because}</p>}
       <p class="tool-about">{taskText(job.task)}</p>
-      <dl class="facts">
-        <dt>Next</dt>
-        <dd>{job.nextAt === null ? "not planned" : `${new Date(job.nextAt).toLocaleString()} (${ZONE()})`}</dd>
-        <dt>Schedule</dt>
-        <dd>
-          {job.schedule.kind} <code>{job.schedule.expr}</code>
-          {job.schedule.timezone !== undefined && ` ${job.schedule.timezone}`}
-        </dd>
-        <dt>Its words</dt>
-        <dd>{mode === "main" ? "are said in the main conversation" : DELIVERY_WORDS[delivery]}</dd>
-        <dt>Made by</dt>
-        <dd>
-          {source === "config"
-            ? "the configuration file"
-            : `${createdBy}${source === "agent" ? ", through the assistant" : ""}`}
-        </dd>
-      </dl>
+      <FactList
+        facts={[
+          ["Next", job.nextAt === null ? "not planned" : `${new Date(job.nextAt).toLocaleString()} (${ZONE()})`],
+          [
+            "Schedule",
+            <>
+              {job.schedule.kind} <code>{job.schedule.expr}</code> {job.schedule.timezone}
+            </>,
+          ],
+          ["Its words", mode === "main" ? "are said in the main conversation" : DELIVERY_WORDS[delivery]],
+          ["Posted to", job.webhook],
+          ["Missed runs", CATCH_UP_WORDS[job.catchUp]],
+          ["Tools it needs", job.needs?.join(", ")],
+          ["Agent", job.agentId],
+          ["Made by", makerText(source, createdBy)],
+        ]}
+      />
       <Actions job={job} onRemoved={onRemoved} />
       <RunList job={job} />
     </div>
@@ -99,6 +113,7 @@ function About({ job, onRemoved }: Props) {
 }
 
 function Actions({ job, onRemoved }: Props) {
+  const isEditing = useSignal(false);
   const { problem, run } = useAction();
   const button = (method: Parameters<typeof act>[0], name: string) => (
     <button type="button" class="quiet small edged" onClick={() => void run(() => act(method, job.id))}>
@@ -109,6 +124,16 @@ function Actions({ job, onRemoved }: Props) {
     <>
       {button("cron.run", "Run now")}
       {job.state === "active" ? button("cron.pause", "Pause") : button("cron.resume", "Resume")}
+      {job.source !== "config" && (
+        <button
+          type="button"
+          class="quiet small edged"
+          aria-expanded={isEditing.value}
+          onClick={() => (isEditing.value = !isEditing.value)}
+        >
+          Edit
+        </button>
+      )}
     </>
   );
   return (
@@ -129,6 +154,7 @@ function Actions({ job, onRemoved }: Props) {
         </AskFirst>
       )}
       <Problem text={problem} />
+      {isEditing.value && <JobForm job={job} onDone={() => (isEditing.value = false)} />}
     </>
   );
 }

@@ -54,6 +54,7 @@ export const LEFT_TABLES: Readonly<Record<string, string>> = {
   batches: "it says which batch of writes a connection to this Postgres committed last",
   files: "each engine keeps files in its own way; they are moved behind the rows",
   file_chunks: "each engine keeps files in its own way; they are moved behind the rows",
+  person_logins: "people connect to Postgres alone; see row level security",
   notes_index: "the target makes its own full-text index",
   message_index: "the target makes its own full-text index",
 };

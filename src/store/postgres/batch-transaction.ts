@@ -19,7 +19,7 @@ export function endOf(instanceId: InstanceId, batch: number, at: number): string
 
 /** Waits until the transaction that has changed the row has ended, and makes sure that it ends. */
 export function lastBatch(instanceId: InstanceId, lostPid: number): Query {
-  const text = `with ended as materialized (select pg_terminate_backend(pid) from pg_stat_activity where pid = $2 and usename = current_user)
+  const text = `with ended as materialized (select end_own_connection($2))
     select batch from batches where writer = $1 and (select count(*) from ended) >= 0 for update`;
   return { text, values: [instanceId, lostPid], name: null };
 }

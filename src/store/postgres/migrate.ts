@@ -13,6 +13,7 @@ import { messageTables } from "./tables/messages.ts";
 import { letterTables, nodeLeaseTables, nodeTables, outboxOwnerTables, ownerColumns } from "./tables/nodes.ts";
 import { peopleTables } from "./tables/people.ts";
 import { recordTables } from "./tables/records.ts";
+import { rowSecurityTables } from "./tables/row-security.ts";
 import { sessionCareTables } from "./tables/session-care.ts";
 
 /** What SQLite has after its migrations up to `responses`. From then on each change of tables is a migration on both engines. */
@@ -28,6 +29,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "files", sql: fileTables },
   { name: "outbox-owners", sql: outboxOwnerTables },
   { name: "node-letters", sql: letterTables },
+  { name: "row-security", sql: rowSecurityTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -20,6 +20,7 @@ import { createReads } from "./reads.ts";
 import { keepConnected } from "./reconnecting.ts";
 import { postgresSizes } from "./sizes.ts";
 import { startRenewal } from "./renewal.ts";
+import { secureRows } from "./row-security/secure-rows.ts";
 import { createPostgresSql } from "./sql.ts";
 import { createWriteBatches } from "./write-batches.ts";
 
@@ -38,14 +39,17 @@ const BATCH_ROWS_KEPT_MS = 400 * 86_400_000;
 export async function openPostgresStore(deps: StoreDeps, options: PostgresOptions): Promise<Store> {
   const { home, url } = options;
   const startedAt = deps.clock.elapsed();
-  const connectNow = (onWake?: () => void) => connect({ clock: deps.clock, url: url.reveal(), onWake });
-  const first = await connectNow().catch((error: unknown) => {
+  const asUser = (onWake?: () => void) => connect({ clock: deps.clock, url: url.reveal(), onWake });
+  const first = await asUser().catch((error: unknown) => {
     throw unreachable(error);
   });
   try {
     await refuseHalfMoved(first);
     const applied = await migratePostgres(first, deps.clock.now());
     if (applied.length > 0) deps.log.info("database brought up to date", { migrations: applied });
+    const { begin: asGateway } = await secureRows(first, deps.log);
+    await first.control(asGateway);
+    const connectNow = async (onWake?: () => void) => begun(await asUser(onWake), asGateway);
     const store = await begin(deps, { home, first, connectNow, nodeIn: (key) => identify(options, key) });
     const { epoch, instanceId } = store;
     deps.log.info("store opened", { epoch, instanceId, ms: Math.round(deps.clock.elapsed() - startedAt) });
@@ -53,6 +57,17 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
   } catch (error) {
     await first.close();
     throw storeFailed(error);
+  }
+}
+
+/** A connection that does not begin as the others do is not used. */
+async function begun(connection: Connection, beginning: string): Promise<Connection> {
+  try {
+    await connection.control(beginning);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
   }
 }
 

@@ -9,7 +9,7 @@ import { type Connection, connect } from "./connection.ts";
 
 /** Tables and columns that one engine alone needs; a full-text index is tables on SQLite and a column on Postgres. */
 const OF_ONE_ENGINE =
-  /^(?:batches\b|node_letters\b|files\b|file_chunks\b|migrations\b|sqlite_|(?:notes|message)_index|\w+\.words$)/;
+  /^(?:batches\b|node_letters\b|files\b|file_chunks\b|person_logins\b|migrations\b|sqlite_|(?:notes|message)_index|\w+\.words$)/;
 const INDEX_OF_POSTGRES = /_words$|^files_unfinished$/;
 const POSTGRES_TYPES: Readonly<Record<string, string>> = {
   INTEGER: "bigint",

@@ -31,6 +31,7 @@ import { openPeople } from "./wiring/people.ts";
 import { openPlugins } from "./wiring/plugins.ts";
 import { beginRetention } from "./wiring/retention.ts";
 import { openStatus } from "./wiring/status.ts";
+import { watchTakeovers } from "./wiring/takeovers.ts";
 import { openTools } from "./wiring/tools.ts";
 import { beginTurns } from "./wiring/turns.ts";
 
@@ -137,6 +138,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   void messages.platforms.apply(core.config()); // takes its time, and never rejects
   port.server.setReady(true);
   mcpServers.learn();
+  life.own("takeovers", watchTakeovers(core, { messages, automation, responses: port.responses }));
   life.onStop("node", () => core.store.nodes.drain(), NODE_DRAIN_MS);
   tellPlugins(life, core);
   return gateway;

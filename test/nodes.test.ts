@@ -1,4 +1,4 @@
-/** Two whole gateways on one Postgres database: the second is refused while the first lives, and takes over when it froze; the first, woken, finishes nothing. */
+/** Two whole gateways on one Postgres database: the second takes over when the first froze or died; the first, woken, finishes nothing. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { NodeList } from "../src/contracts/store/nodes.ts";
 import { deferred } from "../src/kit/deferred.ts";
@@ -62,6 +62,42 @@ describe.skipIf((await testPostgres()) === null)("two gateways on one Postgres d
     ]);
     await second.stop();
     expect(await sql`select id from nodes where state <> ${"gone"}`).toHaveLength(0);
+  });
+
+  test("a turn of a gateway that was killed is answered once, within 12 s, by one that runs beside it", async () => {
+    const never = deferred<void>();
+    await using provider = await startFakeProvider((_request, index) =>
+      index === 0 ? says("an answer", never.promise, " that never comes") : says(`answer ${index}`),
+    );
+    await using database = await createTestDatabase(STORE_TABLES);
+    await using sql = new Bun.SQL(database.url, { max: 1 });
+    const config = { ...endpoint(provider), store: { url: database.url } };
+    await using first = await startGatewayProcess({ config, besideOthers: true });
+    await using second = await startGatewayProcess({ config, besideOthers: true });
+    const cut = post(first, { text: "one", session: "a" }).catch(() => null);
+    await provider.arrived(1);
+    expect((await second.chat("of the second", { session: "b" })).body.content).toBe("answer 1");
+    await first.kill();
+    const killedAt = performance.now();
+    await cut;
+
+    const answered = await eventually(
+      "an answer of the other gateway",
+      () => saidIn(second),
+      ({ length }) => length === 1,
+    );
+    expect(performance.now() - killedAt).toBeLessThan(TAKEOVER_MS);
+    expect(answered).toEqual(["answer 2"]);
+    expect((await second.chat("two", { session: "a" })).body.content).toBe("answer 3");
+    expect(await saidIn(second)).toEqual(["answer 2", "answer 3"]);
+    const { items, self } = (await (await second.fetch("/api/nodes")).json()) as NodeList;
+    expect(items.map(({ id, state, takenOverBy }) => [id === self, state, takenOverBy])).toEqual([
+      [true, "live", null],
+      [false, "gone", self],
+    ]);
+    expect(await sql`select id from turns where crashes > 0`).toHaveLength(1);
+    expect(await sql`select id from outbox where ended_at is null`).toHaveLength(0);
+    never.resolve();
   });
 });
 

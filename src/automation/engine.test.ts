@@ -193,3 +193,16 @@ test("a start that cannot read what was running tries again, and jobs run", asyn
   await world.fake.advance(10 * MINUTE);
   expect(world.started.map(({ slot }) => slot)).toEqual([10 * MINUTE]);
 });
+
+test("runs that came from another gateway are begun again, and those that run here or have ended are not", async () => {
+  await using world = await machine();
+  await using engine = world.start();
+  const ids = ["mine", "came", "ended"];
+  for (const id of ids) {
+    await world.jobs.add(job({ id, nextAt: null }));
+    await world.jobs.addManualRun({ id: `run-${id}`, jobId: id, slot: MINUTE });
+  }
+  await engine.ended("run-ended", { kind: "skipped", because: "a test" }, null);
+  await engine.adopt(["run-came", "run-ended", "run-unknown"]);
+  expect(world.started.map(({ id }) => id)).toEqual(["run-came"]);
+});

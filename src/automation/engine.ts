@@ -35,6 +35,8 @@ export interface Engine extends AsyncDisposable {
   poke(): void;
   /** The work of a run is over. Said again, it changes nothing. */
   ended(runId: string, outcome: RunOutcome, turnId: JobRun["turnId"]): Promise<void>;
+  /** Begins runs again that a gateway had begun from which this one has taken over. */
+  adopt(runIds: readonly string[]): Promise<void>;
   /** Begins a run that somebody asked for by hand; null when the job is gone, or that moment has its run. */
   runNow(jobId: string, at?: number): Promise<JobRun | null>;
 }
@@ -89,6 +91,7 @@ export function startEngine(deps: EngineDeps): Engine {
   return {
     poke,
     ended: (runId, outcome, turnId) => finish(world, runId, outcome, turnId),
+    adopt: (runIds) => adopt(world, runIds),
     runNow: (jobId, at) => runNow(world, jobId, at ?? deps.clock.now()),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error("the gateway is stopping"));
@@ -102,6 +105,14 @@ export function startEngine(deps: EngineDeps): Engine {
 /** Runs a previous process had begun: begun again, which finds what is there. */
 async function recover(world: World): Promise<void> {
   for (const run of await world.store.running()) await begin(world, run, await world.store.get(run.jobId));
+}
+
+/** The same for runs that came later; one that has ended meanwhile is left out. */
+async function adopt(world: World, runIds: readonly string[]): Promise<void> {
+  for (const id of runIds) {
+    const run = await world.store.run(id);
+    if (run?.status === "running") await begin(world, run, await world.store.get(run.jobId));
+  }
 }
 
 /** Writes what has come due, then begins it. "more": there was more than fits in one step. */

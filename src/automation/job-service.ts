@@ -35,6 +35,8 @@ export interface JobService extends AsyncDisposable {
   readonly jobs: Jobs;
   /** Jobs of the file, and whether jobs run, become what this configuration says. After a stop nothing is started. */
   apply(config: Pick<Config, "cron">): Promise<void>;
+  /** Begins runs again that came from a gateway that is gone; while jobs are off they wait, as they do after a start. */
+  adopt(runIds: readonly string[]): Promise<void>;
   /** Settings that are asked for have changed: look again. */
   poke(): void;
   /** Sentences about jobs of the file that could not be taken over. */
@@ -67,6 +69,7 @@ export function createJobService(deps: JobServiceDeps): JobService {
   return {
     jobs,
     poke,
+    adopt: async (runIds) => running?.engine.adopt(runIds),
     notices: () => notices,
     async apply({ cron }) {
       notices = await applyConfigJobs(deps, cron.jobs.map(jobOfFile));

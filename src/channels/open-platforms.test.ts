@@ -365,6 +365,16 @@ describe("a platform that one gateway at a time receives for", () => {
     expect([w.shown.closed, w.other.released]).toEqual([["one/a"], 1]);
   });
 
+  test("opens at once when it is known that the other gateway has ended", async () => {
+    await using w = await fixture();
+    await w.platforms.apply(ON);
+    await w.bench.clock.advance(0);
+    w.other.by = null;
+    w.platforms.tryAgain();
+    await w.bench.clock.advance(0);
+    expect(w.shown.opened).toEqual(["one/a"]);
+  });
+
   test("stays closed while the database cannot be asked", async () => {
     await using w = await fixture();
     w.other.by = null;

@@ -24,6 +24,8 @@ export interface Platforms extends AsyncDisposable {
   apply(config: Config): Promise<void>;
   /** One that is not in the configuration: opened after the first `apply`, and closed when it is disposed. Throws when its id is taken. */
   add(platform: PluginPlatform): AsyncDisposable;
+  /** Another gateway may have given back what it received for: those that wait for that ask now. */
+  tryAgain(): void;
   /** Who may write to those that were added, by id. */
   access(): Readonly<Record<string, ChannelAccessSettings>>;
   /** Also while it is not open, as long as it is on: replies to it wait. */
@@ -60,6 +62,8 @@ interface Standing {
   trouble: string | null;
   /** Gives the platform back to other gateways; null: this one does not have it. */
   release: (() => Promise<void>) | null;
+  /** Ends the pause before the next try; null: there is none. */
+  endPause: (() => void) | null;
   /** Opening, and opening again. Ends when it is open or was stopped. */
   work: Promise<void>;
 }
@@ -126,6 +130,7 @@ export function createPlatforms(
         },
       };
     },
+    tryAgain: () => endPauses([...standing.values()]),
     access: plugins.access,
     channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
@@ -173,6 +178,7 @@ function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config, hold: H
     channel: createSwitchboard(entry.id, [], OPENING),
     trouble: OPENING,
     release: null,
+    endPause: null,
     work: Promise.resolve(),
   };
   one.work = keepTrying(deps, one);
@@ -186,8 +192,21 @@ async function keepTrying(deps: PlatformDeps, one: Standing): Promise<void> {
       pauseMs = FIRST_PAUSE_MS; // the other gateway may end at any time
     else if (await tryToOpen(deps, one)) return;
     deps.events.emit("status", { what: "channels" });
-    await deps.clock.sleep(pauseMs, signal).catch(() => undefined); // being stopped is the normal end
+    await pause(deps, one, pauseMs);
   }
+}
+
+/** Of those that another gateway receives for. */
+function endPauses(standing: readonly Standing[]): void {
+  for (const { release, endPause } of standing) if (release === null) endPause?.();
+}
+
+/** Being stopped, or told to try again, ends it early. */
+async function pause({ clock }: PlatformDeps, one: Standing, ms: number): Promise<void> {
+  const early = new AbortController();
+  one.endPause = () => early.abort(new Error("tried again"));
+  await clock.sleep(ms, AbortSignal.any([one.stopping.signal, early.signal])).catch(() => undefined);
+  one.endPause = null;
 }
 
 /** Never rejects. False: another gateway receives for it, or it cannot be asked. */

@@ -84,6 +84,8 @@ export type TroubledState = "ambiguous" | "dead";
 export interface Outbox extends AsyncDisposable {
   /** Something was committed; deliver it now. Returns at once. `stored`: all of it, so that it need not be read again. */
   wake(stored?: readonly StoredPart[]): void;
+  /** Parts came from another gateway, among them some that are older than what was read already; deliver them now. Returns at once. */
+  lookAgain(): void;
   /** Resolves when nothing is pending. */
   drained(signal: AbortSignal): Promise<void>;
   /** Something said earlier in this chat is still to be delivered, or may be. */

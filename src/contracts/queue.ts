@@ -4,11 +4,20 @@ import type { QueueMode, SessionSettings } from "./session-settings.ts";
 import type { ReplyPart, StoredPart } from "./delivery.ts";
 import type { AgentId, InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { FileChange } from "./store/session-files.ts";
+import type { TakenMessage } from "./store/nodes.ts";
 import type { Spent } from "./store/usage.ts";
 
 export interface Queue {
   /** Reads what previous processes left behind. Call once, before anything else. */
   recover(): Promise<{ readonly waiting: number; readonly interrupted: number }>;
+  /**
+   * Takes up messages of gateways that are gone, which this one has taken over while it works. Until they are there, nothing of their sessions
+   * begins. Null: the signal came first. Never rejects.
+   */
+  adopt(
+    taken: readonly TakenMessage[],
+    signal: AbortSignal,
+  ): Promise<{ readonly waiting: number; readonly interrupted: number } | null>;
   /** Stored with fsync when it resolves; only then may the platform be told "received". Refuses instead of evicting. `id`: one that it has already. */
   accept(entry: QueueEntry, id?: InboxId): Promise<Accepted>;
   /**

@@ -24,6 +24,8 @@ export interface ResponsesDoor extends AsyncDisposable {
   compact(asked: AskedCompaction, signal: AbortSignal): Promise<CompactedResponse>;
   /** What a previous process had begun has failed. Call it once, before the first request. */
   recover(): Promise<number>;
+  /** What a gateway had begun from which this one has taken over has failed. How many of them were open. */
+  endLeft(ids: readonly string[]): Promise<number>;
 }
 
 export interface AskedResponse extends Asking {

@@ -9,9 +9,9 @@ import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import { type DeliverDeps, deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
 import { createGates } from "./gates.ts";
+import { createPartReading } from "./part-reading.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
 
-const PAGE_ROWS = 200;
 /** Of one account of a channel, so that one that hangs does not keep the others from sending. */
 export const MAX_SENDING = 32;
 
@@ -29,6 +29,7 @@ interface Lane {
 
 interface Lanes {
   readonly pending: number;
+  knows(id: string): boolean;
   holds(to: ChatAddress): boolean;
   /** `row`: it was stored just now. */
   add(part: PendingPart, row?: OutboxRow): void;
@@ -42,7 +43,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   const trouble = createRecentTrouble(deps.clock);
   let alarm: Deferred<void> = deferred();
   let quiet: Deferred<void> | null = deferred(); // null while nothing is pending
-  let after = 0; // the newest part that was in a lane
+  const reading = createPartReading();
   let wakes = 0;
   let upToDate = false; // everything that was stored is in a lane
 
@@ -60,15 +61,15 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   };
   /** Only what follows right behind the newest part that is known: anything between was stored by somebody else, and comes first. */
   const takeOver = (parts: readonly StoredPart[]): boolean => {
-    if (!upToDate || parts.some(({ pending: { seq } }, at) => seq !== after + 1 + at)) return false;
+    if (!upToDate || parts.some(({ pending: { seq } }, at) => seq !== reading.newest() + 1 + at)) return false;
     for (const { pending, row } of parts) {
       quiet ??= deferred();
-      after = pending.seq;
+      reading.found(pending.seq);
       lanes.add(pending, row);
     }
     return true;
   };
-  const lanes = createLanes({ ...deps, trouble, wake, onEmpty: settle }, signal);
+  const lanes = createLanes({ ...deps, trouble, wake, onEmpty: settle, onGone: reading.gone }, signal);
 
   const follow = async (): Promise<void> => {
     await remember(deps, trouble, signal);
@@ -76,13 +77,13 @@ export function startOutbox(deps: OutboxDeps): Outbox {
       const rung = deferred<void>();
       alarm = rung;
       const before = wakes;
-      const rows = await stored(deps, () => deps.store.pending(PAGE_ROWS, after), signal);
-      for (const row of rows?.value ?? []) {
-        after = row.seq;
-        lanes.add(row);
-      }
-      if (rows?.value.length === PAGE_ROWS) continue;
-      upToDate = rows !== null && wakes === before;
+      const page = await reading.page(
+        (limit, after) => stored(deps, () => deps.store.pending(limit, after), signal),
+        lanes.knows,
+      );
+      for (const part of page?.parts ?? []) lanes.add(part);
+      if (page?.isLast === false) continue;
+      upToDate = page !== null && wakes === before;
       settle();
       await orAborted(rung.promise, signal).catch(() => undefined); // stopping is the normal end
     }
@@ -91,6 +92,10 @@ export function startOutbox(deps: OutboxDeps): Outbox {
 
   return {
     wake,
+    lookAgain() {
+      reading.beginAgain();
+      wake();
+    },
     drained: (until) => (quiet ? orAborted(quiet.promise, until) : Promise.resolve()),
     owes: (to) => !upToDate || lanes.holds(to),
     stats: () => ({ pending: lanes.pending, ...trouble.counts() }),
@@ -103,11 +108,11 @@ export function startOutbox(deps: OutboxDeps): Outbox {
 }
 
 function createLanes(
-  deps: DeliverDeps & { readonly trouble: RecentTrouble; onEmpty(): void },
+  deps: DeliverDeps & { readonly trouble: RecentTrouble; onEmpty(): void; onGone(id: string): void },
   signal: AbortSignal,
 ): Lanes {
   const lanes = new Map<string, Lane>();
-  let pending = 0;
+  const known = new Set<string>();
 
   const step = async (lane: Lane): Promise<void> => {
     const [part] = lane.parts;
@@ -121,27 +126,31 @@ function createLanes(
     }
     if (done.kind === "ended" && done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
-    pending--;
+    known.delete(part.id);
+    deps.onGone(part.id);
     const pauseMs = lane.pausedUntil - deps.clock.now();
     // a paused lane is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
     if (pauseMs > 0) runIn(deps.clock, pauseMs, () => gates.enter(lane), signal);
     else if (lane.parts.length > 0) gates.queue(lane);
     else lanes.delete(lane.key);
-    if (pending === 0) deps.onEmpty();
+    if (known.size === 0) deps.onEmpty();
   };
   const gates = createGates(MAX_SENDING, step, signal);
 
   return {
     get pending() {
-      return pending;
+      return known.size;
     },
+    knows: (id) => known.has(id),
     holds: (to) => (lanes.get(keyOf(to))?.parts.length ?? 0) > 0,
     add(part, row) {
       const key = keyOf(part.to);
-      pending++;
-      const known = lanes.get(key);
-      if (known) {
-        known.parts.push(part);
+      known.add(part.id);
+      const open = lanes.get(key);
+      if (open) {
+        // by number, because what came from another gateway may be older; the first one may be on its way
+        const after = open.parts.findLastIndex(({ seq }) => seq < part.seq) + 1;
+        open.parts.splice(Math.max(1, after), 0, part);
         return;
       }
       const lane: Lane = {

@@ -62,6 +62,31 @@ describe("lanes", () => {
     expect(lanes.next(0, () => COLLECT, turn, "commands").kind).toBe("work");
   });
 
+  test("put what could not begin back behind a turn that had begun, because that one has to end first", () => {
+    const lanes = createLanes();
+    const waiting = work("a", 10, "waiting");
+    lanes.add(waiting, "end", 0);
+    expect(taken(lanes, 0)).toEqual(["waiting"]);
+    lanes
+      .expect([{ id: "begun" as InboxId, sessionKey: "a" as SessionKey }])
+      .come([{ ...work("a", 10, "begun"), turnId: "t1" as TurnId }], 0);
+    lanes.add(waiting, "head", 0);
+    lanes.release("a" as SessionKey, 0, ONE_BY_ONE);
+    expect(taken(lanes, 0)).toEqual(["begun"]);
+  });
+
+  test("forget a session for which nothing came after all", () => {
+    const lanes = createLanes();
+    const expected = lanes.expect([{ id: "one" as InboxId, sessionKey: "a" as SessionKey }]);
+    lanes.add(work("a"), "end", 0);
+    expect(take(lanes)).toBeNull();
+    expected.come([], 0);
+    expect(take(lanes)).toBe("a");
+    lanes.release("a" as SessionKey, 0, ONE_BY_ONE);
+    lanes.expect([{ id: "two" as InboxId, sessionKey: "b" as SessionKey }]).come([], 0);
+    expect(lanes.stats().lanes).toBe(0);
+  });
+
   test("serve the highest priority first", () => {
     const lanes = createLanes();
     for (const [name, priority] of [

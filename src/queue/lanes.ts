@@ -8,10 +8,11 @@ import type { InboundMessage } from "../contracts/chat.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { BatchEntry } from "../contracts/queue.ts";
 import type { QueueMode } from "../contracts/session-settings.ts";
+import type { TakenMessage } from "../contracts/store/nodes.ts";
 import * as moves from "./lane-table.ts";
 import type { Lane, LaneTable, RunningTurn } from "./lane-table.ts";
 import { steerable, takeFrom } from "./take-from.ts";
-import { isSuspect, mergeOverflow, chatOf, sizeOf, type Work } from "./work.ts";
+import { isOverflow, isSuspect, mergeOverflow, chatOf, sizeOf, type Work } from "./work.ts";
 
 /** How a lane that has been busy goes on. `collectMs` 0: message by message. */
 export interface Pace {
@@ -42,6 +43,8 @@ export interface Lanes {
   join(key: SessionKey, ids: readonly InboxId[]): Work | null;
   /** What was offered waits for the next turn, and nothing more is offered to this one. */
   decline(key: SessionKey): void;
+  /** Older messages of these sessions are about to come: nothing of them begins before. */
+  expect(messages: readonly Pick<TakenMessage, "id" | "sessionKey">[]): Expected;
   /** Keeps a waiting message where it is, and its lane with it, until it is decided; null when it can no longer be withdrawn. */
   hold(id: InboxId): Held | null;
   mode(key: SessionKey): QueueMode | null;
@@ -55,6 +58,11 @@ export type NextWork =
   | { readonly kind: "work"; readonly work: Work; readonly running: RunningTurn }
   | { readonly kind: "later"; readonly inMs: number }
   | { readonly kind: "none" };
+
+interface Expected {
+  /** All that comes, in order, before everything that waits. Each session goes on. */
+  come(all: readonly Work[], now: number): void;
+}
 
 export interface Held {
   /** The message as a work of its own. */
@@ -82,7 +90,7 @@ export function createLanes(): Lanes {
   return {
     add(work, where, now) {
       const into = moves.openLane(table, work.sessionKey);
-      if (where === "head") into.waiting.unshift(work);
+      if (where === "head") putFirst(into.waiting, work);
       else into.waiting.push(work);
       moves.countWork(table, work, 1);
       moves.noteArrival(table, into, now);
@@ -122,6 +130,7 @@ export function createLanes(): Lanes {
       running.closed = true;
       running.offered.clear();
     },
+    expect: (messages) => expectMore(table, messages),
     hold: (id) => hold(table, id),
     mode: (key) => lane(key)?.mode ?? null,
     setMode(key, mode) {
@@ -253,6 +262,36 @@ function takeEntry(waiting: Work[], at: number, id: InboxId): Work | null {
   if (entries.length > 0) waiting[at] = { ...work, entries };
   else waiting.splice(at, 1);
   return { ...work, entries: work.entries.filter((entry) => entry.id === id) };
+}
+
+/** A turn that had begun goes before all others: until it has ended, no other can begin in its session. */
+function putFirst(waiting: Work[], work: Work): void {
+  const begun = work.turnId === null ? waiting.findIndex(({ turnId }) => turnId === null) : 0;
+  waiting.splice(begun < 0 ? waiting.length : begun, 0, work);
+}
+
+function expectMore(table: LaneTable, messages: readonly Pick<TakenMessage, "id" | "sessionKey">[]): Expected {
+  for (const { id, sessionKey } of messages) {
+    const lane = moves.openLane(table, sessionKey);
+    lane.held.add(id);
+    moves.leaveLine(table, lane);
+  }
+  return {
+    come(all, now) {
+      for (const work of all.toReversed()) {
+        if (isOverflow(work)) continue;
+        putFirst(moves.openLane(table, work.sessionKey).waiting, work);
+        moves.countWork(table, work, 1);
+      }
+      for (const work of all) if (isOverflow(work)) addOverflow(table, work, null, now);
+      for (const { id, sessionKey } of messages) {
+        const lane = moves.openLane(table, sessionKey);
+        lane.held.delete(id);
+        moves.queueUp(table, lane, now);
+        moves.forgetIfEmpty(table, lane);
+      }
+    },
+  };
 }
 
 function hold(table: LaneTable, id: InboxId): Held | null {

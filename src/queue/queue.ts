@@ -24,9 +24,10 @@ import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } 
 import { createEarlyTurns, type EarlyTurn, type EarlyTurns } from "./early-turns.ts";
 import { createLanes, type Held, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
-import { recoverWork, kindFlags, type WorkKindOf } from "./recovery.ts";
+import { adopt, recover } from "./left-work.ts";
+import { kindFlags, type WorkKindOf } from "./recovery.ts";
 import { separated } from "./take-from.ts";
-import { ACCUSED_AT, overflowWork, shortened, type Work } from "./work.ts";
+import { overflowWork, shortened, type Work } from "./work.ts";
 
 export interface QueueDeps {
   readonly clock: Clock;
@@ -44,8 +45,10 @@ const MAX_LOOK_MS = 3_600_000;
 export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Queue {
   const world = createWorld(deps, settings);
   const { lanes, admission, modes, ring } = world;
+  const left = { ...world, expiryOf: (receivedAt: number) => expiryOf(world, receivedAt) };
   return {
-    recover: () => recover(world),
+    recover: () => recover(left),
+    adopt: (taken, signal) => adopt(left, taken, signal),
     accept(entry, id = deps.ids.next("msg") as InboxId) {
       const kind = deps.workKind(entry);
       return admission.admit(entry, kind, (as) => store(world, { entry, id, kind }, as));
@@ -107,24 +110,6 @@ function createWorld(deps: QueueDeps, settings: () => QueueSettings): QueueWorld
     ring,
     rung: () => bell.promise,
   };
-}
-
-async function recover(world: QueueWorld): Promise<{ readonly waiting: number; readonly interrupted: number }> {
-  const { lanes, admission, clock } = world;
-  await world.store.turns.countCrashes(ACCUSED_AT);
-  const rows = await world.store.inbox.unfinished();
-  const unfinished = recoverWork(rows, world.workKind, ({ message }) => expiryOf(world, message.receivedAt));
-  for (const work of unfinished) {
-    if (work.overflow && work.turnId === null) {
-      lanes.addOverflow(work, null, clock.elapsed());
-      continue;
-    }
-    admission.remember(work);
-    lanes.add(work, "end", clock.elapsed());
-  }
-  for (const { sessionKey, mode } of rows) lanes.setMode(sessionKey, mode);
-  world.ring();
-  return { waiting: unfinished.length, interrupted: unfinished.filter((work) => work.turnId).length };
 }
 
 /** On the monotonic clock, so that a change of the wall clock while it waits changes nothing. */

@@ -70,6 +70,11 @@ export function overflowJoins(head: Work, overflow: Work): boolean {
   return RANK[head.role] <= RANK[overflow.role] && chatOf(head) === chatOf(overflow);
 }
 
+/** All of it came when there was no room, and no turn has begun with it: the lanes put it together with other overflow of its chat. */
+export function isOverflow({ overflow, turnId }: Work): boolean {
+  return overflow !== undefined && turnId === null;
+}
+
 /** The first of a chat's overflow. */
 export function overflowWork(work: Omit<Work, "entries" | "turnId">, entry: BatchEntry): Work {
   return { ...work, entries: [entry], turnId: null, overflow: { hidden: 0, through: entry.id } };

@@ -60,6 +60,8 @@ export interface Automation {
   readonly tellMain: TellMain;
   /** From now on slots are looked at. */
   start(): Promise<AsyncDisposable>;
+  /** Runs of jobs that came from a gateway that is gone go on here. */
+  adopt(runIds: readonly string[]): Promise<void>;
   /** Jobs of the file, and whether jobs run, become what this configuration says. */
   reload(config: Config): Promise<void>;
   /** The configuration that parts ask for is another one now. */
@@ -128,6 +130,7 @@ export function openAutomation(core: Core, parts: AutomationParts): Automation {
     webhooks: openWebhooks(shared),
     tellMain: createTellMain({ ids, sessionChats, systemEvents }),
     notices: service.notices,
+    adopt: service.adopt,
     reload: service.apply,
     settingsChanged() {
       heartbeat?.poke();

@@ -29,6 +29,8 @@ export interface GatewayDeps {
   startTakesLonger?(status: string): void;
   /** Absent: this gateway is not updated from inside. */
   readonly update?: UpdatePart;
+  /** For tests, until several gateways may run at once: it starts while others live on its database. */
+  readonly besideOthers?: boolean;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */
@@ -93,7 +95,8 @@ export async function openCore(
   const eventParts = createNodeEvents(deps);
   recordEvents(life, deps, { events: eventParts.ownEvents, config, home: options.home });
   const { home, version } = options;
-  const store = life.own("store", await openStore(deps, { home, version, url: config().store.url }));
+  const beside = deps.besideOthers ? { beside: { stateDirectory: home } } : {};
+  const store = life.own("store", await openStore(deps, { home, version, url: config().store.url, ...beside }));
   const hooks = createHooks(deps);
   return {
     clock,

@@ -1,5 +1,5 @@
 /** The gateways that use the database. Each is a node: a row that says that it lives, for as long as it renews it. */
-import type { InboxId, InstanceId, SessionKey } from "../ids.ts";
+import type { InboxId, InstanceId, SessionKey, TurnId } from "../ids.ts";
 
 /** `draining`: it takes no new work, and ends what it has. `gone`: it has ended, or another gateway has taken over from it. */
 export type NodeState = "live" | "draining" | "gone";
@@ -46,6 +46,8 @@ export interface TakenOver {
 export interface TakenMessage {
   readonly id: InboxId;
   readonly sessionKey: SessionKey;
+  /** The turn that had begun with it; null: none had. */
+  readonly turnId: TurnId | null;
 }
 
 export interface NodeStore {

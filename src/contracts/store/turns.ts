@@ -26,9 +26,9 @@ export interface TurnStore {
   /**
    * To be called once at a start: turns that were at work when the last process died count one crash more. The last one, `accusedAt`, is
    * counted only against a turn that was alone. One that has so many and was not at work this time is cleared: the gateway went down
-   * without it.
+   * without it. `among`: turns of a gateway that died, when this one goes on; its own are left out.
    */
-  countCrashes(accusedAt: number): Promise<void>;
+  countCrashes(accusedAt: number, among?: readonly TurnId[]): Promise<void>;
   /** Claims messages for a turn that runs. False when `attempt` is not the current one, or the turn has ended: nothing was written. */
   join(more: {
     readonly turnId: TurnId;

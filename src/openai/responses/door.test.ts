@@ -288,6 +288,16 @@ describe("a response in the background", () => {
     expect(await next.recover()).toBe(0);
   });
 
+  test("of a gateway that died has failed when another one takes over, and those of that one go on", async () => {
+    await using bench = await responseBench(waits);
+    const [left, running] = [await begun(bench), await begun(bench)];
+    const next = bench.anew();
+    expect(await next.endLeft([left.id])).toBe(1);
+    expect(await next.find(left.id, OPERATOR)).toMatchObject({ status: "failed", error: { code: "outcome_unknown" } });
+    expect(await next.find(running.id, OPERATOR)).not.toMatchObject({ status: "failed" });
+    expect(await next.endLeft([left.id])).toBe(0);
+  });
+
   test("ends with the key that began it", async () => {
     await using bench = await responseBench(waits);
     const key = { id: "k1", agents: ["default"] as readonly string[] } as ApiKey;

@@ -73,8 +73,9 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
     compact: (asked, signal) => compactConversation(deps, asked, signal),
     async recover() {
       background(log, "could not delete old responses", prune);
-      return endInterrupted(store);
+      return endInterrupted(store, null);
     },
+    endLeft: (ids) => endInterrupted(store, ids),
     [Symbol.asyncDispose]: () => backgrounds[Symbol.asyncDispose](),
   };
 }

@@ -51,10 +51,10 @@ export function createKept({
   };
 }
 
-/** What a previous process had begun, and nobody answers any more. How many there were. */
-export async function endInterrupted(store: ResponseStore): Promise<number> {
+/** What a process had begun that is gone, and nobody answers any more. `only`: of these; null: of all that are open. How many there were. */
+export async function endInterrupted(store: ResponseStore, only: readonly string[] | null): Promise<number> {
   const error = { code: "outcome_unknown", message: INTERRUPTED };
-  const left = await store.open();
+  const left = (await store.open()).filter(({ id }) => only === null || only.includes(id));
   for (const one of left) {
     const response = responseIn(one);
     await store.put({ ...one, ended: true, body: response && { ...response, status: "failed", error } }, SHARE);

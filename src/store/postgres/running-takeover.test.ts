@@ -134,8 +134,8 @@ describe.skipIf((await testPostgres()) === null)("a gateway that runs on a Postg
       {
         from: [nodes.self],
         messages: [
-          { id: "dead-waiting", sessionKey: sessionKey("dead-b") },
-          { id: "dead-begun", sessionKey: sessionKey("dead-a") },
+          { id: "dead-waiting", sessionKey: sessionKey("dead-b"), turnId: null },
+          { id: "dead-begun", sessionKey: sessionKey("dead-a"), turnId: "t-dead-begun" },
         ] as unknown as TakenOver["messages"],
         runs: [expect.any(String)],
         responses: ["dead-response"],

@@ -36,7 +36,7 @@ export function createWorkMove(sql: Sql, me: InstanceId): (except: InstanceId | 
       messages: moved
         .filter(({ overflow }) => overflow < 2)
         .toSorted((one, other) => one.seq - other.seq)
-        .map(({ id, session_key }): TakenMessage => ({ id, sessionKey: session_key })),
+        .map(({ id, session_key, turn_id }): TakenMessage => ({ id, sessionKey: session_key, turnId: turn_id })),
       runs: (yield* runs.all(taking)).map(({ id }) => id),
       responses: (yield* responses.all(taking)).map(({ id }) => id),
       parts: yield* parts.run(taking),
@@ -54,7 +54,7 @@ function workMoves(sql: Sql) {
         .set({ node: p("me") })
         .where("done", "=", raw.lit(0))
         .where(isLeft(p("except")))
-        .returning(["id", "session_key", "seq", "overflow"]),
+        .returning(["id", "session_key", "turn_id", "seq", "overflow"]),
     ),
     turns: sql.prepare((db, p: Params<Taking>) =>
       db

@@ -2,7 +2,7 @@
 import { type Selectable, sql as raw } from "kysely";
 import type { InboxId, InstanceId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnTable } from "../schema.ts";
-import type { Params, Sql } from "../sql.ts";
+import type { Builder, Params, Sql } from "../sql.ts";
 import type { UsageColumns } from "./codec.ts";
 import { greater } from "./terms.ts";
 import { SESSION_OF_TURN } from "./turn-begin.ts";
@@ -71,22 +71,43 @@ function beginning(sql: Sql) {
         .where("at_work", "=", raw.lit(1))
         .where("node", "=", p("me")),
     ),
-    // Where several were at work, a crash proves nothing against any of them; where none was, the stop was in good order and proves nothing for anybody.
-    countCrashes: sql.prepare((db, p: Params<{ accusedAt: number; atWork: number; me: InstanceId }>) =>
+    isAtWork: sql.prepare((db, p: Params<{ id: TurnId; me: InstanceId }>) =>
       db
-        .updateTable("turns")
-        .set({
-          crashes: raw<number>`case
-            when at_work = 1 and crashes + 1 < ${p("accusedAt")} then crashes + 1
-            when at_work = 1 and ${p("atWork")} = 1 then ${p("accusedAt")}
-            when at_work = 0 and crashes >= ${p("accusedAt")} and ${p("atWork")} > 0 then 0
-            else crashes end`,
-          at_work: 0,
-        })
+        .selectFrom("turns")
+        .select("id")
+        .where("id", "=", p("id"))
         .where("state", "=", raw.lit("running"))
+        .where("at_work", "=", raw.lit(1))
         .where("node", "=", p("me")),
     ),
+    countCrashes: sql.prepare((db, p: Params<CrashCount>) => crashCounted(db, p)),
+    countCrash: sql.prepare((db, p: Params<CrashCount & { id: TurnId }>) =>
+      crashCounted(db, p).where("id", "=", p("id")),
+    ),
   };
+}
+
+interface CrashCount {
+  readonly accusedAt: number;
+  /** How many turns were at work. */
+  readonly atWork: number;
+  readonly me: InstanceId;
+}
+
+/** Where several were at work, a crash proves nothing against any of them; where none was, the stop was in good order and proves nothing for anybody. */
+function crashCounted(db: Builder, p: Params<CrashCount>) {
+  return db
+    .updateTable("turns")
+    .set({
+      crashes: raw<number>`case
+        when at_work = 1 and crashes + 1 < ${p("accusedAt")} then crashes + 1
+        when at_work = 1 and ${p("atWork")} = 1 then ${p("accusedAt")}
+        when at_work = 0 and crashes >= ${p("accusedAt")} and ${p("atWork")} > 0 then 0
+        else crashes end`,
+      at_work: 0,
+    })
+    .where("state", "=", raw.lit("running"))
+    .where("node", "=", p("me"));
 }
 
 /** What the end of a turn writes into its row. */

@@ -42,11 +42,17 @@ export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps,
       write(function* () {
         yield* queries.leave.run({ id: turnId, attempt });
       }),
-    countCrashes: (accusedAt) =>
+    countCrashes: (accusedAt, among) =>
       write(function* () {
         // counted before the update: a query inside it would see the rows that it has changed already
-        const atWork = (yield* queries.atWork.first({ me }))?.count ?? 0;
-        yield* queries.countCrashes.run({ accusedAt, atWork, me });
+        if (among === undefined) {
+          const atWork = (yield* queries.atWork.first({ me }))?.count ?? 0;
+          yield* queries.countCrashes.run({ accusedAt, atWork, me });
+          return;
+        }
+        let atWork = 0;
+        for (const id of among) if (yield* queries.isAtWork.first({ id, me })) atWork++;
+        for (const id of among) yield* queries.countCrash.run({ id, accusedAt, atWork, me });
       }),
     join: ({ turnId, attempt, inboxIds }) =>
       write(function* () {

@@ -17,6 +17,7 @@ export function noResponses(): ResponsesDoor {
     cancel: none,
     compact: none,
     recover: async () => 0,
+    endLeft: async () => 0,
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

@@ -41,12 +41,15 @@ export interface GatewayProcessOptions {
   /** The port of a gateway that was killed, so that its page finds the next one. Default: any free one. */
   readonly port?: number;
   readonly args?: readonly string[];
+  /** Runs from source, and starts while other gateways live on its Postgres database. */
+  readonly besideOthers?: boolean;
   /** The port is the configuration's affair; without this, a flag asks for a free one and wins over the file. */
   readonly portFromConfig?: boolean;
 }
 
 const PROJECT = resolve(import.meta.dir, "../../..");
 const MAIN = join(PROJECT, "dist", "main.js");
+const BESIDE_MAIN = join(import.meta.dir, "beside-main.ts");
 /** Shorter than the limit of a test, so that a test says what it waited for. */
 const ANSWER_MS = 90_000;
 
@@ -122,31 +125,22 @@ export class GatewayDidNotStart extends Error {
 function spawnGateway(home: string, options: GatewayProcessOptions) {
   if (!existsSync(MAIN)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
   const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } = process.env;
-  return Bun.spawn(
-    [
-      process.execPath,
-      "--no-env-file",
-      MAIN,
-      "start",
-      "--home",
-      home,
-      ...(options.portFromConfig ? [] : ["--port", String(options.port ?? 0)]),
-      "--json",
-      ...(options.args ?? []),
-    ],
-    {
-      cwd: existsSync(home) ? home : tmpdir(), // the gateway makes its folder itself
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-      env: {
-        PATH: PATH ?? "",
-        HOME: HOME ?? "",
-        ...(cache ? { BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } : {}),
-        ...options.env,
-      },
+  const port = options.portFromConfig ? [] : ["--port", String(options.port ?? 0)];
+  const command = options.besideOthers
+    ? [BESIDE_MAIN, "--home", home]
+    : [MAIN, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
+  return Bun.spawn([process.execPath, "--no-env-file", ...command], {
+    cwd: existsSync(home) ? home : tmpdir(), // the gateway makes its folder itself
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: {
+      PATH: PATH ?? "",
+      HOME: HOME ?? "",
+      ...(cache ? { BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } : {}),
+      ...options.env,
     },
-  );
+  });
 }
 
 interface Ready {

@@ -70,10 +70,10 @@ export const FOURTH_DELIVERY_BUGS: readonly SeededBug[] = [
   },
   {
     what: "After a restart the repeat of a message that waits in a full session is refused instead of recognised.",
-    file: "src/queue/queue.ts",
-    in: "recover",
+    file: "src/queue/left-work.ts",
+    in: "takenUp",
     find: "admission.remember(work);",
-    replace: "",
+    replace: "{}",
     tests: room,
   },
   {

@@ -10,7 +10,7 @@ export const SECOND_DELIVERY_BUGS: readonly SeededBug[] = [
     what: "Of more replies than one page only the first page is sent until something new is stored.",
     file: "src/delivery/outbox.ts",
     in: "follow",
-    find: "if (rows?.value.length === PAGE_ROWS) continue;",
+    find: "if (page?.isLast === false) continue;",
     replace: "",
     tests: room,
   },

@@ -48,7 +48,7 @@ export const SEVENTH_DELIVERY_BUGS: readonly SeededBug[] = [
     what: "A stop waits for the last moment of its time although everything was sent.",
     file: "src/delivery/outbox.ts",
     in: "step",
-    find: "if (pending === 0) deps.onEmpty();",
+    find: "if (known.size === 0) deps.onEmpty();",
     replace: "",
     tests: room,
   },

@@ -53,11 +53,11 @@ export const DELIVERY_BUGS: readonly SimulatedBug[] = [
     replace: "false",
   },
   {
-    what: "The outbox reads the same parts again.",
-    file: "src/delivery/outbox.ts",
-    in: "follow",
-    find: "after = row.seq;",
-    replace: "",
+    what: "The outbox skips the part behind those that it has read.",
+    file: "src/delivery/part-reading.ts",
+    in: "page",
+    find: "rows.at(-1)?.seq ?? reading.after;",
+    replace: "(rows.at(-1)?.seq ?? reading.after) + 1;",
   },
   {
     what: "A part that waits is overtaken in its chat.",

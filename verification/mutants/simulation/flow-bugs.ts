@@ -12,10 +12,10 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
   },
   {
     what: "A restart forgets interrupted turns.",
-    file: "src/queue/queue.ts",
+    file: "src/queue/left-work.ts",
     in: "recover",
-    find: "for (const work of unfinished) {",
-    replace: "for (const work of unfinished.filter((one) => one.turnId === null)) {",
+    find: "for (const work of left) {",
+    replace: "for (const work of left.filter((one) => one.turnId === null)) {",
   },
   {
     what: "A restart forgets that a turn had begun.",
@@ -173,8 +173,8 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
   },
   {
     what: "A restart forgets the modes of sessions.",
-    file: "src/queue/queue.ts",
-    in: "recover",
+    file: "src/queue/left-work.ts",
+    in: "takenUp",
     find: "for (const { sessionKey, mode } of rows) lanes.setMode(sessionKey, mode);",
     replace: "",
   },

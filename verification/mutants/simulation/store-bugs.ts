@@ -90,7 +90,7 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
   {
     what: "A crash counts against turns that were not at work.",
     file: "src/store/rows/turn-queries.ts",
-    in: "beginning",
+    in: "crashCounted",
     find: "when at_work = 1 and crashes + 1 <",
     replace: "when at_work < 2 and crashes + 1 <",
   },

@@ -32,8 +32,8 @@ export const SIXTH_DELIVERY_BUGS: readonly SeededBug[] = [
     what: "A reply that is stored while the outbox reads counts as read, and a stop does not wait for it.",
     file: "src/delivery/outbox.ts",
     in: "follow",
-    find: "upToDate = rows !== null && wakes === before;",
-    replace: "upToDate = rows !== null && wakes >= before;",
+    find: "upToDate = page !== null && wakes === before;",
+    replace: "upToDate = page !== null && wakes >= before;",
     tests: room,
   },
   {

@@ -42,7 +42,8 @@ const WAKES = { wakeOnReaction: true };
 
 const config = () => ({
   ...endpoint(provider),
-  agent: { ...endpoint(provider).agent, pool: { min: 0, max: 1 } },
+  // people of the same role share a process: what is tested here is not whose it is, and a start takes longer than most of the tests
+  agent: { ...endpoint(provider).agent, pool: { min: 0, max: 2, reuse: "profile" } },
   roles: { owners: [`telegram:user:${FRIEND.id}`, `discord:user:${PEOPLE.friend.id}`] },
   channels: {
     telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } },

@@ -1,5 +1,5 @@
 /** Tools of a program that uses the OpenAI-compatible door: called by the model, run by the program, also when the gateway is killed in between. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type OpenAI from "openai";
 import { type FakeReply, inOrder, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
@@ -175,51 +175,73 @@ describe("a tool of the program", () => {
 });
 
 describe("a gateway that is killed between a call and its result", () => {
-  test("goes on with a response, from its id and the result alone", async () => {
-    await using provider = await startFakeProvider(inOrder(calls("Oslo"), says("mild")));
-    await using home = await tempHome();
+  const { name, description = "", parameters = {} } = WEATHER.function;
+  const responseTools = [{ type: "function", name, description, parameters, strict: true } as const];
+  const asking = { model: MODEL, tools: [WEATHER] };
+  /** Of each kind of request one was answered with a call, then the gateway was killed, and another one is there. */
+  let story: Awaited<ReturnType<typeof kill>>;
+  beforeAll(async () => void (story = await kill()));
+  afterAll(() => story?.[Symbol.asyncDispose]());
+
+  async function kill() {
+    await using stack = new AsyncDisposableStack();
+    const provider = stack.use(
+      await startFakeProvider(({ messages }) =>
+        JSON.stringify(messages).includes("20 degrees") ? says("mild") : calls("Oslo"),
+      ),
+    );
+    const home = stack.use(await tempHome());
     const config = endpoint(provider);
-    const { name, description = "", parameters = {} } = WEATHER.function;
-    const tools = [{ type: "function", name, description, parameters, strict: true } as const];
-    let first: OpenAI.Responses.Response;
-    {
-      await using gateway = await startGatewayProcess({ home: home.path, config });
-      first = await clientOf(gateway).responses.create({ model: MODEL, input: "weather in Oslo?", tools });
-      await gateway.kill();
-    }
-    const [call] = first.output;
+    await using before = await startGatewayProcess({ home: home.path, config });
+    const { responses, chat } = clientOf(before);
+    const response = await responses.create({ model: MODEL, input: "weather by a response?", tools: responseTools });
+    const alone = await chat.completions.create({ ...asking, messages: ask("weather by itself?") });
+    const inSession = await chat.completions.create({
+      ...asking,
+      user: "killed",
+      messages: ask("weather in a session?"),
+    });
+    await before.kill();
+    const after = stack.use(await startGatewayProcess({ home: home.path, config }));
+    const kept = stack.move();
+    const end = () => kept.disposeAsync();
+    return { provider, client: clientOf(after), response, alone, inSession, [Symbol.asyncDispose]: end };
+  }
+
+  /** What the model was asked with these words, before the kill and after it. */
+  function askedWith(words: string): readonly string[] {
+    return story.provider.requests
+      .map(({ messages }) => JSON.stringify(messages))
+      .filter((messages) => messages.includes(words));
+  }
+
+  test("goes on with a response, from its id and the result alone", async () => {
+    const [call] = story.response.output;
     const call_id = call?.type === "function_call" ? call.call_id : "";
-    await using gateway = await startGatewayProcess({ home: home.path, config });
-    const second = await clientOf(gateway).responses.create({
+    const second = await story.client.responses.create({
       model: MODEL,
-      tools,
-      previous_response_id: first.id,
+      tools: responseTools,
+      previous_response_id: story.response.id,
       input: [{ type: "function_call_output", call_id, output: "20 degrees" }],
     });
     expect(second.output_text).toBe("mild");
-    expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain("20 degrees");
-    expect(provider.requests).toHaveLength(2);
+    const heard = askedWith("weather by a response?");
+    expect([heard.length, heard.at(-1)?.includes("20 degrees")]).toEqual([2, true]);
   });
 
-  test.each(["a conversation of its own", "a session"])("goes on with %s", async (kind) => {
-    await using provider = await startFakeProvider(inOrder(calls("Oslo"), says("mild")));
-    await using home = await tempHome();
-    const config = endpoint(provider);
-    const inSession = kind === "a session";
-    const asking = { model: MODEL, tools: [WEATHER], ...(inSession ? { user: "killed" } : {}) };
-    const messages: Messages = ask("weather in Oslo?");
-    let said: OpenAI.ChatCompletionMessage | undefined;
-    {
-      await using gateway = await startGatewayProcess({ home: home.path, config });
-      const first = await clientOf(gateway).chat.completions.create({ ...asking, messages });
-      said = first.choices[0]?.message;
-      await gateway.kill();
-    }
-    await using gateway = await startGatewayProcess({ home: home.path, config });
-    const next = [...(inSession ? [] : messages), ...(said ? [said] : []), ...resultsFor(said)];
-    const second = await clientOf(gateway).chat.completions.create({ ...asking, messages: next });
+  test.each([
+    ["a conversation of its own", "alone", "weather by itself?"],
+    ["a session", "inSession", "weather in a session?"],
+  ] as const)("goes on with %s", async (_what, kind, words) => {
+    const said = story[kind].choices[0]?.message;
+    const own = kind === "alone" ? ask(words) : [];
+    const second = await story.client.chat.completions.create({
+      ...asking,
+      ...(kind === "alone" ? {} : { user: "killed" }),
+      messages: [...own, ...(said ? [said] : []), ...resultsFor(said)],
+    });
     expect(second.choices[0]?.message.content).toBe("mild");
-    expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain("20 degrees");
-    expect(provider.requests).toHaveLength(2);
+    const heard = askedWith(words);
+    expect([heard.length, heard.at(-1)?.includes("20 degrees")]).toEqual([2, true]);
   });
 });

@@ -47,10 +47,12 @@ function checkTree(
   };
   const migrated = moveOldKeys(tree, report);
   const root = rootSchema();
+  let listed: ReturnType<typeof allKeys> | null = null;
+  const keys = () => (listed ??= allKeys(root));
   const offsets = new Map<string, number>();
   const fromVariables = new Set<string>();
   // From here on it is a Config, except at the paths that have a problem: readTree assigned schema keys only.
-  const config = readTree({ root, keys: allKeys(root), variables, report, offsets, fromVariables }, tree) as Config;
+  const config = readTree({ root, keys, variables, report, offsets, fromVariables }, tree) as Config;
   const brokenPaths = problems.map((problem) => problem.path);
   const show = (path: string, text: string) =>
     fromVariables.has(path) ? "a value from the environment" : showText(text);

@@ -22,8 +22,8 @@ export interface Finding extends RuleProblem {
 
 interface Reading {
   readonly root: SchemaNode;
-  /** `allKeys(root)`, made once: a file may have very many unknown keys. */
-  readonly keys: ReturnType<typeof allKeys>;
+  /** `allKeys(root)`, made at the first unknown key and kept: most files have none, and a file may have very many. */
+  readonly keys: () => ReturnType<typeof allKeys>;
   readonly variables: (name: string) => string | undefined;
   readonly report: (finding: Finding) => void;
   /** Where each written value stands, by dotted path. */
@@ -225,7 +225,7 @@ function suggestKey(keys: Reading["keys"], spot: Spot, key: string): string | nu
   if (here !== null) return joinPath(spot.path, here);
   const name = nearest(
     key,
-    keys.map((one) => one.key),
+    keys().map((one) => one.key),
   );
-  return name === null ? null : (keys.find((one) => one.key === name)?.path ?? null);
+  return name === null ? null : (keys().find((one) => one.key === name)?.path ?? null);
 }

@@ -15,7 +15,10 @@ interface Browser {
 }
 
 const SYSTEM_NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const ARGS = ["--no-sandbox"]; // tests often run as root in a container, where the sandbox cannot start
+const ARGS = [
+  "--no-sandbox", // tests often run as root in a container, where the sandbox cannot start
+  "--renderer-process-limit=1", // keeps no process ready for a next page: visits are profiles of their own, and none would use it
+];
 const PROOF = "lib/libnss3.so";
 
 export async function findBrowser(): Promise<Browser> {

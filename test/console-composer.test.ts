@@ -13,7 +13,7 @@ import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { accessibilityProblems } from "./console-axe.ts";
 import { openBrowser, paste, type Visit, visit } from "./console-stage.ts";
-import { asked, endpoint, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, WHOLE_TEST_MS, wordsOf } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -64,6 +64,14 @@ afterAll(async () => {
 const picture = async ({ page }: Visit, name: string): Promise<void> => {
   if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}.png`) });
 };
+/** What the model has read of a conversation, oldest first. */
+const history = (): readonly string[] =>
+  (provider.requests.at(-1)?.messages ?? [])
+    .filter(({ role }) => role === "user" || role === "assistant")
+    .map(({ role, content }) => `${role}: ${wordsOf(content)}`);
+const rows = ({ page }: Visit) => page.locator("[data-testid=message]");
+const lines = async (on: Visit): Promise<readonly string[]> =>
+  rows(on).evaluateAll((all) => all.map((row) => row.querySelector(".bubble, .prose")?.textContent?.trim() ?? ""));
 const clean = (on: Visit): void => expect([on.problems, on.foreign]).toEqual([[], []]);
 
 test("slash commands are completed with help while they are written, and an unknown one is answered without a model", async () => {
@@ -194,4 +202,56 @@ test("messages show when they were said, are copied, and a wide table scrolls in
   expect(await on.page.evaluate<string>("navigator.clipboard.readText()")).toBe("a wide table please");
   expect(await accessibilityProblems(on.page)).toEqual([]);
   clean(on);
+});
+
+test("a message is edited and sent again, an answer is written anew, and a conversation is branched: the model remembers what was before and nothing else", async () => {
+  let count = 0;
+  reply = () => says(`answer ${++count}`);
+  await using on = await visit(browser, gateway);
+  await using other = await on.secondTab();
+  for (const text of ["one", "two", "three"]) await on.ask(text);
+  const before = { user: "user: one", first: "assistant: answer 1" };
+  expect(history()).toEqual([before.user, before.first, "user: two", "assistant: answer 2", "user: three"]);
+
+  await rows(on).filter({ hasText: "two" }).getByTestId("edit").click();
+  await on.page.getByTestId("edit-again").fill("two, but better");
+  await picture(on, "edit");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.page.getByTestId("edit-again").press("Enter");
+  await rows(on).filter({ hasText: "answer 4" }).waitFor();
+  expect(await lines(on)).toEqual(["one", "answer 1", "two, but better", "answer 4"]);
+  expect(history()).toEqual([before.user, before.first, "user: two, but better"]);
+  await rows(other).filter({ hasText: "answer 4" }).waitFor();
+  expect(await lines(other)).toEqual(await lines(on));
+
+  await rows(on).filter({ hasText: "answer 4" }).getByTestId("regenerate").click();
+  await rows(on).filter({ hasText: "answer 5" }).waitFor();
+  expect(await lines(on)).toEqual(["one", "answer 1", "two, but better", "answer 5"]);
+  expect(history()).toEqual([before.user, before.first, "user: two, but better"]);
+  await on.reload();
+  await rows(on).filter({ hasText: "answer 5" }).waitFor();
+  expect(await lines(on)).toEqual(["one", "answer 1", "two, but better", "answer 5"]);
+
+  const address = on.page.url();
+  await rows(on).filter({ hasText: "answer 1" }).getByTestId("branch").click();
+  await on.page.getByRole("heading", { name: "one (branch)" }).waitFor();
+  await rows(on).filter({ hasText: "answer 1" }).waitFor();
+  await picture(on, "branch");
+  await on.ask("another way");
+  expect(await lines(on)).toEqual(["one", "answer 1", "another way", "answer 6"]);
+  expect(history()).toEqual([before.user, before.first, "user: another way"]);
+  await rows(on).filter({ hasText: "one" }).first().getByTestId("edit").click();
+  await on.page.getByTestId("edit-again").fill("quite another beginning");
+  await on.page.getByRole("button", { name: "Send again" }).click();
+  await rows(on).filter({ hasText: "answer 7" }).waitFor();
+  expect(history()).toEqual(["user: quite another beginning"]);
+  expect(await lines(on)).toEqual(["quite another beginning", "answer 7"]);
+
+  await on.page.goto(address);
+  await rows(on).filter({ hasText: "answer 5" }).waitFor();
+  await on.ask("four");
+  expect(history().slice(-3)).toEqual(["user: two, but better", "assistant: answer 5", "user: four"]);
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  clean(on);
+  clean(other);
 });

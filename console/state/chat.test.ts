@@ -66,6 +66,12 @@ describe("messages", () => {
     expect([ids(gone), gone.live?.text]).toEqual([["m1"], "Wait"]);
   });
 
+  test("a message that was sent again goes with everything of its turn", () => {
+    const tool = item("c2", { role: "tool" });
+    const chat = ready([item("m1", { turnId: "t0" }), item("m2"), tool, reply("m3")]);
+    expect(ids(play(chat, event("message", 11, { item: item("m2", { deleted: true }) })))).toEqual(["m1"]);
+  });
+
   test("an event that is already part of the conversation changes nothing", () => {
     const chat = ready([item("m1")]);
     expect(play(chat, event("message", 10, { item: item("m2") }))).toBe(chat);

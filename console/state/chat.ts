@@ -155,7 +155,7 @@ export function applyEvent(chat: Chat, event: WireEvent): Chat {
 }
 
 function onMessage(chat: Chat, item: TranscriptItem): Chat {
-  if (item.deleted) return { ...chat, items: chat.items.filter((one) => one.id !== item.id) };
+  if (item.deleted) return { ...chat, items: withoutDeleted(chat.items, item) };
   // what a tool says in the middle of a turn, or a change of something shown before, does not end the words that are being written
   const changed = chat.items.some(({ id }) => id === item.id);
   if (item.extra || changed) return { ...chat, items: insert(chat.items, item) };
@@ -166,6 +166,13 @@ function onMessage(chat: Chat, item: TranscriptItem): Chat {
   // The final words take the place of the streamed ones in the same step, so nothing flickers.
   const settled = settle(chat, { keepText: item.kind === "notice", at: item.at });
   return { ...settled, items: insert(withoutPartial(settled.items, item), item) };
+}
+
+/** What a person said goes with its whole turn: it was sent again. Tool calls of a turn that was followed live have other ids than stored ones. */
+function withoutDeleted(items: readonly TranscriptItem[], { id }: TranscriptItem): readonly TranscriptItem[] {
+  const deleted = items.find((one) => one.id === id);
+  const turn = deleted?.role === "user" ? deleted.turnId : null;
+  return items.filter((one) => one.id !== id && (turn === null || one.turnId !== turn));
 }
 
 function onStarted(chat: Chat, data: GatewayEvents["turn.started"]): Chat {

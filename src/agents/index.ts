@@ -8,6 +8,7 @@ export { findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
 export { removeSession } from "./setup/damaged-session.ts";
 export { createStoredSessions } from "./talk/stored-session.ts";
+export { copySession } from "./talk/session-copy.ts";
 export { createSkillRegistry } from "./setup/skill-registry.ts";
 export { agentWorkspace, allWorkspaces, hasPersonalWorkspaces, workspaceFor } from "./setup/workspace.ts";
 export { missingKey, providerFacts } from "./setup/provider-keys.ts";

@@ -70,10 +70,35 @@ export function addSessions(
         const { markSession } = await import("./session-care.ts");
         finish(await markSession(world, session, marks, flags));
       });
+  addGoingOn(sessions, world, { common, finish });
   common(sessions.command("abort").description("stop the answer that is being written"))
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: CommonFlags) => {
       const { abortSession } = await import("./sessions.ts");
       finish(await abortSession(world, session, flags));
+    });
+}
+
+/** Commands that go on from an earlier message. */
+function addGoingOn(
+  sessions: Command,
+  world: CliWorld,
+  { common, finish }: { common: Common; finish(code: number): void },
+): void {
+  common(sessions.command("branch").description("begin another conversation with what was said in one so far"))
+    .argument("<session>", "a short name or a full session key")
+    .argument("[message]", "the id of a message or reply; left out: all of it")
+    .option("--name <name>", "a short name for the new session")
+    .action(async (session: string, message: string | undefined, flags: CommonFlags & { name?: string }) => {
+      const { branchSession } = await import("./session-care.ts");
+      finish(await branchSession(world, { session, message }, flags));
+    });
+  common(sessions.command("resend").description("send a message again from the point where it was sent"))
+    .argument("<session>", "a short name or a full session key")
+    .argument("<message>", "the id of a message, or of the reply to it")
+    .option("--text <words>", "other words for the message")
+    .action(async (session: string, message: string, flags: CommonFlags & { text?: string }) => {
+      const { resendMessage } = await import("./session-care.ts");
+      finish(await resendMessage(world, { session, message }, flags));
     });
 }

@@ -23,6 +23,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "pi-gw sessions show main -n 50",
     "pi-gw sessions search harbour letter",
     "pi-gw sessions export main --format html > talk.html",
+    "pi-gw sessions branch main --name other-way",
+    'pi-gw sessions resend main MESSAGE --text "in other words"',
     "pi-gw sessions delete old --yes",
   ],
   turns: ["pi-gw turns list", "pi-gw turns show TURN --json"],

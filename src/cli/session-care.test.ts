@@ -13,6 +13,9 @@ async function world() {
       });
     if (pathname.endsWith("/export")) return Response.json({ name: "x.md", mimeType: "text/markdown", text: "# x\n" });
     if (request.method === "DELETE") return Response.json({ deleted: { messages: 4, media: 1 } });
+    if (pathname.endsWith("/branch"))
+      return Response.json({ sessionKey: "agent:default:api:dm:other", title: "About x (branch)" });
+    if (pathname.endsWith("/resend")) return Response.json({ accepted: "in_9" });
     return Response.json({ session: { title: "About x" } });
   });
   const end = async () => {
@@ -56,4 +59,20 @@ test.each([
   await using fx = await world();
   expect(await fx.run("sessions", name, "x")).toBe(0);
   expect(fx.asked).toEqual([["PATCH /api/sessions/x", body]]);
+});
+
+test("pi-gw sessions branch and resend go on from a message", async () => {
+  await using fx = await world();
+  expect(await fx.run("sessions", "branch", "x")).toBe(0);
+  expect(await fx.run("sessions", "branch", "x", "in_1", "--name", "other")).toBe(0);
+  expect(await fx.run("sessions", "resend", "x", "in_1")).toBe(0);
+  expect(await fx.run("sessions", "resend", "x", "in_1", "--text", "in other words")).toBe(0);
+  expect(fx.asked).toEqual([
+    ["POST /api/sessions/x/branch", {}],
+    ["POST /api/sessions/x/branch", { message: "in_1", session: "other" }],
+    ["POST /api/sessions/x/resend", { message: "in_1" }],
+    ["POST /api/sessions/x/resend", { message: "in_1", text: "in other words" }],
+  ]);
+  expect(fx.out()).toContain("About x (branch): agent:default:api:dm:other");
+  expect(fx.out()).toContain("Sent again as in_9. See the answer with: pi-gw sessions show x");
 });

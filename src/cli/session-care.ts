@@ -1,4 +1,4 @@
-/** `pi-gw sessions search|export|delete|pin|archive`: what people do with conversations besides talking. */
+/** `pi-gw sessions search|export|delete|pin|archive|branch|resend`: what people do with conversations besides talking. */
 import { GatewayError } from "../contracts/errors.ts";
 import { visible } from "../observe/index.ts";
 import { askGateway, printAnswer, printList, queryOf } from "./ask-gateway.ts";
@@ -60,6 +60,40 @@ export function markSession(
 ): Promise<number> {
   return printAnswer(world, flags, { method: "PATCH", path: pathOf(session), body: marks }, (answer) =>
     visible(`Done: ${textOf(recordOf(answer["session"])["title"])}`),
+  );
+}
+
+/** A message of a session. */
+interface MessageName {
+  readonly session: string;
+  readonly message: string | undefined;
+}
+
+export function branchSession(
+  world: CliWorld,
+  { session, message }: MessageName,
+  flags: CommonFlags & { readonly name?: string },
+): Promise<number> {
+  const body = {
+    ...(message === undefined ? {} : { message }),
+    ...(flags.name === undefined ? {} : { session: flags.name }),
+  };
+  return printAnswer(world, flags, { method: "POST", path: `${pathOf(session)}/branch`, body }, (answer) =>
+    visible(`${textOf(answer["title"])}: ${textOf(answer["sessionKey"])}`),
+  );
+}
+
+export function resendMessage(
+  world: CliWorld,
+  { session, message }: MessageName,
+  flags: CommonFlags & { readonly text?: string },
+): Promise<number> {
+  const body = { message, ...(flags.text === undefined ? {} : { text: flags.text }) };
+  return printAnswer(
+    world,
+    flags,
+    { method: "POST", path: `${pathOf(session)}/resend`, body },
+    (answer) => `Sent again as ${textOf(answer["accepted"])}. See the answer with: pi-gw sessions show ${session}`,
   );
 }
 

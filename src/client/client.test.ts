@@ -120,6 +120,14 @@ const EXAMPLES: readonly Example[] = [
     "GET /api/sessions/:key/export",
     (c) => c.request("GET /api/sessions/:key/export", { path: key, query: { format: "html" } }),
   ],
+  [
+    "POST /api/sessions/:key/branch",
+    (c) => c.request("POST /api/sessions/:key/branch", { path: key, body: { message: "in_1", session: "other" } }),
+  ],
+  [
+    "POST /api/sessions/:key/resend",
+    (c) => c.request("POST /api/sessions/:key/resend", { path: key, body: { message: "in_1" } }),
+  ],
   ["DELETE /api/sessions/:key", (c) => c.request("DELETE /api/sessions/:key", { path: key })],
   ["GET /api/turns", (c) => c.request("GET /api/turns", { query: { ...page, session: "a", outcome: "done" } })],
   ["GET /api/turns/:id", (c) => c.request("GET /api/turns/:id", { path: id })],

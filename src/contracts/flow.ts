@@ -1,5 +1,5 @@
 /** What the rest of the house may ask about turns in progress. */
-import type { ToolStatus } from "./chat.ts";
+import type { ToolStatus, TranscriptItem } from "./chat.ts";
 import type { InboxId, Principal, SessionKey, TurnId } from "./ids.ts";
 import type { Cancelled, Rewritten } from "./queue.ts";
 
@@ -25,6 +25,29 @@ export interface SessionRemover {
    * time. Tool calls and the rest of the audit log stay, and so does what was spent.
    */
   remove(key: SessionKey, by: Principal, signal: AbortSignal): Promise<DeletedSession>;
+}
+
+/** Goes on from an earlier point of a session. */
+export interface SessionBrancher {
+  /**
+   * Goes back to before the turn of this message, reply or tool call. What came after is shown no more; it stays in the audit log and in what
+   * was spent, and what tools did is not undone. Throws `not_found`, and `conflict` while something goes on.
+   */
+  rewind(key: SessionKey, id: string, signal: AbortSignal): Promise<{ readonly said: readonly TranscriptItem[] }>;
+  /** A new session that begins with this one up to the turn of a message, its reply included. Throws as `rewind`. */
+  branch(key: SessionKey, request: BranchRequest, signal: AbortSignal): Promise<SessionBranch>;
+}
+
+export interface BranchRequest {
+  /** Left out: the newest. */
+  readonly message?: string | undefined;
+  readonly to: { readonly sessionKey: SessionKey; readonly channel: string };
+  readonly by: Principal;
+}
+
+export interface SessionBranch {
+  readonly sessionKey: SessionKey;
+  readonly title: string;
 }
 
 export interface DeletedSession {

@@ -16,7 +16,7 @@ import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
 import type { PairedPerson } from "./channels/pairing.ts";
 import type { SessionSummary, TranscriptItem } from "./chat.ts";
 import type { TroubledPart, TroubledState } from "./delivery.ts";
-import type { DeletedSession, LiveTool, LiveTurn, LiveWait } from "./flow.ts";
+import type { DeletedSession, SessionBranch, LiveTool, LiveTurn, LiveWait } from "./flow.ts";
 import type { Role } from "./ids.ts";
 import type { McpServerStatus } from "./mcp.ts";
 import type { MetricsSnapshot } from "./metrics.ts";
@@ -102,6 +102,18 @@ export interface HttpApi {
     path: { key: string };
     query?: { format?: "markdown" | "json" | "html" };
     result: SessionExport;
+  };
+  /** A new session that begins with this one up to a message, with the reply to it; left out: all of it. `session` names the new one. */
+  "POST /api/sessions/:key/branch": {
+    path: { key: string };
+    body: { message?: string; session?: string };
+    result: SessionBranch;
+  };
+  /** Goes back to before a message (or a reply) and sends it again, with other words if there are any. What came after is shown no more. */
+  "POST /api/sessions/:key/resend": {
+    path: { key: string };
+    body: { message: string; text?: string };
+    result: { accepted: string; sessionKey: string };
   };
   /** Everything that was said, its files, and what the assistant remembers of it. The audit log and what was spent stay. */
   "DELETE /api/sessions/:key": { path: { key: string }; result: { deleted: DeletedSession } };

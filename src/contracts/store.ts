@@ -13,7 +13,7 @@ import type { SystemEventStore } from "./automation/system-event.ts";
 import type { PairingStore } from "./channels/pairing.ts";
 import type { ChannelState } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, TroubledPart, TroubledState } from "./delivery.ts";
-import type { InstanceId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { AgentId, InstanceId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { SignInStore } from "./store/sign-ins.ts";
@@ -31,6 +31,7 @@ import type { NodeLeaseStore } from "./store/node-leases.ts";
 import type { NodeStore } from "./store/nodes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { SessionChatStore } from "./store/session-chats.ts";
+import type { SessionBranches } from "./store/session-branches.ts";
 import type { SessionCare, SessionFilter } from "./store/session-care.ts";
 import type { SessionFileStore } from "./store/session-files.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
@@ -147,6 +148,9 @@ export interface SessionStore extends SessionCare {
    * resumed. `byTurn`: the command that asks; asked again by the same one, it has nothing left to do. False: no such session.
    */
   reset(key: SessionKey, at: number, byTurn?: TurnId): Promise<boolean>;
+  /** Makes a session in which nothing was said yet, unless it is there; lists leave it out until something is. */
+  open(session: UnusedSession): Promise<void>;
+  readonly branches: SessionBranches;
   /** Holds from the next turn on. What is left out stays as it is. False: no such session. */
   configure(key: SessionKey, settings: Partial<SessionSettings>): Promise<boolean>;
   /** Sets its title; null: the title follows from its first message again. False: no such session. */
@@ -155,6 +159,14 @@ export interface SessionStore extends SessionCare {
   setQueueMode(key: SessionKey, mode: QueueMode | null): Promise<boolean>;
   /** Added up over all sessions: for people who ask, not for every message. */
   total(): Promise<SessionTotal>;
+}
+
+interface UnusedSession {
+  readonly key: SessionKey;
+  readonly channel: string;
+  readonly agentId: AgentId;
+  readonly person: Principal;
+  readonly at: number;
 }
 
 export interface SessionTotal {

@@ -9,6 +9,7 @@ export { reportBackgroundEnd } from "./background-end.ts";
 export { originOf } from "./billing.ts";
 export { createDelegations } from "./delegation/delegations.ts";
 export { createLiveTurns, type LiveTurnRecorder } from "./live-turns.ts";
+export { createSessionBrancher } from "./session-branches.ts";
 export { createSessionRemover } from "./session-removal.ts";
 export { createWaitingMessages } from "./waiting-messages.ts";
 export { startTurns } from "./turn.ts";

@@ -50,7 +50,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...messageRoutes(deps, limits),
     ...sessionRoutes(deps),
     ...sessionSettingRoutes(deps),
-    ...sessionCareRoutes(deps),
+    ...sessionCareRoutes(deps, limits),
     ...turnRoutes(deps),
     ...activityRoutes(deps),
     ...agentRoutes(deps),

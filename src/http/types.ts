@@ -17,7 +17,7 @@ import type { Commands } from "../contracts/command.ts";
 import type { Conversations } from "../contracts/conversations.ts";
 import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
-import type { LiveTurns, SessionRemover, WaitingMessages } from "../contracts/flow.ts";
+import type { LiveTurns, SessionBrancher, SessionRemover, WaitingMessages } from "../contracts/flow.ts";
 import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { McpClients } from "../contracts/mcp.ts";
@@ -74,7 +74,8 @@ interface MessageDeps {
   readonly receiver: Receiver;
   readonly live: LiveTurns;
   readonly waiting: WaitingMessages;
-  readonly remover: SessionRemover;
+  /** Deletes sessions, goes back in them, and branches off them. */
+  readonly care: SessionRemover & SessionBrancher;
   /** Takes in what people attach, and listens to what they say. */
   readonly files: Pick<InboundFiles, "keep" | "transcribe">;
   readonly webchat: InboundMaker & {

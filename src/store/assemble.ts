@@ -210,7 +210,7 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, f
     inbox: createInbox(rows),
     turns: createTurns(rows, files),
     outbox: createOutbox(rows),
-    sessions: createSessions(rows),
+    sessions: createSessions(rows, files),
     messages: createMessages(rows),
     toolCalls: createToolCalls(rows, { chain, headFile }),
     audit: createAuditTrail(rows, audit),

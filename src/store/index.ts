@@ -12,6 +12,7 @@ export { checkStore } from "./inspect.ts";
 export { moveStore, type MoveProgress } from "./move/move-store.ts";
 export { openStateDirectory } from "./state-directory.ts";
 export { openMemoryStore } from "./memory-store.ts";
+export { newSessionFile } from "./rows/new-session.ts";
 export { openStore } from "./open.ts";
 export { readPrivateJson, removePrivateFolder, writePrivateJson } from "./private-json.ts";
 export { openSecretFiles } from "./secret-files.ts";

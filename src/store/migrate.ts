@@ -41,6 +41,7 @@ import { channelTraffic } from "./migrations/041-channel-traffic.ts";
 import { owners } from "./migrations/042-owners.ts";
 import { nodeLeases } from "./migrations/043-node-leases.ts";
 import { outboxOwners } from "./migrations/044-outbox-owners.ts";
+import { branches } from "./migrations/045-branches.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -85,6 +86,7 @@ const MIGRATIONS: readonly Migration[] = [
   owners,
   nodeLeases,
   outboxOwners,
+  branches,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -193,6 +193,13 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.apiKeys.list();
   await store.apiKeys.touch("k1", 1);
   await store.apiKeys.remove("k1", OPERATOR);
+  const unused = { key: sessionKey("new"), channel: "webchat", agentId: AGENT, person: OPERATOR, at: 1 };
+  await store.sessions.open(unused);
+  for (const id of ["in1", "t1:0", "c1", "none"]) await store.sessions.branches.place(sessionKey("a"), id);
+  const branched = { from: sessionKey("a"), turnId: "t1" as TurnId, title: "x", file: null };
+  await store.sessions.branches.branch({ ...branched, ...unused, key: sessionKey("branch") });
+  await store.sessions.transcript(sessionKey("branch"), { limit: 10 });
+  await store.sessions.branches.rewind(sessionKey("branch"), { turnId: "t1" as TurnId, file: null, at: 2 });
   await store.sessions.remove(sessionKey("a"));
   await store[Symbol.asyncDispose]();
   return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));

@@ -43,6 +43,7 @@ export interface Tables extends UsageTables, MessageTables {
   system_events: SystemEventTable;
   hook_marks: WebhookMarkTable;
   conversations: ConversationTable;
+  session_branches: SessionBranchTable;
   role_grants: RoleGrantTable;
   pairings: PairingTable;
   channel_facts: ChannelFactTable;
@@ -108,6 +109,14 @@ export interface ConversationTable {
   output_tokens: number;
   cost_usd: number;
   settled_bytes: number;
+}
+
+/** A session begins with the turns of another one, up to one of them. */
+export interface SessionBranchTable {
+  session_key: SessionKey;
+  from_key: SessionKey;
+  up_to: number;
+  at: number;
 }
 
 export interface RoleGrantTable {
@@ -178,6 +187,13 @@ export interface TurnTable {
   at_work: Generated<Flag>;
   /** The gateway that works on it, or took it over. */
   node: InstanceId | null;
+  /** How long the session file was before its first words, and after its last ones; null: not known, or not yet. */
+  began_bytes: number | null;
+  settled_bytes: number | null;
+  /** Its messages were sent anew, changed or not, or one before them was; it is shown no more. */
+  superseded_at: number | null;
+  /** What the model thought before it answered. */
+  reasoning: string | null;
 }
 
 export interface OutboxTable {

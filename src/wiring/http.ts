@@ -5,7 +5,7 @@ import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
-import { createSessionRemover, createWaitingMessages } from "../flow/index.ts";
+import { createWaitingMessages } from "../flow/index.ts";
 import { accessSettings, httpOptions, type HttpServer, openHttp, type TokenRotation } from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
@@ -16,8 +16,8 @@ import { automationForPort } from "./automation-views.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
-import { deadFileRemover } from "./files.ts";
 import { storageOf } from "./retention.ts";
+import { createSessionCare } from "./session-care.ts";
 import { createSystemLook } from "./system.ts";
 import { openOpenAiDoors } from "./openai.ts";
 
@@ -84,16 +84,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         receiver: messages.receiver,
         live: messages.live,
         waiting,
-        remover: createSessionRemover({
-          clock,
-          events,
-          waiting,
-          abort: messages.live.abort,
-          sessions: store.sessions,
-          audit: store.audit,
-          deadFiles: store.runSessions,
-          removeFile: deadFileRemover(store, options.home),
-        }),
+        care: createSessionCare(core, { waiting, abort: messages.live.abort }),
         files: messages.inboundFiles,
         webchat: builtinChannels.webchat,
         api: builtinChannels.api,

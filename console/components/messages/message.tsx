@@ -6,6 +6,7 @@ import { CopyButton } from "../copy-button.tsx";
 import { Icon } from "../icons.tsx";
 import { ToolCard } from "../tool-card.tsx";
 import { Files } from "./files.tsx";
+import { GoOn } from "./go-on.tsx";
 import { Notice } from "./notice.tsx";
 import { anchorOf, Answered, ReplyButton } from "./reply.tsx";
 import { Marks, RowTime, Speaker } from "./row-parts.tsx";
@@ -40,6 +41,7 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
             <ReplyButton item={item} />
             <CopyButton text={item.text} label="Copy message" />
             <Reactions item={item} />
+            <GoOn item={item} />
           </div>
         )}
       </div>

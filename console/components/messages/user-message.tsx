@@ -1,14 +1,21 @@
 /** What a person said: shown as it was written, with what can be done about it. */
 import { useState } from "preact/hooks";
 import type { TranscriptItem } from "../../../src/contracts/chat.ts";
+import { turnRuns } from "../../state/console-state.ts";
 import { changeMessage } from "../../state/message-actions.ts";
 import { CopyButton } from "../copy-button.tsx";
+import { Icon } from "../icons.tsx";
+import { EditAgain } from "./edit-again.tsx";
 import { Files } from "./files.tsx";
+import { canSendAgain } from "./go-on.tsx";
 import { anchorOf, Answered, ReplyButton } from "./reply.tsx";
 import { Marks, RowTime, Speaker } from "./row-parts.tsx";
 
 export function UserMessage({ item }: { readonly item: TranscriptItem }) {
   const [changing, setChanging] = useState(false);
+  const done = () => setChanging(false);
+  const sent = item.turnId !== null;
+  const canEdit = item.text !== "" && !item.text.startsWith("/") && canSendAgain(item.turnId);
   return (
     <article
       id={anchorOf(item.id)}
@@ -21,8 +28,12 @@ export function UserMessage({ item }: { readonly item: TranscriptItem }) {
       <Speaker who={item.sender?.name ?? "You"} at={item.at} />
       <Answered replyTo={item.replyTo} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
-      {item.turnId === null && changing ? (
-        <ChangeText item={item} done={() => setChanging(false)} />
+      {changing ? (
+        sent ? (
+          <EditAgain item={item} done={done} />
+        ) : (
+          <ChangeText item={item} done={done} />
+        )
       ) : (
         item.text && (
           <div class="bubble" dir="auto">
@@ -32,16 +43,28 @@ export function UserMessage({ item }: { readonly item: TranscriptItem }) {
       )}
       {item.editedAt !== undefined && <p class="row-note">Edited</p>}
       <Marks item={item} />
-      {item.turnId !== null && (
+      {sent && !changing && (
         <div class="row-foot">
           <div class="row-actions">
+            {canEdit && (
+              <button
+                type="button"
+                class="quiet small"
+                data-testid="edit"
+                aria-label="Edit this message and send it again"
+                disabled={turnRuns.value}
+                onClick={() => setChanging(true)}
+              >
+                <Icon name="edit" size={16} /> Edit
+              </button>
+            )}
             <ReplyButton item={item} />
             {item.text && <CopyButton text={item.text} label="Copy message" />}
           </div>
           <RowTime at={item.at} />
         </div>
       )}
-      {item.turnId === null && (
+      {!sent && (
         <p class="row-note queued">
           Waiting for its turn{" "}
           {!changing && !item.text.startsWith("/") && (

@@ -83,6 +83,8 @@ export interface TurnFinish {
   readonly settledBytes: number;
   /** What the turn made of the session file, up to its settled bytes. Absent: nothing is stored of it. */
   readonly fileChange?: FileChange;
+  /** What the model thought before it answered. */
+  readonly reasoning?: string;
   readonly error?: { readonly code: string; readonly detail: string };
   readonly spans?: readonly Span[];
   readonly at: number;

@@ -100,7 +100,9 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/restart": ["all"],
   "POST /api/route": ["read", "all"],
   "POST /api/sessions/:key/abort": ["chat"],
+  "POST /api/sessions/:key/branch": ["chat"],
   "POST /api/sessions/:key/model": ["chat"],
+  "POST /api/sessions/:key/resend": ["chat"],
   "POST /api/sessions/:key/reset": ["chat"],
   "POST /api/sign-in-links": ["all"],
   "POST /api/token/rotate": ["all"],
@@ -263,6 +265,8 @@ describe("a key for one agent", () => {
     ["GET", `/api/tool-calls?session=${elsewhere}`, null],
     ["POST", `/api/sessions/${elsewhere}/abort`, null],
     ["POST", `/api/sessions/${elsewhere}/reset`, null],
+    ["POST", `/api/sessions/${elsewhere}/branch`, { message: "in_1" }],
+    ["POST", `/api/sessions/${elsewhere}/resend`, { message: "in_1" }],
     ["POST", `/api/sessions/${elsewhere}/model`, { model: "default" }],
     ["PATCH", `/api/sessions/${elsewhere}`, { name: "x" }],
   ] as readonly (readonly [string, string, object | null])[];

@@ -29,7 +29,15 @@ test("a choice that makes no sense is refused with words that help, and changes 
     expect([response.status, error.message]).toEqual([422, expect.stringContaining(said)]);
   }
   expect(await (await world.call(path)).json()).toMatchObject({ session: { model: null, thinking: null } });
-  expect((await world.postJson("/api/sessions/missing/model", { model: "one" })).status).toBe(404);
+});
+
+test("a model is chosen for a session before anything is said in it", async () => {
+  await using world = startHttpWorld();
+  expect((await world.call("/api/sessions/missing")).status).toBe(404);
+  expect((await world.postJson("/api/sessions/missing/model", { model: "nonsense" })).status).toBe(422);
+  expect((await world.call("/api/sessions/missing")).status).toBe(404);
+  const chosen = await world.postJson("/api/sessions/missing/model", { model: "two" });
+  expect(await chosen.json()).toEqual({ model: "fake/two-large", thinking: null });
 });
 
 test("a session is renamed, and its name withdrawn", async () => {

@@ -4,11 +4,11 @@ import { levelText, notFoundText } from "../../commands/index.ts";
 import type { Caller } from "../../contracts/agent.ts";
 import type { SessionSettings, ThinkingLevel } from "../../contracts/session-settings.ts";
 import { GatewayError } from "../../contracts/errors.ts";
-import { DEFAULT_AGENT, OPERATOR, type TurnId } from "../../contracts/ids.ts";
+import { DEFAULT_AGENT, OPERATOR, type Principal, type TurnId } from "../../contracts/ids.ts";
 import { ownSession } from "../chat/accept-message.ts";
 import { keyToChange } from "../chat/session-actions.ts";
 import { bodyOf, checkedObject } from "../checked.ts";
-import { type Call, identityOf, param, type Route, SMALL_JSON, jsonOf } from "../route.ts";
+import { type Call, identityOf, param, principalOf, type Route, SMALL_JSON, jsonOf } from "../route.ts";
 import { CHAT } from "../access/key-reach.ts";
 import type { HttpDeps, SessionTarget } from "../types.ts";
 
@@ -37,18 +37,19 @@ export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
       scope: CHAT,
       async handle(call) {
         const target = ownSession(deps, { session: param(call, "key") }, identityOf(call));
-        const before = await existing(deps, target);
+        const before = await deps.store.sessions.get(target.sessionKey);
         const wish = await Model.parse(call.json);
         const model = await modelOf(deps, target, wish.model, call);
         const asked = {
           words: wish.thinking,
-          model: inForce(deps, target, model === undefined ? before.model : model),
+          model: inForce(deps, target, model === undefined ? before?.model : model),
         };
         const thinking = await levelOf(deps, target, asked, call);
         const changes: Partial<SessionSettings> = {
           ...(model === undefined ? {} : { model }),
           ...(thinking === undefined ? {} : { thinking }),
         };
+        if (!before) await openUnused(deps, target, principalOf(call));
         await deps.store.sessions.configure(target.sessionKey, changes);
         deps.events.emit("status", { what: "sessions" });
         const after = await existing(deps, target);
@@ -74,6 +75,12 @@ export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
       },
     },
   ];
+}
+
+/** A model may be chosen before the first message. */
+function openUnused({ store, clock }: SettingDeps, target: SessionTarget, person: Principal): Promise<void> {
+  const { sessionKey: key, channel, agentId } = target;
+  return store.sessions.open({ key, channel, agentId, person, at: clock.now() });
 }
 
 async function existing(deps: SettingDeps, { sessionKey }: Pick<SessionTarget, "sessionKey">) {

@@ -15,6 +15,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: "turns", key: SEQ },
   { name: "inbox", key: SEQ },
   { name: "outbox", key: SEQ },
+  { name: "session_branches", key: ["session_key", "from_key"] },
   { name: "conversations", key: ["file"] },
   { name: "platform_messages", key: SEQ },
   { name: "reactions", key: ["message_id", "principal"] },

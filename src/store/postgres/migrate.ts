@@ -9,6 +9,7 @@ import { channelTraffic } from "../migrations/041-channel-traffic.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Connection } from "./connection.ts";
 import { fileTables } from "./tables/files.ts";
+import { branchTables } from "./tables/branches.ts";
 import { messageTables } from "./tables/messages.ts";
 import { letterTables, nodeLeaseTables, nodeTables, outboxOwnerTables, ownerColumns } from "./tables/nodes.ts";
 import { peopleTables } from "./tables/people.ts";
@@ -30,6 +31,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "outbox-owners", sql: outboxOwnerTables },
   { name: "node-letters", sql: letterTables },
   { name: "row-security", sql: rowSecurityTables },
+  { name: "branches", sql: branchTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

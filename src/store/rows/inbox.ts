@@ -120,8 +120,8 @@ interface Touch {
 const TOUCHED_SESSION = ["queue_mode", ...SESSION_OF_TURN] as const satisfies readonly (keyof SessionTable)[];
 type TouchedSession = Pick<SessionTable, (typeof TOUCHED_SESSION)[number]>;
 
-/** A conversation that began with a command is about what was said after it, unless somebody gave it a name. */
-const GIVES_WAY = raw<boolean>`(named = 0 and substr(title, 1, 1) = '/')`;
+/** A conversation that has no title yet, or began with a command, is about what is said now, unless somebody gave it a name. */
+const GIVES_WAY = raw<boolean>`(named = 0 and substr(title, 1, 1) in ('/', ''))`;
 
 function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "title" | "searchText"> {
   return title.startsWith("/") ? { title: "", searchText: "" } : { title, searchText: searchTextOf(title, key) };

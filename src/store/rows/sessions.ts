@@ -4,6 +4,7 @@ import type { AgentId, SessionKey } from "../../contracts/ids.ts";
 import type { Listed, Page } from "../../contracts/paging.ts";
 import type { SessionStore } from "../../contracts/store.ts";
 import type { Dialect } from "../dialect.ts";
+import type { StoredFiles } from "../files/stored-files.ts";
 import type { SessionTable } from "../schema.ts";
 import type { Builder, Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -15,6 +16,7 @@ import { createFreshStart } from "./chats/conversations.ts";
 import { RUN_CHANNELS } from "./chats/conversation-queries.ts";
 import { createMessageSearch } from "./chats/message-search.ts";
 import { createSessionRemoval } from "./chats/session-removal.ts";
+import { createSessionBranches } from "./chats/session-branches.ts";
 import { createSessionChanges } from "./chats/session-changes.ts";
 import { withinReach } from "./session-reach.ts";
 import { createTranscript } from "./transcript.ts";
@@ -29,7 +31,8 @@ const SUMMARY = [
 
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
 
-export function createSessions(deps: RowDeps): SessionStore {
+/** `files`: session files in the database; null: there are none. */
+export function createSessions(deps: RowDeps, files: StoredFiles | null): SessionStore {
   const { sql, read, search, write, ids } = deps;
   const byKey = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.selectFrom("sessions").select(SUMMARY).where("key", "=", p("key")),
@@ -75,6 +78,7 @@ export function createSessions(deps: RowDeps): SessionStore {
       }),
     reset: (key, at, byTurn) => write(() => startAfresh(key, { turnId: byTurn ?? null, at })),
     ...createSessionChanges(deps),
+    branches: createSessionBranches(deps, files),
     setQueueMode: (key, mode) =>
       write(function* () {
         return (yield* changeMode.run({ key, mode })) > 0;
@@ -100,6 +104,7 @@ function listQuery(
   // a search may fit one row or none: reading the table as it lies is faster then than a jump from the index to each row
   const lastActivity = search ? dialect.unindexed("last_activity_at") : raw.ref<number>("last_activity_at");
   let query = db.selectFrom("sessions").select(SUMMARY).orderBy(lastActivity, "desc").orderBy("key", "desc");
+  query = query.where(raw<boolean>`not (messages = 0 and title = '')`); // only opened: nothing was said in it
   if (after) query = query.where(raw<boolean>`(${lastActivity}, key) < (${after[0]}, ${after[1]})`);
   if (within) query = query.where(withinReach(dialect, "key", within));
   if (agent !== undefined) query = query.where("agent_id", "=", agent as AgentId);

@@ -11,20 +11,15 @@ import { encodeCursor, NEWEST, numberBefore, pageSize } from "./paging.ts";
 import { originOf, type OriginColumns } from "./origin-columns.ts";
 import { answeredText } from "../../kit/marks/quoted.ts";
 import { decodeQuoted } from "./quoted.ts";
+import { createShownTurns } from "./chats/shown-turns.ts";
 import { marksOf, reactionsTo } from "./channels/marks.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 /** A page is as many whole turns as fill its limit; what waits for a turn stands at the end of the newest page. */
 export function createTranscript({ sql, read }: RowDeps): SessionStore["transcript"] {
   const queries = createQueries(sql);
-
-  function* itemsOf({ id: turnId, state }: Pick<TurnTable, "id" | "state">): Steps<TranscriptItem[]> {
-    return [
-      ...(yield* queries.messages.all({ turnId })).map(toUserItem),
-      ...(yield* queries.toolCalls.all({ turnId })).map(toToolItem),
-      ...(yield* queries.replies.all({ turnId })).map((row) => toReplyItem(row, state)),
-    ];
-  }
+  const itemsOf = createTurnItems(sql);
+  const shown = createShownTurns(sql);
 
   return (key, page) =>
     read(function* () {
@@ -32,7 +27,7 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
       const before = numberBefore(page);
       const groups = before === NEWEST ? [(yield* queries.waiting.all({ key })).map(toUserItem)] : [];
       let count = groups[0]?.length ?? 0;
-      let turn = yield* queries.turnBefore.first({ key, before });
+      let turn = yield* shown.before(key, before);
       let oldest = before;
       // at least one turn a page, or a long line of waiting messages would hide the past for ever
       while (turn && (count < limit || oldest === before)) {
@@ -40,11 +35,23 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
         groups.push(items);
         count += items.length;
         oldest = turn.seq;
-        turn = yield* queries.turnBefore.first({ key, before: oldest });
+        turn = yield* shown.before(key, oldest);
       }
       const items = groups.toReversed().flat();
       return turn ? { items, next: encodeCursor([oldest]) } : { items };
     });
+}
+
+/** Everything that belongs to a turn, in the order of reading. */
+export function createTurnItems(sql: Sql): (turn: Pick<TurnTable, "id" | "state">) => Steps<TranscriptItem[]> {
+  const queries = createItemQueries(sql);
+  return function* ({ id: turnId, state }) {
+    return [
+      ...(yield* queries.messages.all({ turnId })).map(toUserItem),
+      ...(yield* queries.toolCalls.all({ turnId })).map(toToolItem),
+      ...(yield* queries.replies.all({ turnId })).map((row) => toReplyItem(row, state)),
+    ];
+  };
 }
 
 export const SAID = [
@@ -61,15 +68,20 @@ type ToolColumns = Pick<ToolCallTable, "id" | "tool" | "input" | "output" | "sta
 
 function createQueries(sql: Sql) {
   return {
-    turnBefore: sql.prepare((db, p: Params<{ key: SessionKey; before: number }>) =>
+    waiting: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
       db
-        .selectFrom("turns")
-        .select(["seq", "id", "state"])
+        .selectFrom("inbox")
+        .select(SAID)
         .where("session_key", "=", p("key"))
-        .where("seq", "<", p("before"))
-        .orderBy("seq", "desc")
-        .limit(1),
+        .where("done", "=", raw.lit(0))
+        .where("turn_id", "is", null)
+        .orderBy("seq"),
     ),
+  };
+}
+
+function createItemQueries(sql: Sql) {
+  return {
     messages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db.selectFrom("inbox").select(SAID).where("turn_id", "=", p("turnId")).orderBy("seq"),
     ),
@@ -88,15 +100,6 @@ function createQueries(sql: Sql) {
         .where("turn_id", "=", p("turnId"))
         .where("deleted_at", "is", null)
         .orderBy("part"),
-    ),
-    waiting: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
-      db
-        .selectFrom("inbox")
-        .select(SAID)
-        .where("session_key", "=", p("key"))
-        .where("done", "=", raw.lit(0))
-        .where("turn_id", "is", null)
-        .orderBy("seq"),
     ),
   };
 }

@@ -35,8 +35,9 @@ export function createTurnBegin(sql: Sql, me: InstanceId) {
     *isRunning(key: SessionKey): Steps<boolean> {
       return (yield* running.first({ key })) !== null;
     },
-    *first({ turnId, sessionKey: key, agentId, inboxIds, at }: FirstAttempt, { file }: SessionOfTurn): Steps<void> {
-      const row = { id: turnId, session_key: key, agent_id: agentId, file, begun_at: at };
+    *first({ turnId, sessionKey: key, agentId, inboxIds, at }: FirstAttempt, session: SessionOfTurn): Steps<void> {
+      const { file, settled_bytes: began_bytes } = session;
+      const row = { id: turnId, session_key: key, agent_id: agentId, file, began_bytes, begun_at: at };
       yield* add.run({ ...row, state: "running", at_work: 1, node: me });
       for (const inboxId of inboxIds) {
         if ((yield* claim.run({ inboxId, turnId, key })) > 0) continue;
@@ -64,7 +65,7 @@ export const FIRST_ATTEMPT = { attempt: 1, unsafe: 0 } as const;
 function statements(sql: Sql) {
   type NewTurn = Pick<
     Selectable<TurnTable>,
-    "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state" | "at_work" | "node"
+    "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state" | "at_work" | "node" | "began_bytes"
   >;
   return {
     running: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
@@ -72,7 +73,7 @@ function statements(sql: Sql) {
     ),
     add: sql.prepare((db, p: Params<NewTurn>) =>
       db.insertInto("turns").values({
-        ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state", "at_work", "node"),
+        ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state", "at_work", "node", "began_bytes"),
         attempt: 1,
         unsafe: 0,
         input_tokens: 0,

@@ -44,6 +44,8 @@ function reading(sql: Sql) {
   };
 }
 
+const BEGUN_AGAIN = ["attempt", "file", "node", "began_bytes"] as const satisfies readonly (keyof TurnTable)[];
+
 function beginning(sql: Sql) {
   return {
     free: sql.prepare((db, p: Params<{ inboxId: InboxId; key: SessionKey }>) =>
@@ -54,10 +56,10 @@ function beginning(sql: Sql) {
         .where("session_key", "=", p("key"))
         .where("turn_id", "is", null),
     ),
-    again: sql.prepare((db, p: Params<{ id: TurnId; attempt: number; file: string; node: InstanceId }>) =>
+    again: sql.prepare((db, p: Params<Pick<Selectable<TurnTable>, "id" | (typeof BEGUN_AGAIN)[number]>>) =>
       db
         .updateTable("turns")
-        .set({ ...p.row("attempt", "file", "node"), at_work: 1 })
+        .set({ ...p.row(...BEGUN_AGAIN), at_work: 1 })
         .where("id", "=", p("id")),
     ),
     leave: sql.prepare((db, p: Params<{ id: TurnId; attempt: number }>) =>
@@ -113,6 +115,7 @@ function crashCounted(db: Builder, p: Params<CrashCount>) {
 /** What the end of a turn writes into its row. */
 const ENDED = [
   ...["state", "model", "input_tokens", "output_tokens", "cost_usd", "error_code", "error_detail", "ended_at", "spans"],
+  ...["settled_bytes", "reasoning"],
 ] as const satisfies readonly (keyof TurnTable)[];
 
 function ending(sql: Sql) {

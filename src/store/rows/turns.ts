@@ -132,7 +132,8 @@ function* beginAgain(
   if (known.state !== "running")
     throw new GatewayError("conflict", "this turn has ended already", { fields: { turnId: known.id } });
   const attempt = known.attempt + 1;
-  yield* queries.again.run({ id: known.id, attempt, file: session.file, node: queries.me });
+  const { file, settled_bytes: began_bytes } = session;
+  yield* queries.again.run({ id: known.id, attempt, file, node: queries.me, began_bytes });
   // What joined it in an earlier attempt may not have been noted then.
   const { id: turnId, session_key: key } = known;
   for (const inboxId of turn.inboxIds) yield* queries.begin.claim.run({ inboxId, turnId, key });
@@ -148,10 +149,11 @@ function* beginOver(
   const session = yield* queries.session.first({ key });
   if (!session) return null;
   for (const inboxId of end.inboxIds) if (!(yield* queries.free.first({ inboxId, key }))) return null;
-  const row = { id: turnId, session_key: key, agent_id: end.agentId, file: session.file, begun_at: at };
+  const { file, settled_bytes: began_bytes } = session;
+  const row = { id: turnId, session_key: key, agent_id: end.agentId, file, began_bytes, begun_at: at };
   yield* queries.begin.add.run({ ...row, state: end.outcome, at_work: 0, node: queries.me });
   for (const inboxId of end.inboxIds) yield* queries.begin.claim.run({ inboxId, turnId, key });
-  return { ...row, settledBytes: session.settled_bytes };
+  return { ...row, settledBytes: began_bytes };
 }
 
 type TurnTableRow = Omit<TurnTable, "seq" | "spans" | "crashes" | "at_work" | "node">;
@@ -181,6 +183,8 @@ function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<
     error_code: end.error?.code ?? null,
     error_detail: end.error ? queries.mask(end.error.detail) : null,
     ended_at: end.at,
+    settled_bytes: end.settledBytes,
+    reasoning: end.reasoning ? queries.mask(end.reasoning) : null,
     spans: encodeJson(maskTexts(end.spans ?? [], { text: queries.mask })), // a span is called after its tool
   });
   yield* queries.endMessages.run({ turnId: turn.id });

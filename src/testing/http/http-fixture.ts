@@ -93,7 +93,11 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
         cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
         rewrite: async () => ({ kind: "unknown" }),
       },
-      remover: { remove: async () => ({ messages: 3, media: 1 }) },
+      care: {
+        remove: async () => ({ messages: 3, media: 1 }),
+        rewind: async () => ({ said: [] }),
+        branch: async (_key, { to }) => ({ sessionKey: to.sessionKey, title: "A title (branch)" }),
+      },
       files: memory.files,
       webchat: { toInbound: (input) => inboundOf("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
       api: { toInbound: (input) => inboundOf("api", input) },
@@ -265,6 +269,7 @@ function createMemory() {
   const troubled: TroubledPart[] = [];
   const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const chosen = new Map<SessionKey, SessionSettings>();
+  const opened = new Set<SessionKey>();
   const names = new Map<SessionKey, string>();
   const settingsOf = (key: SessionKey) => {
     const { model = null, thinking = null } = chosen.get(key) ?? {};
@@ -306,11 +311,13 @@ function createMemory() {
       costsOf: async () => ({}),
     },
     sessions: {
-      get: async (key) => (key.includes("missing") ? null : summary(key)),
+      get: async (key) => (key.includes("missing") && !opened.has(key) ? null : summary(key)),
       list: async (_filter, page) => ({ items: [summary(API_SESSION)].slice(0, page.limit) }),
       transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
       reset: async (key) => !key.includes("missing"),
       setQueueMode: never,
+      open: async ({ key }) => void opened.add(key),
+      branches: { place: async () => null, rewind: never, branch: never },
       mark: async () => true,
       waiting: async () => [],
       remove: never,

@@ -19,6 +19,7 @@ export const OWN_ROWS: Readonly<Record<string, string | null>> = {
   platform_messages: [among("message_id", "inbox", "id"), among("message_id", "outbox", "id")].join(" or "),
   reactions: is("principal"),
   system_events: OF_SESSION,
+  session_branches: OF_SESSION,
   session_tools: OF_SESSION,
   media: is("owner"),
   files: [

@@ -55,6 +55,15 @@ export function createFreshStart(sql: Sql, ids: Ids): (key: SessionKey, by: By) 
   };
 }
 
+/** Keeps the current conversation of a session that goes on with another file. Within the write of its caller. */
+export function createConversationKeeping(sql: Sql): (key: SessionKey, at: number) => Steps<void> {
+  const queries = createConversationQueries(sql);
+  return function* (key, at) {
+    const session = yield* queries.session.first({ key });
+    if (session) yield* keepCurrent(queries, session, { turnId: null, at });
+  };
+}
+
 function* listed(
   queries: ConversationQueries,
   asker: ConversationAsker,

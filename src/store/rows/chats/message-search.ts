@@ -108,9 +108,10 @@ function vectorQuery(asked: Asked) {
     limit ${asked.limit}`;
 }
 
-function narrowed({ query: { session, channel, within }, dialect }: Asked) {
+function narrowed({ role, query: { session, channel, within }, dialect }: Asked) {
   return raw<boolean>`${session === undefined ? raw<boolean>`true` : raw<boolean>`session_key = ${session}`}
       and ${channel === undefined ? raw<boolean>`true` : raw<boolean>`sessions.channel = ${channel}`}
+      and not exists (select 1 from turns where turns.id = ${raw.ref(`${SOURCES[role].table}.turn_id`)} and turns.superseded_at is not null)
       and ${within ? withinReach(dialect, "session_key", within) : raw<boolean>`true`}`;
 }
 

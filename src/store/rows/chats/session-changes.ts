@@ -6,12 +6,16 @@ import type { SessionTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { Steps } from "../../steps.ts";
 import type { RowDeps } from "../row-deps.ts";
+import { createNewSessions } from "../new-session.ts";
 import { searchTextOf, titleOf } from "../one-line.ts";
 import { storedTitle } from "../opening.ts";
 
 type Titled = Pick<SessionTable, "title" | "search_text"> & { readonly key: SessionKey; readonly named: 0 | 1 };
 
-export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore, "configure" | "rename" | "mark"> {
+type SessionChanges = Pick<SessionStore, "open" | "configure" | "rename" | "mark">;
+
+export function createSessionChanges({ sql, write, ids }: RowDeps): SessionChanges {
+  const add = createNewSessions(sql, ids);
   const settings = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.selectFrom("sessions").select(["model", "thinking", "title"]).where("key", "=", p("key")),
   );
@@ -48,6 +52,10 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
   }
 
   return {
+    open: (session) =>
+      write(function* () {
+        if (!(yield* settings.first({ key: session.key }))) yield* add({ ...session, title: "", messages: 0 });
+      }),
     configure: (key, changes) =>
       write(function* () {
         const before = yield* settings.first({ key });

@@ -128,7 +128,14 @@ function looking(sql: Sql) {
 function dropping(sql: Sql) {
   const bySession = (
     table:
-      "reactions" | "approvals" | "approval_grants" | "system_events" | "session_tools" | "conversations" | "turns",
+      | "reactions"
+      | "approvals"
+      | "approval_grants"
+      | "system_events"
+      | "session_tools"
+      | "session_branches"
+      | "conversations"
+      | "turns",
   ) => sql.prepare((db, p: Params<Key>) => db.deleteFrom(table).where("session_key", "=", p("key")));
   const platformIds = (table: "inbox" | "outbox") =>
     sql.prepare((db, p: Params<Key>) =>
@@ -148,6 +155,7 @@ function dropping(sql: Sql) {
       bySession("approval_grants"),
       bySession("system_events"),
       bySession("session_tools"),
+      bySession("session_branches"),
       bySession("conversations"),
       sql.prepare((db, p: Params<Key>) => db.deleteFrom("sessions").where("key", "=", p("key"))),
     ],

@@ -24,6 +24,7 @@ import { pairingPromises } from "./pairing-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
 import { responseContract } from "./response-contract.ts";
 import { retentionPromises } from "./retention-contract.ts";
+import { sessionBranchPromises } from "./session-branch-contract.ts";
 import { sessionCarePromises } from "./session-care-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { sessionFilePromises } from "./session-file-contract.ts";
@@ -54,6 +55,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     sessionPromises(open);
     sessionCarePromises(open);
     sessionFilePromises(open);
+    sessionBranchPromises(open);
     transcriptPromises(open);
     conversationPromises(open);
     sessionChangePromises(open);

@@ -1,0 +1,121 @@
+import { expect, test } from "bun:test";
+import type { Principal, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { Rewound, TurnPlace } from "../contracts/store/session-branches.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
+import { createSessionBrancher } from "./session-branches.ts";
+
+type Copied = "copied" | "busy" | "lost" | "too_large";
+const KEY = "agent:default:webchat:dm:1" as SessionKey;
+const NEVER = new AbortController().signal;
+const PLACE: TurnPlace = {
+  turnId: "t1" as TurnId,
+  file: "session-1.jsonl",
+  beganBytes: 100,
+  settledBytes: 200,
+  endedAt: 6,
+  said: [],
+};
+const REQUEST = {
+  message: "in1",
+  to: { sessionKey: "agent:default:webchat:dm:2" as SessionKey, channel: "webchat" },
+  by: "operator" as Principal,
+};
+
+interface Script {
+  readonly place?: TurnPlace | null;
+  readonly rewound?: Rewound;
+  readonly branched?: boolean;
+  copies?: Copied[];
+}
+
+function world({ place = PLACE, rewound, branched = true, copies = ["copied"] }: Script = {}) {
+  const clock = createFakeClock();
+  const log: unknown[] = [];
+  const hidden = ["in1", "t1:0"];
+  const brancher = createSessionBrancher({
+    clock,
+    ids: createSeqIds(),
+    events: {
+      emit: (event: string, data: { item?: { id: string; deleted?: true } }) =>
+        void log.push(data.item ? [event, data.item.id, data.item.deleted] : event),
+      on: () => ({ [Symbol.dispose]: () => undefined }),
+    },
+    sessions: {
+      get: async () => ({ title: "Plants" }),
+      transcript: async () => ({ items: [{ id: "t1:0", turnId: "t1" }] }),
+      branches: {
+        place: async () => place,
+        rewind: async () => rewound ?? { kind: "rewound", hidden },
+        branch: async () => branched,
+      },
+    },
+    copyFile: async ({ bytes }: { bytes: number }) => {
+      const done = (copies.length > 1 ? copies.shift() : copies[0]) ?? "lost";
+      log.push([done, bytes]);
+      return { kind: done, change: null };
+    },
+    removeFile: async () => void log.push("removed the copy"),
+  } as unknown as Parameters<typeof createSessionBrancher>[0]);
+  return { clock, log, brancher };
+}
+
+const sayOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "done",
+    (error: { say?: string }) => error.say ?? String(error),
+  );
+
+test("a session goes back with the memory from before the turn, and clients are told what is shown no more", async () => {
+  const { brancher, log } = world();
+  await brancher.rewind(KEY, "in1", NEVER);
+  expect(log).toEqual([["copied", 100], ["message", "in1", true], ["message", "t1:0", true], "status"]);
+});
+
+test("a branch has the memory from after the turn, and a title that says what it is", async () => {
+  const { brancher, log } = world();
+  expect(await brancher.branch(KEY, REQUEST, NEVER)).toEqual({
+    sessionKey: REQUEST.to.sessionKey,
+    title: "Plants (branch)",
+  });
+  expect(log).toEqual([["copied", 200], "status"]);
+});
+
+test("a turn without a memory before it is gone back to without a copy", async () => {
+  const { brancher, log } = world({ place: { ...PLACE, beganBytes: 0 } });
+  await brancher.rewind(KEY, "in1", NEVER);
+  expect(log[0]).toEqual(["message", "in1", true]);
+});
+
+test("a file that a process still has is waited for a moment, and not for ever", async () => {
+  const soon = world({ copies: ["busy", "busy", "copied"] });
+  const done = sayOf(soon.brancher.rewind(KEY, "in1", NEVER));
+  await soon.clock.advance(1_000);
+  expect(await done).toBe("done");
+  const never = world({ copies: ["busy"] });
+  const refused = sayOf(never.brancher.branch(KEY, REQUEST, NEVER));
+  await never.clock.advance(10_000);
+  expect(await refused).toStartWith("An answer is being written here");
+});
+
+test.each([
+  ["not shown", { place: null }, "There is no such message in this conversation"],
+  ["running", { place: { ...PLACE, endedAt: null } }, "An answer is being written here"],
+  ["of an earlier version", { place: { ...PLACE, beganBytes: null } }, "What the assistant remembered at this point"],
+  ["without its file", { copies: ["lost"] as Copied[] }, "What the assistant remembered at this point"],
+  ["in too long a file", { copies: ["too_large"] as Copied[] }, "This conversation is too long"],
+])("a turn that is %s cannot be gone back to, and the reason is a sentence", async (_name, script: Script, say) => {
+  const { brancher, log } = world(script);
+  expect(await sayOf(brancher.rewind(KEY, "in1", NEVER))).toStartWith(say);
+  expect(log).not.toContain("status");
+});
+
+test.each([
+  [{ kind: "busy" }, "An answer is being written here"],
+  [{ kind: "gone" }, "There is no such message in this conversation"],
+  [{ kind: "too_far" }, "That is too far back"],
+] as const)("a copy that is not used is removed: %p", async (rewound, say) => {
+  const { brancher, log } = world({ rewound });
+  expect(await sayOf(brancher.rewind(KEY, "in1", NEVER))).toStartWith(say);
+  expect(log).toEqual([["copied", 100], "removed the copy"]);
+});

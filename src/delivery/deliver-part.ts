@@ -6,6 +6,7 @@ import { type Channel, type PartMessages, SendError, type SendReceipt } from "..
 import type { OutboxRow, PartEnd, PendingPart } from "../contracts/delivery.ts";
 import type { GivenUpPart } from "./undelivered.ts";
 import type { Events } from "../contracts/events.ts";
+import type { InstanceId } from "../contracts/ids.ts";
 import type { OutboxStore } from "../contracts/store.ts";
 import { chanceOf } from "../kit/chance.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -25,6 +26,7 @@ import {
   whileAway,
   withoutChannel,
 } from "./rules.ts";
+import { whoDelivers } from "./who-delivers.ts";
 
 export interface OutboxDeps {
   readonly clock: Clock;
@@ -41,6 +43,17 @@ export interface OutboxDeps {
   platformIds(id: string): Promise<readonly string[]>;
   /** Told before a part is given up that nobody in its chat can be told about. */
   tellOwner(about: GivenUpPart): Promise<void>;
+  /** Null: there are no other gateways on this database. */
+  readonly others: OtherSenders | null;
+}
+
+/** Other gateways: one of them may have the platform of a part. */
+export interface OtherSenders {
+  readonly me: InstanceId;
+  /** The gateway that receives for the platform of this channel; null: none does. */
+  holderOf(channel: string): Promise<InstanceId | null>;
+  /** That gateway has parts of this one now, and has to know. */
+  handed(to: InstanceId): void;
 }
 
 /** The outbox as one part sees it. */
@@ -52,7 +65,7 @@ export interface DeliverDeps extends OutboxDeps {
 export type Step =
   | (ChatCooldown & { readonly kind: "ended"; readonly state: PartEnd["state"] })
   | (ChatCooldown & { readonly kind: "wait"; readonly part: PendingPart; readonly ms: number })
-  /** Another gateway has claimed the part: it records what becomes of it. */
+  /** Another gateway has claimed the part, or was handed it: it records what becomes of it. */
   | (ChatCooldown & { readonly kind: "taken" })
   /** The outbox is being stopped; the row tells the next process where this one was. */
   | { readonly kind: "stopped" };
@@ -79,7 +92,7 @@ export async function deliverPart(
   const channel = deps.channels.get(found.to.channel);
   const away = channel ? (channel.ready(found.to) ? null : whileAway(found, channel, now)) : withoutChannel(found, now);
   if (away?.kind === "end") return end(deps, found, away.end, signal);
-  if (!channel || away) return { kind: "wait", part: found, ms: away?.kind === "wait" ? away.ms : 0 };
+  if (!channel || away) return handOver(deps, { part: found, ms: away?.kind === "wait" ? away.ms : 0 }, signal);
   const row = fresh ? { value: fresh } : await stored(deps, () => deps.store.part(found.id), signal);
   if (!row) return STOPPED;
   if (!row.value) return end(deps, found, givenUp(found, "not in the store", "owner"), signal);
@@ -98,6 +111,26 @@ export async function deliverPart(
   if (before.kind === "skip") return skipMessage(deps, channel, sending, signal);
   const trying: PendingPart = { ...known, attempts: known.attempts + 1, firstTriedAt: known.firstTriedAt ?? now };
   return tryOnce(deps, channel, { ...sending, part: trying }, signal);
+}
+
+/** A part that cannot be sent here goes to the gateway that has its platform, or waits. */
+async function handOver(
+  { others, store, log, ...deps }: DeliverDeps,
+  { part, ms }: { readonly part: PendingPart; readonly ms: number },
+  signal: AbortSignal,
+): Promise<Step> {
+  const waits: Step = { kind: "wait", part, ms };
+  if (others === null) return waits;
+  const holder = await stored({ ...deps, log }, () => others.holderOf(part.to.channel), signal);
+  if (!holder) return STOPPED;
+  const deliverer = whoDelivers({ me: others.me, holder: holder.value });
+  if (deliverer.kind === "here") return waits;
+  const handed = await stored({ ...deps, log }, () => store.handTo(deliverer.node, [part.id]), signal);
+  if (!handed) return STOPPED;
+  if (handed.value.length === 0) return waits; // that gateway has ended, or the part has
+  log.debug("reply handed to another gateway", { outboxId: part.id, node: deliverer.node, because: deliverer.because });
+  others.handed(deliverer.node);
+  return { kind: "taken" };
 }
 
 /** A part answers a message by our own id of it. One that has no id on the platform is answered without pointing at it. */

@@ -8,7 +8,7 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { NodeLeaseStore } from "../contracts/store/node-leases.ts";
 import type { Queue } from "../contracts/queue.ts";
 import type { Router } from "../contracts/routing.ts";
-import { startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
+import { type OtherSenders, startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
 import {
   createMessageIntake,
   createGroupTalk,
@@ -123,9 +123,29 @@ function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {
     tellOwner: tellOwnerOfUndelivered({ clock, ownerNotices }),
     mayReceive: createReceiverCheck({ rights, sessionChatStore: store.sessionChats, isOwnChannel: channels.isOwn }),
     platformIds: (id) => store.messages.platformIds(id),
+    others: otherSenders(core),
   });
   core.outboxWake.subscribe(() => outbox.wake());
+  hearOfHandedParts(core, outbox);
   return outbox;
+}
+
+/** Alone with its database, a gateway sends everything itself. */
+function otherSenders({ store, nodes }: Core): OtherSenders | null {
+  if (!store.nodes.several) return null;
+  return {
+    me: store.instanceId,
+    holderOf: async (channel) => (await store.nodeLeases.heldBy({ kind: "platform", key: channel }))?.owner ?? null,
+    handed: (to) => nodes.others.tell("outbox", { for: to }),
+  };
+}
+
+/** Where something that was said is missing, that may have been among it. */
+function hearOfHandedParts({ store, nodes }: Core, outbox: Outbox): void {
+  nodes.others.hear("outbox", ({ for: node }) => {
+    if (node === store.instanceId) outbox.lookAgain();
+  });
+  nodes.others.onMissed(outbox.lookAgain);
 }
 
 interface PlatformParts {

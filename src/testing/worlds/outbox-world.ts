@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Channel, SendReceipt } from "../../contracts/channel.ts";
 import type { Outbox, OutboxRow, OutboxState } from "../../contracts/delivery.ts";
-import type { InboxId, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, InstanceId, TurnId } from "../../contracts/ids.ts";
 import type { OutboxStore, Store } from "../../contracts/store.ts";
 import { type OutboxDeps, startOutbox } from "../../delivery/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
@@ -29,6 +29,12 @@ export interface OutboxWorld extends AsyncDisposable {
   ready: boolean;
   /** Whether no other gateway can have taken over. */
   held: boolean;
+  /** The gateway that has the platform of all channels; null: none has. */
+  holder: InstanceId | null;
+  /** This gateway. */
+  readonly me: InstanceId;
+  /** Who was told that parts were handed over. */
+  readonly handedTo: InstanceId[];
   /** What the owner was told of: part, state, reason. */
   readonly told: [string, string, string][];
   ownerIsDeaf: boolean;
@@ -47,7 +53,7 @@ export interface OutboxWorld extends AsyncDisposable {
   /** Everything stops where it is; another life begins on what is on the disk. Returns what was in the middle of a send. */
   crash(): Promise<readonly string[]>;
   /** Another gateway opens the same store, and sends nothing by itself. */
-  openSecond(): Promise<OutboxStore>;
+  openSecond(): Promise<OutboxStore & { readonly node: InstanceId }>;
   /** Stops in good order and begins again. */
   restart(): Promise<void>;
   /** Lets time pass until nothing is pending. */
@@ -130,6 +136,11 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       mayReceive,
       isHeld: () => world.held,
       platformIds: async (id) => world.platformIds(id),
+      others: {
+        me: store.instanceId,
+        holderOf: async () => world.holder,
+        handed: (to) => void world.handedTo.push(to),
+      },
       store: freezable(life, () => tampered(store.outbox)),
     });
     lives.push(Object.assign(life, { outbox, store: store.outbox, whole: store }));
@@ -152,6 +163,11 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     notices,
     ready: true,
     held: true,
+    holder: null,
+    get me() {
+      return now().whole.instanceId;
+    },
+    handedTo: [],
     told,
     ownerIsDeaf: false,
     mayReceive: () => true,
@@ -170,7 +186,10 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       begin(await real.reopen(), now().clock.now());
       return cut.map(([id]) => id);
     },
-    openSecond: async () => (await real.reopen()).outbox,
+    async openSecond() {
+      const { outbox, instanceId: node } = await real.reopen();
+      return { ...outbox, node };
+    },
     async restart() {
       await now().outbox[Symbol.asyncDispose]();
       begin(real.store, now().clock.now());

@@ -124,6 +124,7 @@ function pump(pool: Pool): void {
 
 /** Nobody waits for a process that cannot become free: the newest delegation gives way, and who asked for it goes on without. */
 function untangle(pool: Pool): void {
+  if (pool.waiting.size() === 0) return;
   const workers = [...pool.workers.values()];
   const allBusy = workers.every(({ state }) => state.at === "busy") && workers.length >= pool.size.max;
   if (!allBusy) return;

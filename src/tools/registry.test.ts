@@ -212,6 +212,16 @@ describe("a factory", () => {
     expect(await world.call({ text: "x" }, { tool: "mine", context: MEMBER })).toMatchObject({ code: "unknown_tool" });
   });
 
+  test("that makes the same schema for several callers has it inspected once, and another one by itself", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    const schemaFor = ({ role }: Caller) => ({ type: "object", properties: { [role]: { type: "string" } } });
+    registry.register((caller) => ({ ...named("mine"), parameters: schemaFor(caller) as never }), "test");
+    const [first, again, other] = [{ ...OWNER }, { ...OWNER }, MEMBER].map((who) => registry.usable("mine", who));
+    expect(again?.check).toBe(first?.check as never);
+    expect(other?.check({ member: 1 }).ok).toBe(false);
+    expect(first?.check({ owner: 1 }).ok).toBe(false);
+  });
+
   test("that throws, or makes a tool with the name of another, takes nothing from anybody", async () => {
     const broken: ToolFactory = () => {
       throw new Error("broken");

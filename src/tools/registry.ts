@@ -200,6 +200,7 @@ function factoryEntry(
   plugin: string,
 ): Entry {
   const made = new WeakMap<Caller, UsableTool | null>();
+  const compileOnce = remembering(compile);
   let registered = false;
   const make = (caller: Caller): Tool | null => {
     try {
@@ -213,7 +214,7 @@ function factoryEntry(
   const sample = make(SOMEBODY);
   registered = true;
   const name = sample?.name ?? null;
-  const judgement = sample && judged(compile, sample, plugin);
+  const judgement = sample && judged(compileOnce, sample, plugin);
   return {
     plugin,
     name,
@@ -225,11 +226,37 @@ function factoryEntry(
       if (known !== undefined) return known;
       const tool = make(who);
       const fits = tool !== null && (name === null || tool.name === name);
-      const usable = fits ? judged(compile, tool, plugin).usable : null;
+      const usable = fits ? judged(compileOnce, tool, plugin).usable : null;
       made.set(who, usable);
       return usable;
     },
   };
+}
+
+/** Of one factory: its parameters and its results, each as it made them last or the time before. */
+const MAX_REMEMBERED = 4;
+
+/** A factory makes its tool anew for every turn, nearly always with the same schemas: what was found out about them still holds. */
+function remembering(compile: Compile): Compile {
+  const known = new Map<string, ReturnType<Compile>>();
+  return (schema) => {
+    const text = jsonText(schema);
+    if (text === null) return compile(schema);
+    const compiled = known.get(text) ?? compile(schema);
+    const [oldest] = known.keys();
+    if (!known.has(text) && known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    known.set(text, compiled);
+    return compiled;
+  };
+}
+
+/** Null: it cannot be written as JSON, such as one that contains itself. */
+function jsonText(schema: unknown): string | null {
+  try {
+    return JSON.stringify(schema) ?? null;
+  } catch {
+    return null; // the compiler says what is wrong with it
+  }
 }
 
 interface Judgement {

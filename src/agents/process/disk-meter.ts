@@ -2,7 +2,7 @@
  * What the files of one agent take up while its programs write, and what is left on the disk that the gateway's database is on. Asks the file
  * system how much is free, which costs nothing, and counts files only after that has fallen by a good deal. Reads only.
  */
-import { type Dirent, lstatSync } from "node:fs";
+import { type Dirent, lstatSync, type StatsFs, statfsSync } from "node:fs";
 import { opendir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../kit/clock.ts";
@@ -21,8 +21,8 @@ export type DiskTrouble = {
 };
 
 export interface DiskMeter {
-  /** A turn begins: what it uses up counts from now on. Never rejects. */
-  begin(): Promise<void>;
+  /** A turn begins: what it uses up counts from now on. */
+  begin(): void;
   /** Null: its programs may go on. Never rejects. */
   look(): Promise<DiskTrouble | null>;
 }
@@ -71,8 +71,8 @@ export function createDiskMeter(
     return use.tooMuch ? tooLarge(use, limits) : null;
   };
   return {
-    async begin() {
-      atStart = await freeAt(state);
+    begin() {
+      atStart = freeNow(state);
     },
     look,
   };
@@ -137,11 +137,23 @@ function sizeOf(path: string, linked: Set<string>): number {
 
 async function freeAt(path: string): Promise<FreeSpace | null> {
   try {
-    const { bavail, bsize, files, ffree } = await statfs(path);
-    return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
+    return freeSpace(await statfs(path));
   } catch {
     return null; // the folder is gone: whatever writes there fails by itself
   }
+}
+
+/** Asked at the beginning of every turn, so it is one system call and not a trip through the thread pool. */
+function freeNow(path: string): FreeSpace | null {
+  try {
+    return freeSpace(statfsSync(path));
+  } catch {
+    return null; // the same
+  }
+}
+
+function freeSpace({ bavail, bsize, files, ffree }: StatsFs): FreeSpace {
+  return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
 }
 
 const NEARLY_FULL = ({ bytes }: FreeSpace): DiskTrouble => ({

@@ -103,8 +103,9 @@ export function settledSize(path: string): number {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size } = fstatSync(file);
+    const last = Buffer.alloc(1); // nearly always all there is to read
+    if (readSync(file, last, 0, 1, size - 1) === 1 && last[0] === LINE_FEED) return size;
     const chunk = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    if (readSync(file, chunk, 0, 1, size - 1) === 1 && chunk[0] === LINE_FEED) return size;
     for (let end = size; end > 0; end -= chunk.length) {
       const from = Math.max(0, end - chunk.length);
       const found = chunk.subarray(0, readSync(file, chunk, 0, end - from, from)).lastIndexOf(LINE_FEED);

@@ -21,7 +21,7 @@ function watchedTurn({ spent = [0], busy = true }: { readonly spent?: readonly n
     processors: null,
     door: { told: () => false },
     disk: {
-      begin: async () => undefined,
+      begin: () => undefined,
       async look() {
         looks.disk++;
         return null;

@@ -72,7 +72,7 @@ function onDiskUsed(
   over: AbortSignal,
 ): void {
   const wait = async (): Promise<DiskTrouble> => {
-    await disk.begin();
+    disk.begin();
     for (;;) {
       await clock.sleep(DISK_MS, over);
       const trouble = run.toolsRunning() > 0 ? await disk.look() : null;

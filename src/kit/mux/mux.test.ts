@@ -38,9 +38,12 @@ function pair(capacity = Infinity, cut: (bytes: Uint8Array) => Uint8Array[] = (b
     opened: (stream, head) => void opened.push({ stream, head }),
     broken: (why) => void broken.push(`far: ${why}`),
   });
+  /** What they have gathered leaves at once. */
   const pump = (): void => {
+    near.drained();
     for (const chunk of wire.toFar.splice(0)) for (const piece of cut(chunk)) far.push(piece);
     near.drained();
+    far.drained();
     for (const chunk of wire.toNear.splice(0)) for (const piece of cut(chunk)) near.push(piece);
     far.drained();
   };
@@ -158,6 +161,27 @@ test("an abort ends both halves and says why, whichever side aborts", async () =
   expect(second.cut.aborted).toBe(true);
   await expect(second.answer).rejects.toThrow("the provider is gone");
   await expect(second.read()).rejects.toThrow("the provider is gone");
+});
+
+test("a head, bytes and their end that follow each other at once are one write, and wake the other side once", async () => {
+  const both = pair();
+  const ours = both.near.open({ method: "POST" });
+  await ours.write(new Uint8Array(100));
+  ours.end();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(both.wire.toFar.length).toBe(1);
+  both.pump();
+  expect((await readAll(first(both).stream)).length).toBe(100);
+});
+
+test("bytes that are many leave at once, and keep their order behind those that were gathered", async () => {
+  const both = pair();
+  const ours = both.near.open({});
+  await ours.write(new Uint8Array(20_000).fill(7));
+  expect(both.wire.toFar.length).toBe(1);
+  ours.end();
+  both.pump();
+  expect(await readAll(first(both).stream)).toEqual(Buffer.alloc(20_000, 7));
 });
 
 test("frames that arrive after an abort are dropped", async () => {

@@ -118,6 +118,7 @@ function createStream(id: number, theirs: boolean, { output, breakOff, gone }: S
   const cut = new AbortController();
   const window = createSendWindow();
   const arrivals = createArrivals((bytes) => output.send("credit", id, uint32(bytes)));
+  let answered = false;
   let sent = false; // our half is complete
   let received = false; // theirs is
 
@@ -138,13 +139,14 @@ function createStream(id: number, theirs: boolean, { output, breakOff, gone }: S
   const take = ({ kind, payload }: Frame): void => {
     switch (kind) {
       case "head":
+        answered = true;
         return answer.resolve(jsonOf(payload));
       case "data":
         if (!arrivals.push(payload)) breakOff("more data than was allowed");
         return;
       case "end":
         received = true;
-        answer.reject(new MuxError("the stream ended without an answer"));
+        if (!answered && !theirs) answer.reject(new MuxError("the stream ended without an answer"));
         arrivals.end();
         return half();
       case "abort":

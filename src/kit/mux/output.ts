@@ -1,45 +1,66 @@
-/** Frames on their way to the connection: in order, and waiting where it does not take them at once. */
+/** Frames on their way to the connection: in order, those of one moment in one write, and waiting where the connection does not take them. */
 import { deferred } from "../deferred.ts";
 import { encodeFrame, type FrameKind } from "./frames.ts";
 
 export interface Output {
   send(kind: FrameKind, stream: number, payload?: Uint8Array): void;
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when the connection takes more. */
   room(): Promise<void>;
   flush(): void;
   close(): void;
 }
 
-/** Frames that the connection did not take at once wait here, in order. Senders of data wait for room, so that this stays small. */
+/** More than this is written at once: it is worth a write of its own. */
+const MAX_GATHERED_BYTES = 16 * 1024;
+
+/**
+ * Each write wakes the other side, so frames that follow each other at once (a head, its only bytes, their end) are gathered for the rest of
+ * the moment. Frames that the connection did not take wait here, in order. Senders of data wait for room, so that this stays small.
+ */
 export function createOutput(write: (bytes: Uint8Array) => number): Output {
-  const waiting: Uint8Array[] = [];
-  let room = deferred<void>();
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  let isFull = false; // the connection took less than it was offered
+  let gathering = false;
   let closed = false;
+  let room = deferred<void>();
   room.resolve();
 
   const flush = (): void => {
-    for (let first = waiting[0]; first !== undefined && !closed; first = waiting[0]) {
-      const taken = write(first);
-      if (taken < first.length) {
-        waiting[0] = first.subarray(Math.max(taken, 0));
-        return;
-      }
-      waiting.shift();
-    }
-    room.resolve();
+    const [first] = waiting;
+    if (closed || !first) return;
+    const all = waiting.length === 1 ? first : Buffer.concat(waiting);
+    const taken = Math.max(write(all), 0);
+    waiting = taken < all.length ? [all.subarray(taken)] : [];
+    bytes = all.length - taken;
+    const wasFull = isFull;
+    isFull = bytes > 0;
+    if (isFull && !wasFull) room = deferred<void>();
+    if (!isFull) room.resolve();
+  };
+  const gather = (): void => {
+    if (gathering) return;
+    gathering = true;
+    setImmediate(() => {
+      gathering = false;
+      if (!isFull) flush(); // otherwise the connection says when it takes more
+    });
   };
   return {
     send(kind, stream, payload) {
       if (closed) return;
-      if (waiting.length === 0) room = deferred<void>();
-      waiting.push(encodeFrame(kind, stream, payload));
-      if (waiting.length === 1) flush();
+      const frame = encodeFrame(kind, stream, payload);
+      waiting.push(frame);
+      bytes += frame.length;
+      if (isFull) return;
+      if (bytes > MAX_GATHERED_BYTES) flush();
+      else gather();
     },
     room: () => room.promise,
     flush,
     close() {
       closed = true;
-      waiting.length = 0;
+      waiting = [];
       room.resolve();
     },
   };

@@ -196,7 +196,9 @@ function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<
   const { file } = turn;
   const { settledBytes } = end;
   const current = yield* queries.settle.run({ key: turn.session_key, file, settledBytes });
-  const kept = end.model === "" ? 0 : yield* queries.settleKept.run({ file, settledBytes, at: end.at, ...usage });
+  // a file that is the session's own is in none of its earlier conversations
+  const kept =
+    current > 0 || end.model === "" ? 0 : yield* queries.settleKept.run({ file, settledBytes, at: end.at, ...usage });
   return { parts, isSettled: current + kept > 0 };
 }
 

@@ -46,7 +46,10 @@ interface KnownStatement {
   readonly prepared: Prepared<unknown, unknown>;
 }
 
-/** Every life prepares the same statements in the same order: those of the life before are used again, which is half of what a life costs. */
+/**
+ * Every life prepares the same statements in the same order: those of the life before are used again, which is half of what a life costs. So
+ * what differs from life to life, such as the id of the gateway, must be a parameter of a statement, and not a value that its builder knows.
+ */
 function sharing(sql: SqliteSql, known: KnownStatement[]): SqliteSql {
   let asked = 0;
   return {

@@ -10,12 +10,12 @@ export function createPartHandOver({
   write,
   instanceId: me,
 }: Pick<RowDeps, "sql" | "write" | "instanceId">): Pick<OutboxStore, "handTo"> {
-  const given = sql.prepare((db, p: Params<{ id: string; to: InstanceId }>) =>
+  const given = sql.prepare((db, p: Params<{ id: string; to: InstanceId; me: InstanceId }>) =>
     db
       .updateTable("outbox")
       .set({ node: p("to"), claimed_by: null, claimed_until: null })
       .where("id", "=", p("id"))
-      .where("node", "=", me)
+      .where("node", "=", p("me"))
       .where("ended_at", "is", null)
       // one that is gone has been taken over from, and would never send it
       .where(raw<boolean>`exists (select 1 from nodes where nodes.id = ${p("to")} and nodes.state <> 'gone')`),
@@ -24,7 +24,7 @@ export function createPartHandOver({
     handTo: (to, ids) =>
       write(function* () {
         const handed: string[] = [];
-        for (const id of ids) if ((yield* given.run({ id, to })) > 0) handed.push(id);
+        for (const id of ids) if ((yield* given.run({ id, to, me })) > 0) handed.push(id);
         return handed;
       }),
   };

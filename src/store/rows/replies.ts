@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { ReplyPart } from "../../contracts/delivery.ts";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InstanceId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { NEW_REPLY, type NewReply, type OutboxTable } from "../schema.ts";
 import type { Params } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -20,10 +20,10 @@ interface ReplyRows {
 }
 
 export function createReplyRows({ sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">): ReplyRows {
-  const add = sql.prepare((db, p: Params<NewReply>) =>
+  const add = sql.prepare((db, p: Params<NewReply & { readonly me: InstanceId }>) =>
     db
       .insertInto("outbox")
-      .values({ ...p.row(...NEW_REPLY), state: "pending", node: me })
+      .values({ ...p.row(...NEW_REPLY), state: "pending", node: p("me") })
       .returningAll(),
   );
   const byId = sql.prepare((db, p: Params<{ id: string }>) =>
@@ -40,7 +40,7 @@ export function createReplyRows({ sql, instanceId: me }: Pick<RowDeps, "sql" | "
   );
   return {
     *add(row) {
-      const stored = yield* add.first(row);
+      const stored = yield* add.first({ ...row, me });
       if (!stored) throw new GatewayError("internal", "a reply part was not stored");
       return stored;
     },

@@ -45,10 +45,12 @@ beforeAll(async () => {
       return Response.json({ text: file instanceof File && file.size > 0 ? "water the plants" : "" });
     },
   });
-  const base = endpoint(provider);
+  const { agent } = endpoint(provider);
+  const models = [{ id: "fake-1" }, { id: "fake-2", reasoning: true }];
   const config = {
-    ...base,
-    agent: { ...base.agent, pool: { min: 0, max: 1 } },
+    agent: { ...agent, pool: { min: 0, max: 1 } },
+    agents: [{ id: "helper" }],
+    models: { providers: { fake: { baseUrl: provider.baseUrl, apiKey: "a-key-for-tests-5521", models } } },
     media: { transcription: { baseUrl: `http://127.0.0.1:${listener.port}/v1` } },
   };
   [browser, gateway] = await Promise.all([openBrowser(MICROPHONE), startGatewayProcess({ home: home.path, config })]);
@@ -72,6 +74,9 @@ const history = (): readonly string[] =>
 const rows = ({ page }: Visit) => page.locator("[data-testid=message]");
 const lines = async (on: Visit): Promise<readonly string[]> =>
   rows(on).evaluateAll((all) => all.map((row) => row.querySelector(".bubble, .prose")?.textContent?.trim() ?? ""));
+/** What the list of the gateway holds: a conversation in which nothing was said is not among it. */
+const sessionsShown = ({ page }: Visit): Promise<number> =>
+  page.evaluate<number>("fetch('/api/sessions').then((answer) => answer.json()).then(({ items }) => items.length)");
 const clean = (on: Visit): void => expect([on.problems, on.foreign]).toEqual([[], []]);
 
 test("slash commands are completed with help while they are written, and an unknown one is answered without a model", async () => {
@@ -254,4 +259,37 @@ test("a message is edited and sent again, an answer is written anew, and a conve
   expect(await accessibilityProblems(on.page)).toEqual([]);
   clean(on);
   clean(other);
+});
+
+test("agent, model and thinking are chosen before the first message and hold for the conversation alone", async () => {
+  reply = () => says("Chosen well.");
+  await using on = await visit(browser, gateway);
+  const answering = on.page.getByTestId("answering");
+  await answering.getByText("fake/fake-1").waitFor();
+  await answering.click();
+  const dialog = on.page.getByRole("dialog", { name: "Who answers here" });
+  await dialog.getByLabel("fake/fake-2", { exact: true }).check();
+  await on.page.locator("[data-testid=choose-thinking]:enabled").selectOption("high");
+  await answering.getByText("fake/fake-2 · thinks: high").waitFor();
+  await picture(on, "answering");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await on.page.getByTestId("session").count()).toBe(await sessionsShown(on));
+  await on.ask("hello there");
+  expect(provider.requests.at(-1)?.body).toMatchObject({ model: "fake-2", reasoning_effort: "high" });
+  await on.reload();
+  await answering.getByText("fake/fake-2 · thinks: high").waitFor();
+
+  await answering.click();
+  await dialog.getByText("Another agent begins a new conversation.").waitFor();
+  const address = on.page.url();
+  await on.page.getByTestId("choose-agent").selectOption("helper");
+  await answering.getByText("helper · model").waitFor();
+  expect(on.page.url()).not.toBe(address);
+  await on.page.keyboard.press("Escape");
+  await on.ask("hello helper");
+  expect(provider.requests.at(-1)?.body).toMatchObject({ model: "fake-1" });
+  await on.page.locator(`[data-session^="agent:helper:webchat:dm:"]`).waitFor();
+  clean(on);
 });

@@ -27,6 +27,8 @@ export interface Chat {
   readonly next: string | null;
   readonly seq: number;
   readonly mediaUrls: Readonly<Record<string, string>>;
+  /** What was chosen for it; null: as the agent's settings say. */
+  readonly settings: { readonly model: string | null; readonly thinking: string | null };
   /** What turns took and cost that have ended, by their ids. */
   readonly turns: ReadonlyMap<string, TurnCost>;
   /** While the gateway is being asked for the conversation: events that may be newer than its answer. */
@@ -46,6 +48,7 @@ export function emptyChat(key: string): Chat {
     next: null,
     seq: 0,
     mediaUrls: {},
+    settings: { model: null, thinking: null },
     turns: new Map(),
     waiting: null,
   };
@@ -67,6 +70,7 @@ export function openChat(chat: Chat, view: SessionView): Chat {
     next: older.length > 0 ? chat.next : (view.next ?? null),
     seq: view.seq,
     mediaUrls: { ...chat.mediaUrls, ...view.mediaUrls },
+    settings: { model: view.session?.model ?? null, thinking: view.session?.thinking ?? null },
     turns: new Map([...chat.turns, ...Object.entries(view.turns)]),
     waiting: null,
   };

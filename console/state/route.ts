@@ -3,8 +3,14 @@ const CHAT_PREFIX = "agent:default:webchat:dm:";
 const CHAT_ID = /^[A-Za-z0-9-]{1,64}$/;
 const MAX_KEY_CHARS = 512;
 
-export function newSessionKey(): string {
-  return CHAT_PREFIX + randomId();
+export const DEFAULT_AGENT = "default";
+
+export function newSessionKey(agent = DEFAULT_AGENT): string {
+  return `agent:${agent}:webchat:dm:${randomId()}`;
+}
+
+export function agentOf(session: string): string {
+  return session.split(":")[1] || DEFAULT_AGENT;
 }
 
 /** Chance without `crypto.randomUUID`, which browsers keep to HTTPS and loopback pages. */

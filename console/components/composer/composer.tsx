@@ -4,6 +4,7 @@ import { line, openKey, sendMessage, stopTurn, turnRuns } from "../../state/cons
 import { replyingTo, replyToNone } from "../../state/replying.ts";
 import { Icon } from "../icons.tsx";
 import { ReplyingTo } from "../messages/reply.tsx";
+import { AnsweringButton } from "./answering-button.tsx";
 import { addImages, clearImages, images, imageProblem, Thumbnails } from "./attachments.tsx";
 import { focusAsked } from "./composer-focus.ts";
 import { draft, write } from "./draft.ts";
@@ -135,11 +136,14 @@ export function Composer() {
           <Icon name="send" />
         </button>
       </div>
-      <p class="hint">
-        {turnRuns.value
-          ? "Enter sends it as the next message · Ctrl+Enter steers the running answer · Esc stops it"
-          : "Enter sends · Shift+Enter starts a new line · / shows commands"}
-      </p>
+      <div class="composer-foot">
+        <AnsweringButton />
+        <p class="hint">
+          {turnRuns.value
+            ? "Enter sends it as the next message · Ctrl+Enter steers the running answer · Esc stops it"
+            : "Enter sends · Shift+Enter starts a new line · / shows commands"}
+        </p>
+      </div>
     </form>
   );
 }

@@ -8,6 +8,7 @@ import type { Secret } from "../kit/secret.ts";
 import { createHeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
 import { storeFailed } from "./group-commit.ts";
+import type { S3Settings } from "./files/s3-bucket.ts";
 import { emptyUnreadable } from "./health/empty-tables.ts";
 import { createIndexCare } from "./health/index-care.ts";
 import { startIntegrityCheck } from "./health/integrity-check.ts";
@@ -52,6 +53,8 @@ interface OpenOptions {
   readonly home: string;
   /** Of a Postgres database; without it, it is an SQLite file in the state directory. */
   readonly url?: Secret | undefined;
+  /** A bucket for files, instead of the Postgres database. */
+  readonly files?: S3Settings | undefined;
   /** Of this gateway: other gateways are told. */
   readonly version?: string;
   /**
@@ -62,12 +65,13 @@ interface OpenOptions {
 }
 
 /** The caller holds the directory (`openStateDirectory`). Throws `store_newer`, `store_corrupt`, `home_unusable` and leaves the file as it was. */
-export async function openStore(deps: StoreDeps, { home, url, version, beside }: OpenOptions): Promise<Store> {
+export async function openStore(deps: StoreDeps, options: OpenOptions): Promise<Store> {
+  const { home, url, version } = options;
   const startedAt = deps.clock.elapsed();
   const path = await prepareStateDirectory(deps, home);
   if (url) {
     const { openPostgresStore } = await import("./postgres/open.ts"); // nothing of Postgres is loaded for SQLite
-    return openPostgresStore(deps, { home: path, url, version, beside });
+    return openPostgresStore(deps, { ...options, home: path, url });
   }
   const file = join(path, DATABASE_FILE);
   await keepDamagedLog(deps, file);

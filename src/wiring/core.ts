@@ -95,8 +95,9 @@ export async function openCore(
   const eventParts = createNodeEvents(deps);
   recordEvents(life, deps, { events: eventParts.ownEvents, config, home: options.home });
   const { home, version } = options;
+  const { url, files } = config().store;
   const beside = deps.besideOthers ? { beside: { stateDirectory: home } } : {};
-  const store = life.own("store", await openStore(deps, { home, version, url: config().store.url, ...beside }));
+  const store = life.own("store", await openStore(deps, { home, version, url, files, ...beside }));
   const hooks = createHooks(deps);
   return {
     clock,

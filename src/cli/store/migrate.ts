@@ -1,6 +1,7 @@
 /** `pi-gw store migrate`: moves the database to Postgres, or back. Needs a stopped gateway, and changes the configuration only when it is told to. */
 import { join, resolve } from "node:path";
 import { silentLog } from "../../kit/log.ts";
+import type { Config } from "../../config/index.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { visible } from "../../observe/index.ts";
 import { EXIT_CONFIG, EXIT_OK } from "../exit-code.ts";
@@ -31,8 +32,8 @@ export async function storeMigrate(world: CliWorld, flags: MigrateFlags): Promis
     throw refused(
       "The address holds a password, which is not written into the configuration. Put the address into a variable and give --to '${DATABASE_URL}', or leave --write-config away.",
     );
-  const { url, file } = await placesOf(world, flags, { home, target });
-  const moved = await move(world, flags, { home, url, to: target.to });
+  const { url, file, bucket } = await placesOf(world, flags, { home, target });
+  const moved = await move(world, flags, { home, url, bucket, to: target.to });
   const config = flags.writeConfig ? await writeConfig(world, file, target) : null;
   if (config?.kind === "refused") return EXIT_CONFIG;
   const { rows, tables, files, isResumed, audit } = moved;
@@ -63,6 +64,8 @@ export async function storeMigrate(world: CliWorld, flags: MigrateFlags): Promis
 interface Places {
   /** Of the Postgres database, be it the source or the target. */
   readonly url: Secret;
+  /** For files, instead of that database. */
+  readonly bucket: Config["store"]["files"];
   /** The configuration file. */
   readonly file: string;
 }
@@ -81,16 +84,16 @@ async function placesOf(
       throw refused(
         "The configuration names a Postgres database already (store.url), so the gateway does not use its SQLite file. Take store.url away first if it was never used.",
       );
-    return { url: target.url, file };
+    return { url: target.url, bucket: undefined, file };
   }
   if (current === undefined) throw refused("The gateway uses its SQLite file already: store.url is not set.");
-  return { url: current, file };
+  return { url: current, bucket: config.store.files, file };
 }
 
 async function move(
   world: CliWorld,
   flags: MigrateFlags,
-  options: { readonly home: string; readonly url: Secret; readonly to: MoveTarget["to"] },
+  options: Pick<Places, "url" | "bucket"> & { readonly home: string; readonly to: MoveTarget["to"] },
 ) {
   const { moveStore } = await import("../../store/index.ts"); // slow to load, and only needed here
   const stopping = new AbortController();

@@ -316,6 +316,16 @@ test.each([
   expect(JSON.stringify(found)).not.toContain("hunter2");
 });
 
+test("a bucket for files is refused without a Postgres database and without its keys", () => {
+  const files = { kind: "s3", endpoint: "https://s3.example", bucket: "b", accessKeyId: "id", secretAccessKey: "key" };
+  const pathsOf = (store: object) =>
+    checkConfigText(JSON.stringify({ store }), () => undefined).problems.map(({ path }) => path);
+  expect(pathsOf({ url: "postgres://db.example", files })).toEqual([]);
+  expect(pathsOf({ files })).toEqual(["store.files"]);
+  const { secretAccessKey: _key, ...without } = files;
+  expect(pathsOf({ url: "postgres://db.example", files: without })).toEqual(["store.files.secretAccessKey"]);
+});
+
 test("time zones that the machine knows are taken, for all agents and for one", () => {
   const heartbeat = { activeHours: { timezone: "Europe/Berlin" } };
   expect(problems({}, { heartbeat, agents: [{ id: "ops", heartbeat }] })).toEqual([]);

@@ -41,6 +41,7 @@ const RULES: readonly Rule[] = [
   { reads: ["channels.discord"], check: discordKeyRule },
   { reads: ["mcp.servers"], check: mcpServerRules },
   { reads: ["store.url"], check: storeRule },
+  { reads: ["store"], check: storeFilesRule },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */
@@ -62,6 +63,14 @@ function* storeRule({ config }: RuleInput): Generator<RuleProblem> {
       "store.url",
       "store.url is not the address of a Postgres database. It begins with postgres:// and has no spaces.",
     );
+}
+
+function* storeFilesRule({ config }: RuleInput): Generator<RuleProblem> {
+  if (config.store.files === undefined || config.store.url !== undefined) return;
+  yield problem(
+    "store.files",
+    "store.files is only for a Postgres database: set store.url as well, or leave store.files out. With SQLite, files are in the state directory.",
+  );
 }
 
 function* credentialRules({ config }: RuleInput): Generator<RuleProblem> {

@@ -333,6 +333,8 @@ test("the example file is still right when its commented lines are used", async 
     GATEWAY_PASSWORD: "twelve chars",
     OPENAI_API_KEY: "key",
     BACKUP_PASSPHRASE: "secret",
+    S3_ACCESS_KEY_ID: "id",
+    S3_SECRET_ACCESS_KEY: "key",
   };
   const variables = (name: string) => new Map(Object.entries(set)).get(name);
   const { config, problems, warnings } = checkConfigText(used, variables);

@@ -55,6 +55,9 @@ const SECRET = { type: "string", minLength: 1, secret: true };
 /** A value that never prints: a `Secret` once loaded. */
 export const secretText = (description: string) => Type.Optional(Type.Unsafe<Secret>({ ...SECRET, description }));
 
+/** One that has to be there where its section is. */
+export const requiredSecret = (description: string) => Type.Unsafe<Secret>({ ...SECRET, description });
+
 export const namedSecrets = (namePattern: string, description: string) =>
   named(namePattern, Type.Unsafe<Secret>(SECRET), description);
 

@@ -1,13 +1,18 @@
 /** Stored files against their promises, on real Postgres: with their contents in the database, and in a bucket. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { MediaId } from "../../contracts/ids.ts";
+import type { Store } from "../../contracts/store.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { secret } from "../../kit/secret.ts";
+import { createChance } from "../../testing/chance.ts";
 import { changeTo } from "../../testing/contracts/store/session-file-contract.ts";
 import { OPERATOR } from "../../testing/contracts/store/store-world.ts";
 import { type FilesWorld, storedFilesContract } from "../../testing/contracts/store/stored-files-contract.ts";
+import { FAKE_BUCKET, startFakeS3 } from "../../testing/fake-s3.ts";
 import { createMemoryBucket } from "../../testing/memory-bucket.ts";
 import { createTestDatabase, testPostgres } from "../../testing/postgres/database.ts";
 import { STORE_TABLES } from "../../testing/postgres/store-tables.ts";
@@ -17,9 +22,12 @@ import { type Connection, connect } from "../postgres/connection.ts";
 import { createPostgresSql } from "../postgres/sql.ts";
 import { type Query, runWaiting, type Steps } from "../steps.ts";
 import type { Bucket } from "./bucket.ts";
+import { createS3Bucket } from "./s3-bucket.ts";
 import { createStoredFiles } from "./stored-files.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
+/** Pauses between attempts are over at once. */
+const hurriedClock = { ...systemClock, sleep: async () => undefined };
 
 describe.skipIf((await testPostgres()) === null)("stored files", () => {
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -107,6 +115,57 @@ describe.skipIf((await testPostgres()) === null)("stored files", () => {
       expect(await count("select count(*) as count from files", [])).toBe(0);
       expect(await second.media.read(mediaId)).toBeNull();
     });
+  });
+
+  describe("in a bucket of a service that often fails", () => {
+    storedFilesContract(async (): Promise<FilesWorld> => {
+      await blank();
+      const chance = createChance(3);
+      const service = await startFakeS3(() => (chance.hits(0.15) ? chance.pick(["error", "cut", "error"]) : null));
+      const keys = { accessKeyId: secret("id"), secretAccessKey: secret("key") };
+      const settings = { endpoint: service.endpoint, bucket: FAKE_BUCKET, region: "auto", prefix: "", ...keys };
+      return {
+        files: filesAt(systemClock.now, createS3Bucket({ clock: hurriedClock }, settings)),
+        write,
+        async damage(name) {
+          for (const [object, data] of service.contents) if (object.startsWith(name)) data[2] = 7;
+        },
+        chunks: async (name) => [...service.contents.keys()].filter((object) => object.startsWith(`${name}/`)).length,
+        [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+      };
+    });
+  });
+
+  test("a gateway with a bucket keeps no content in the database, and reads what was stored before it had one", async () => {
+    await blank();
+    await using home = await tempHome();
+    await using service = await startFakeS3();
+    const keys = { accessKeyId: secret("id"), secretAccessKey: secret("key") };
+    const files = { endpoint: service.endpoint, bucket: FAKE_BUCKET, region: "auto", prefix: "gw/", ...keys };
+    const put = (store: Store, id: string) =>
+      store.media.put({
+        mediaId: id as MediaId,
+        owner: OPERATOR,
+        name: "n",
+        mimeType: "t",
+        data: Buffer.from(id),
+        at: 1,
+      });
+    const deps = { clock: systemClock, ids: systemIds, log: silentLog };
+    const options = { home: home.path, url: secret(database.url) };
+    {
+      await using before = await openStore(deps, options);
+      await put(before, "med_before");
+    }
+    await using store = await openStore(deps, { ...options, files });
+    await put(store, "med_after");
+    await rm(join(home.path, "media"), { recursive: true });
+    const read = async (id: string) => Buffer.from((await store.media.read(id as MediaId)) ?? "").toString();
+    expect([await read("med_before"), await read("med_after")]).toEqual(["med_before", "med_after"]);
+    expect([...service.contents.keys()]).toEqual([expect.stringMatching(/^gw\/media\/med_after\/chunk_/)]);
+    expect(await count("select count(*) as count from file_chunks where data is not null", [])).toBe(1);
+    await store.media.removeFile("med_after" as MediaId);
+    expect(service.contents.size).toBe(0);
   });
 
   describe("in a bucket", () => {

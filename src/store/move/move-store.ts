@@ -14,6 +14,8 @@ import type { AskRows } from "../ask-rows.ts";
 import { readHeadFile } from "../audit/head-file.ts";
 import { createChainKey } from "../audit/links.ts";
 import { type AuditVerdict, verifyRows } from "../audit/verify.ts";
+import { openBucket } from "../files/bucket.ts";
+import type { S3Settings } from "../files/s3-bucket.ts";
 import { readAuditKey } from "../secret-files.ts";
 import { openStateDirectory } from "../state-directory.ts";
 import { digestTable, type TableDigest } from "./digest.ts";
@@ -45,6 +47,8 @@ interface MoveOptions {
   readonly home: string;
   /** Of the Postgres database. */
   readonly url: Secret;
+  /** A bucket for files, instead of the Postgres database. */
+  readonly bucket?: S3Settings | undefined;
   readonly to: "postgres" | "sqlite";
   /** Called after each commit, and while both sides are compared. */
   progress(now: MoveProgress): void;
@@ -113,10 +117,10 @@ interface Work {
 /** Postgres is loaded where it is used. */
 const postgresSide = () => import("./postgres-side.ts");
 
-async function openSource(deps: MoveDeps, { to, url }: MoveOptions, home: string): Promise<MoveSource> {
+async function openSource(deps: MoveDeps, { to, url, bucket }: MoveOptions, home: string): Promise<MoveSource> {
   if (to === "postgres") return openSqliteSource(home);
   const { openPostgresSource } = await postgresSide();
-  return openPostgresSource({ ...deps, url });
+  return openPostgresSource({ ...deps, url, bucket: await openBucket(deps, bucket) });
 }
 
 /** The address of a database is no secret here, and goes into a keyed digest. */
@@ -142,7 +146,7 @@ async function openTarget(deps: MoveDeps, { options, home, identity }: TargetReq
   const open = async (fresh: boolean): Promise<MoveTarget> => {
     if (options.to === "sqlite") return openSqliteTarget(home, deps.clock.now(), fresh);
     const { openPostgresTarget } = await postgresSide();
-    return openPostgresTarget({ ...deps, url: options.url }, fresh);
+    return openPostgresTarget({ ...deps, url: options.url, bucket: await openBucket(deps, options.bucket) }, fresh);
   };
   await using first = new AsyncDisposableStack();
   let target = first.use(await open(false));

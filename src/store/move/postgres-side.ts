@@ -11,6 +11,7 @@ import { migratePostgres, POSTGRES_MIGRATIONS } from "../postgres/migrate.ts";
 import { createPostgresSql } from "../postgres/sql.ts";
 import type { NodeTable } from "../rows/nodes.ts";
 import { createNoteWords } from "../rows/notes/note-words.ts";
+import type { Bucket } from "../files/bucket.ts";
 import { createStoredFiles } from "../files/stored-files.ts";
 import type { Sql } from "../sql.ts";
 import { runWaiting, type Steps } from "../steps.ts";
@@ -26,6 +27,7 @@ interface PostgresDeps {
   readonly log: Log;
   readonly ids: Ids;
   readonly url: Secret;
+  readonly bucket: Bucket | null;
 }
 
 type NoteRow = Parameters<ReturnType<typeof createNoteWords>["index"]>[0];
@@ -97,7 +99,7 @@ function filesOf(
   deps: PostgresDeps,
   { sql, commit }: { readonly sql: Sql; commit<T>(run: () => Steps<T>): Promise<T> },
 ): FilePlace {
-  return filesInDatabase(createStoredFiles({ ...deps, sql, read: commit, write: commit }, null), commit);
+  return filesInDatabase(createStoredFiles({ ...deps, sql, read: commit, write: commit }, deps.bucket), commit);
 }
 
 function createTarget(

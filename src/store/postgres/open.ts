@@ -8,6 +8,8 @@ import type { Secret } from "../../kit/secret.ts";
 import { createDoors, type Engine, nodeOf, type StoreDeps } from "../assemble.ts";
 import { createHeadFile } from "../audit/head-file.ts";
 import { createChainKey } from "../audit/links.ts";
+import { openBucket, type Bucket } from "../files/bucket.ts";
+import type { S3Settings } from "../files/s3-bucket.ts";
 import { createStoredFiles } from "../files/stored-files.ts";
 import { storeFailed } from "../group-commit.ts";
 import type { NodeIdentity } from "../rows/nodes.ts";
@@ -28,6 +30,7 @@ interface PostgresOptions {
   /** The state directory, which the caller has prepared. */
   readonly home: string;
   readonly url: Secret;
+  readonly files?: S3Settings | undefined;
   readonly version?: string | undefined;
   readonly beside?: { readonly stateDirectory: string } | undefined;
 }
@@ -50,7 +53,8 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
     const { begin: asGateway } = await secureRows(first, deps.log);
     await first.control(asGateway);
     const connectNow = async (onWake?: () => void) => begun(await asUser(onWake), asGateway);
-    const store = await begin(deps, { home, first, connectNow, nodeIn: (key) => identify(options, key) });
+    const bucket = await openBucket(deps, options.files);
+    const store = await begin(deps, { home, first, connectNow, bucket, nodeIn: (key) => identify(options, key) });
     const { epoch, instanceId } = store;
     deps.log.info("store opened", { epoch, instanceId, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
@@ -75,11 +79,13 @@ interface Beginning {
   readonly home: string;
   readonly first: Connection;
   connectNow(onWake?: () => void): Promise<Connection>;
+  /** Null: files are in the database. */
+  readonly bucket: Bucket | null;
   /** Takes the key of the state directory. */
   nodeIn(key: Uint8Array): NodeIdentity;
 }
 
-async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Beginning): Promise<Store> {
+async function begin(deps: StoreDeps, { home, first, connectNow, bucket, nodeIn }: Beginning): Promise<Store> {
   const key = openAuditKey(deps, home);
   const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, home);
   const sql = createPostgresSql();
@@ -105,7 +111,7 @@ async function begin(deps: StoreDeps, { home, first, connectNow, nodeIn }: Begin
     });
   const renewing = { ...deps, connect: () => connectNow(), instanceId: doors.instanceId, supersede: commits.supersede };
   const renewal = startRenewal(renewing, begunAt);
-  const files = createStoredFiles({ ...deps, sql, read: reads.read, write: commits.write }, null);
+  const files = createStoredFiles({ ...deps, sql, read: reads.read, write: commits.write }, bucket);
   background(deps.log, "files that were never finished stay", () => files.removeUnfinished().catch(unlessClosed));
   const letters = openLetters({ ...deps, connect: connectNow, instanceId: doors.instanceId });
   const engine: Engine = {

@@ -81,10 +81,10 @@ test("a view is fetched when it is first opened, and the first load stays under 
   await eventually("the view of automations is loaded", loaded, (files) => files.some(isJobs));
 });
 
-test("Ctrl+K finds commands, views, conversations and jobs, for a keyboard alone", async () => {
+test("Ctrl+K finds commands, views, conversations, jobs and settings, for a keyboard alone", async () => {
   await using on = await visit(browser, gateway);
   await on.ask("echo: the ficus is thirsty");
-  const field = on.page.getByRole("combobox", { name: "Find a conversation, view, command or job" });
+  const field = on.page.getByRole("combobox", { name: "Find a conversation, view, command, job or setting" });
   const option = on.page.getByRole("listbox", { name: "Found" }).getByRole("option");
   const find = async (typed: string, group: string) => {
     await on.page.keyboard.press("Control+k");
@@ -115,6 +115,12 @@ test("Ctrl+K finds commands, views, conversations and jobs, for a keyboard alone
   await find("key", "Views");
   await on.page.keyboard.press("Enter");
   await heading(on, "Keys");
+  await find("heartbeat.every", "Settings");
+  await on.page.getByRole("group", { name: "Conversations" }).waitFor({ state: "detached" }); // the gateway has searched
+  await on.page.keyboard.press("Enter");
+  await heading(on, "Settings");
+  await on.page.getByTestId("setting").first().waitFor();
+  expect(await on.page.getByTestId("setting").count()).toBe(1);
   await on.page.keyboard.press("Control+k");
   await field.fill("no such thing");
   await on.page.getByText("Nothing found for “no such thing”.").waitFor();

@@ -1,7 +1,5 @@
 /** The views behind the rail in a real browser, of a gateway in which things have happened already. One gateway and one browser for all of them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
@@ -224,30 +222,6 @@ describe("system", () => {
     await on.page.getByTestId("backup-line").getByText("No backup is made by the clock").waitFor();
     await on.page.getByRole("region", { name: "Stored" }).getByRole("row").nth(1).waitFor();
     await settled(on);
-  });
-
-  test("says where each setting comes from, and goes back to the last good ones when the file is broken", async () => {
-    await using on = await open("system/settings");
-    const setting = (path: string) =>
-      on.page.getByTestId("setting").filter({ has: on.page.getByText(path, { exact: true }) });
-    await setting("budget.monthlyUsd").getByText("from the file").waitFor();
-    expect(await setting("logging.level").count()).toBe(0);
-    await on.page.getByLabel("Which").selectOption("all");
-    await on.page.getByLabel("Find a setting").fill("pool.m");
-    await setting("agent.pool.min").waitFor();
-    await settled(on);
-
-    const file = join(home.path, "pi-gateway.jsonc");
-    const good = await readFile(file, "utf8");
-    await writeFile(file, "{ broken");
-    await gateway.fetch("/api/config/reload", { method: "POST" });
-    await on.page.getByTestId("not-in-force").getByText("is not in force").waitFor();
-    await on.page.getByRole("button", { name: "Go back to the last good settings…" }).press("Enter");
-    await settled(on);
-    await on.page.getByRole("button", { name: "Go back", exact: true }).press("Enter");
-    await on.page.getByText("is in force.", { exact: false }).waitFor();
-    await on.page.getByTestId("not-in-force").waitFor({ state: "detached" });
-    expect(await readFile(file, "utf8")).toBe(good);
   });
 
   test("shows plugins and servers, follows the log, and signs browsers in and out", async () => {

@@ -1,6 +1,7 @@
 /** Finding everything from one field (Ctrl+K): what can be found, read from the gateway while somebody looks, and what happens on choosing. */
 import { batch, computed, signal } from "@preact/signals";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
+import type { SettingRow } from "../../src/contracts/system-api.ts";
 import type { WireListedJob } from "../../src/contracts/wire.ts";
 import { leave, newChat, openSession, request } from "./console-state.ts";
 import { type Entry, findEntries } from "./find.ts";
@@ -23,6 +24,8 @@ export const typed = signal("");
 export const chosen = signal(0);
 const conversations = signal<readonly SessionSummary[]>([]);
 const jobs = signal<readonly WireListedJob[]>([]);
+/** Read when somebody first looks: few ever look for one. */
+const settingRows = signal<readonly SettingRow[]>([]);
 
 const COMMANDS: readonly Choice[] = [
   { id: "new-chat", group: "Commands", name: "New chat", run: newChat },
@@ -44,6 +47,8 @@ export const found = computed<readonly Choice[]>(() => [
   // the gateway has searched: titles it found are not judged again
   ...conversations.value.map(conversationChoice),
   ...findEntries(jobs.value.map(jobChoice), typed.value),
+  // with nothing typed they would only fill the list
+  ...(typed.value.trim() === "" ? [] : findEntries(settingRows.value.map(settingChoice), typed.value)),
 ]);
 
 function conversationChoice({ key, title, channel }: SessionSummary): Choice {
@@ -58,6 +63,25 @@ function conversationChoice({ key, title, channel }: SessionSummary): Choice {
 
 function jobChoice({ id, task }: WireListedJob): Choice {
   return { id: `job ${id}`, group: "Jobs", name: id, detail: task, run: () => void openJobs(id) };
+}
+
+/** By its name alone: sentences about settings have every common word in them. */
+function settingChoice({ path }: SettingRow): Choice {
+  return { id: `setting ${path}`, group: "Settings", name: path, run: () => void openSetting(path) };
+}
+
+async function openSetting(path: string): Promise<void> {
+  const { settingFilter } = await import("./system-state.ts");
+  settingFilter.value = { typed: path, onlySet: false };
+  location.hash = ADDRESSES.settings;
+}
+
+async function readSettingRows(): Promise<void> {
+  if (settingRows.value.length > 0) return;
+  const { readSettings, settings } = await import("./system-state.ts");
+  if (settings.value === null) await readSettings();
+  const now = settings.value;
+  if (now !== null && now !== "failed") settingRows.value = now.rows;
 }
 
 /** Shows the runs of a job. */
@@ -78,6 +102,7 @@ export function openPalette(): void {
     ({ items }) => (jobs.value = items),
     () => undefined, // without a connection the rest is still found
   );
+  void readSettingRows();
 }
 
 export function closePalette(): void {

@@ -23,6 +23,9 @@ function keep<T, A>(into: { value: Read<T> }, answer: Answer<A>, take: (value: A
   else if (into.value === null) into.value = "failed";
 }
 
+/** What the list of settings is narrowed to. */
+export const settingFilter = signal({ typed: "", onlySet: true });
+
 export async function readChecks(): Promise<void> {
   keep(checks, await readJson<HttpApi["GET /api/doctor"]["result"]>("/api/doctor"), ({ items }) => items);
 }

@@ -52,5 +52,6 @@ function formOf(schema: SchemaNode, value: unknown): SettingForm {
       ...(expects === undefined ? {} : { expects }),
       ...(maxLength === undefined ? {} : { maxLength }),
     };
-  return { kind: "json", isHidden: schema.free === true || holdsSecret(schema) };
+  const holdsGroups = schema.items?.properties !== undefined || recordOf(schema) !== null;
+  return { kind: "json", inFileOnly: schema.free === true || holdsSecret(schema) || holdsGroups };
 }

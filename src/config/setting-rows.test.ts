@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { checkConfigText, defaultConfig } from "./check/check.ts";
 import { settingRows } from "./setting-rows.ts";
 
+const NONE = () => undefined;
+
 test("each setting says whether the file, the start or a default sets it, and shows no secret", () => {
   const text = `{
   "gateway": { "auth": { "token": "a-token-of-at-least-22-characters" } },
@@ -11,7 +13,7 @@ test("each setting says whether the file, the start or a default sets it, and sh
   const { config } = checkConfigText(text, () => undefined);
   if (!config) throw new Error("the settings are not valid");
   const started = { ...config, gateway: { ...config.gateway, port: 4_000 } };
-  const rows = new Map(settingRows(started, text).map((row) => [row.path, row]));
+  const rows = new Map(settingRows(started, text, NONE).map((row) => [row.path, row]));
   expect(rows.get("gateway.port")).toEqual({
     path: "gateway.port",
     value: 4_000,
@@ -30,14 +32,23 @@ test("each setting says whether the file, the start or a default sets it, and sh
 
 test("each setting says what it takes, also when it is not set", () => {
   const config = checkConfigText('{ "agents": [{ "id": "papers" }] }', () => undefined).config ?? defaultConfig();
-  const rows = new Map(settingRows(config, null).map((row) => [row.path, row]));
+  const rows = new Map(settingRows(config, null, NONE).map((row) => [row.path, row]));
   const kind = (path: string) => rows.get(path)?.form;
   expect(kind("logging.level")).toMatchObject({ kind: "choice", choices: expect.arrayContaining(["debug", "info"]) });
   expect(kind("cron.enabled")).toEqual({ kind: "flag" });
   expect(kind("heartbeat.every")).toEqual({ kind: "duration", text: "30m" });
   expect(kind("gateway.auth.token")).toEqual({ kind: "secret" });
-  expect(kind("agents")).toEqual({ kind: "json", isHidden: false });
-  expect(kind("models.keys")).toEqual({ kind: "json", isHidden: true });
+  expect(kind("agents")).toEqual({ kind: "json", inFileOnly: true });
+  expect(kind("gateway.allowedHosts")).toEqual({ kind: "json", inFileOnly: false });
+  expect(kind("models.keys")).toEqual({ kind: "json", inFileOnly: true });
   expect(rows.get("agent.model")).toMatchObject({ value: null, form: { kind: "text" }, source: "default" });
   expect([...rows.values()].filter(({ about }) => about === "").map(({ path }) => path)).toEqual([]);
+});
+
+test("settings that an entry of the file leaves out are defaults, and not from the start", () => {
+  const text = '{ "models": { "providers": { "mine": { "baseUrl": "http://host/v1", "models": [{ "id": "m" }] } } } }';
+  const config = checkConfigText(text, NONE).config ?? defaultConfig();
+  const rows = new Map(settingRows(config, text, NONE).map((row) => [row.path, row.source]));
+  expect(rows.get("models.providers.mine.baseUrl")).toBe("file");
+  expect(rows.get("models.providers.mine.api")).toBe("default");
 });

@@ -1,6 +1,6 @@
 /** Every setting as a row: its value without secrets, what it takes, and whether the file, the start or a default says so. Pure. */
 import type { SettingRow } from "../contracts/system-api.ts";
-import { defaultConfig } from "./check/check.ts";
+import { checkConfigText, defaultConfig, type Variables } from "./check/check.ts";
 import { writtenSettings } from "./check/tree.ts";
 import { diffConfig, NEEDS_RESTART } from "./diff.ts";
 import { publicConfig } from "./public.ts";
@@ -8,15 +8,16 @@ import type { Config } from "./schema.ts";
 import { describeSetting, schemaPaths } from "./setting-form.ts";
 
 /** `text`: of the file that is in force; null: there is none. */
-export function settingRows(config: Config, text: string | null): readonly SettingRow[] {
+export function settingRows(config: Config, text: string | null, variables: Variables): readonly SettingRow[] {
   const standard = defaultConfig();
-  const changed = diffConfig(standard, config).changed;
+  const ofFile = checkConfigText(text ?? "{}", variables).config ?? standard;
+  const byStart = diffConfig(ofFile, config).changed;
   const byDefault = new Map(flat(publicConfig(standard), ""));
   const written = [...writtenSettings(text ?? "{}")];
   return withUnset(flat(publicConfig(config), "")).map(([path, value]) => {
     const line = written.find(([one]) => overlap(one, path))?.[1];
-    const isChanged = changed.some((one) => overlap(one, path));
-    const source = line !== undefined ? "file" : isChanged ? "start" : "default";
+    const isByStart = byStart.some((one) => overlap(one, path)); // flags and the environment win over the file
+    const source = isByStart ? "start" : line !== undefined ? "file" : "default";
     const other = source !== "default" && byDefault.has(path);
     return {
       path,
@@ -36,7 +37,7 @@ function overlap(one: string, other: string): boolean {
 }
 
 /** Of something that the schema does not describe, such as a part of a value of several kinds. */
-const UNKNOWN = { form: { kind: "json", isHidden: true }, about: "" } as const;
+const UNKNOWN = { form: { kind: "json", inFileOnly: true }, about: "" } as const;
 
 type Valued = readonly (readonly [string, unknown])[];
 

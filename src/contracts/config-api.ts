@@ -10,8 +10,8 @@ export type SettingForm =
   | { readonly kind: "text"; readonly expects?: string; readonly maxLength?: number }
   /** Written, and never read. */
   | { readonly kind: "secret" }
-  /** Lists and groups of the author's own names. `isHidden`: parts of it are secret, so that it is changed in the file. */
-  | { readonly kind: "json"; readonly isHidden: boolean };
+  /** Lists and groups of the author's own names. `inFileOnly`: it holds groups or secrets, and a form could not write it as it was written. */
+  | { readonly kind: "json"; readonly inFileOnly: boolean };
 
 /** The file as an editor shows it. */
 export interface ConfigFile {

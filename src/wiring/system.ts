@@ -41,7 +41,8 @@ export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
     },
     async settings() {
       const { file, applied, problems } = parts.status().config;
-      const rows = settingRows(config(), await textInForce(home, file, applied));
+      const text = await textInForce(home, file, applied);
+      const rows = settingRows(config(), text, options.environment.variables);
       const canRevert = !applied && file !== null && (await hasLastGood(home));
       return { file, applied, problems, rows, canRevert };
     },

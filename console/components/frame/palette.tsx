@@ -1,4 +1,4 @@
-/** One field that finds conversations, views, commands and jobs, for a keyboard alone: type, arrow keys, Enter. */
+/** One field that finds conversations, views, commands, jobs and settings, for a keyboard alone: type, arrow keys, Enter. */
 import { useEffect, useId, useRef } from "preact/hooks";
 import { choose, chosen, closePalette, found, moveChosen, typed, typeToFind } from "../../state/palette.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -22,12 +22,12 @@ export function Palette() {
           dir="auto"
           type="text"
           role="combobox"
-          aria-label="Find a conversation, view, command or job"
+          aria-label="Find a conversation, view, command, job or setting"
           aria-expanded="true"
           aria-controls={`${ids}-list`}
           aria-autocomplete="list"
           aria-activedescendant={current ? `${ids}-${chosen.value}` : undefined}
-          placeholder="Find a conversation, view, command or job"
+          placeholder="Find a conversation, view, command, job or setting"
           autocomplete="off"
           spellcheck={false}
           maxLength={MAX_TYPED}

@@ -49,7 +49,7 @@ function FindButton() {
       type="button"
       class="icon-button rail-find"
       aria-label="Find"
-      title="Find a conversation, view, command or job (Ctrl+K)"
+      title="Find a conversation, view, command, job or setting (Ctrl+K)"
       onClick={openPalette}
     >
       <Icon name="search" />

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "../../testing/temp-home.ts";
-import { editConfig, replaceConfig } from "./edit-file.ts";
+import { editConfig, editText, replaceConfig } from "./edit-file.ts";
 
 const NONE = (): undefined => undefined;
 const LEVEL = { keys: ["logging", "level"], value: "debug" } as const;
@@ -29,6 +29,21 @@ test("a setting that is taken away is gone, and lines end as they did", async ()
   expect((await readFile(path, "utf8")).replaceAll("\r\n", "")).not.toContain("\n");
   await editConfig(path, { keys: ["queue"], value: undefined }, NONE);
   expect(await readFile(path, "utf8")).not.toContain("queue");
+});
+
+test("a group goes with its last setting, unless a comment is left in it or its author has named it", () => {
+  const text = `{
+  "queue": { "maxTotal": 7 },
+  "agent": { "pool": { "min": 1 } },
+  "cron": { "enabled": true /* why */ },
+  "hooks": { "targets": { "ops": { "url": "https://x/" } } }
+}
+`;
+  const paths = ["queue.maxTotal", "agent.pool.min", "cron.enabled", "backup.every", "hooks.targets.ops.url"];
+  const edits = paths.map((path) => ({ keys: path.split("."), value: undefined }));
+  const after = editText(text, edits);
+  const left = ["queue", "agent", "/* why */", '"ops": {}'].map((words) => after.includes(words));
+  expect(left).toEqual([false, false, true, true]);
 });
 
 test("a file that is not there is made, private and in a private folder, and there is nothing to back up", async () => {

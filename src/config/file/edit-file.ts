@@ -1,9 +1,10 @@
 /** Changes the configuration file for a command: comments and layout stay, a backup is kept, and a file that would not be valid is not written. */
 import { mkdir, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import { applyEdits, modify } from "jsonc-parser";
+import { applyEdits, findNodeAtLocation, modify, parseTree } from "jsonc-parser";
 import { checkConfigText, type Variables } from "../check/check.ts";
 import { formatProblem } from "../check/problem.ts";
+import { rootSchema, type SchemaNode } from "../schema-node.ts";
 import { readConfigText } from "./read-file.ts";
 import { replaceFile, writeBackup } from "./write-file.ts";
 
@@ -41,13 +42,36 @@ export async function editConfig(
   return write(target, text, read.kind === "text" ? before : null);
 }
 
-/** Comments and layout stay. Pure. */
+/** Comments and layout stay. A group that has nothing left in it, no comment either, goes with its last setting. Pure. */
 export function editText(text: string, edits: readonly SettingEdit[]): string {
+  return edits.reduce((before, { keys, value }) => {
+    if (value !== undefined) return edited(before, keys, value);
+    const isThere = nodeAt(before, keys) !== undefined;
+    return isThere ? withoutEmptyGroups(edited(before, keys, undefined), keys.slice(0, -1)) : before;
+  }, text);
+}
+
+function nodeAt(text: string, keys: readonly string[]) {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  return root && findNodeAtLocation(root, [...keys]);
+}
+
+function edited(text: string, keys: readonly string[], value: unknown): string {
   const formattingOptions = { insertSpaces: true, tabSize: 2 }; // line ends are those of the text
-  return edits.reduce(
-    (before, { keys, value }) => applyEdits(before, modify(before, [...keys], value, { formattingOptions })),
-    text,
-  );
+  return applyEdits(text, modify(text, [...keys], value, { formattingOptions }));
+}
+
+/** An entry that the author has named, such as a server of a chat, means something when it is empty too. */
+function isGroupOfSchema(keys: readonly string[]): boolean {
+  let schema: SchemaNode | undefined = rootSchema();
+  for (const key of keys) schema = schema?.properties?.[key];
+  return keys.length > 0 && schema?.properties !== undefined;
+}
+
+function withoutEmptyGroups(text: string, keys: readonly string[]): string {
+  const group = isGroupOfSchema(keys) ? nodeAt(text, keys) : undefined;
+  const isEmpty = group !== undefined && /^\{\s*\}$/.test(text.slice(group.offset, group.offset + group.length));
+  return isEmpty ? withoutEmptyGroups(edited(text, keys, undefined), keys.slice(0, -1)) : text;
 }
 
 /** Puts a whole text in place of a file that still holds `before`; null: there is none yet. The caller has checked the text. */

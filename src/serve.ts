@@ -65,8 +65,6 @@ interface ServeWorld {
   stderr(text: string): void;
   /** Resolves with the reason when the process was told to stop. */
   readonly stopAsked: Promise<string>;
-  /** For tests, until several gateways may run at once: it starts while others live on its database. */
-  readonly besideOthers?: boolean;
 }
 
 const RUNNING_FILE = "gateway.json";
@@ -139,7 +137,6 @@ async function serveIn(
         clock,
         ids,
         log,
-        besideOthers: world.besideOthers ?? false,
         startTakesLonger: (status) => supervisor?.starting(status),
         mcpHostPath: () => world.assets.mcpHostPath(home),
         update: { isRehearsal: options.rehearse === true, beforeFirstMessage: () => running.count(), waits },

@@ -71,9 +71,9 @@ describe.skipIf((await testPostgres()) === null)("two gateways on one Postgres d
     );
     await using database = await createTestDatabase(STORE_TABLES);
     await using sql = new Bun.SQL(database.url, { max: 1 });
-    const config = { ...endpoint(provider), store: { url: database.url } };
-    await using first = await startGatewayProcess({ config, besideOthers: true });
-    await using second = await startGatewayProcess({ config, besideOthers: true });
+    const config = { ...endpoint(provider), store: { url: database.url, secret: "kX8tQm2vRz7LpW4nYb9sDf6hJc3gTa5e" } };
+    await using first = await startGatewayProcess({ config });
+    await using second = await startGatewayProcess({ config });
     const cut = post(first, { text: "one", session: "a" }).catch(() => null);
     await provider.arrived(1);
     expect((await second.chat("of the second", { session: "b" })).body.content).toBe("answer 1");

@@ -14,7 +14,13 @@ export interface ConfigDiff {
 }
 
 /** The port and the database are opened once; everything else takes effect while the gateway runs. */
-export const NEEDS_RESTART: ReadonlySet<string> = new Set(["gateway.port", "gateway.bind", "store.url", "store.files"]);
+export const NEEDS_RESTART: ReadonlySet<string> = new Set([
+  "gateway.port",
+  "gateway.bind",
+  "store.url",
+  "store.secret",
+  "store.files",
+]);
 
 export function diffConfig(before: Config, after: Config): ConfigDiff {
   const changed: string[] = [];

@@ -129,7 +129,7 @@ export const UNSEALED: AssembleOptions = {
 export function assemble(deps: StoreDeps, sql: SqliteSql, home: string, options: AssembleOptions = UNSEALED): Store {
   const doors = createDoors(deps, sql, options);
   // the lock on the state directory keeps other gateways from the file, so nobody has to be told apart from them
-  const node: NodeIdentity = { ...nodeOf(options.version), stateDirectory: "", alone: true };
+  const node: NodeIdentity = { ...nodeOf(options.version), stateDirectory: "", keyId: null };
   const begun = inTransaction(sql, () => doors.begin(node));
   const engine = createSqliteEngine(deps, sql, options);
   const refill = createIndexRefill(sql);

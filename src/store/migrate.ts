@@ -42,6 +42,7 @@ import { owners } from "./migrations/042-owners.ts";
 import { nodeLeases } from "./migrations/043-node-leases.ts";
 import { outboxOwners } from "./migrations/044-outbox-owners.ts";
 import { branches } from "./migrations/045-branches.ts";
+import { nodeKeys } from "./migrations/046-node-keys.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -87,6 +88,7 @@ const MIGRATIONS: readonly Migration[] = [
   nodeLeases,
   outboxOwners,
   branches,
+  nodeKeys,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -55,12 +55,11 @@ interface OpenOptions {
   readonly url?: Secret | undefined;
   /** A bucket for files, instead of the Postgres database. */
   readonly files?: S3Settings | undefined;
+  /** Gateways that share a Postgres database make their keys of it. */
+  readonly shared?: Secret | undefined;
   /** Of this gateway: other gateways are told. */
   readonly version?: string;
-  /**
-   * For tests of the store alone: opens a database while other gateways live on it, and tells those of one state directory apart. Gateways
-   * keep much in memory that the others would have to know.
-   */
+  /** For tests: opens several gateways on one state directory, as if each had its own. */
   readonly beside?: { readonly stateDirectory: string };
 }
 

@@ -10,6 +10,7 @@ import {
   renameSync,
   writeSync,
 } from "node:fs";
+import { hkdfSync } from "node:crypto";
 import { join } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -30,18 +31,24 @@ const TOKEN_FILE = "token";
 const MEDIA_KEY_FILE = "media.key";
 const AUDIT_KEY_FILE = "audit.key";
 
-export function openSecretFiles(deps: { readonly ids: Ids }, home: string): SecretFiles {
-  const make = (): string => deps.ids.secret(KEY_BYTES);
+interface KeySource {
+  readonly ids: Ids;
+  /** Gateways that share a database make the same keys of it. Absent: keys are drawn at random. */
+  readonly shared?: Secret | undefined;
+}
+
+/** A file that is there stays: a key that changed would make what it signed worthless. */
+export function openSecretFiles(deps: KeySource, home: string): SecretFiles {
   return {
-    mediaKey: Buffer.from(readOrMake(join(home, MEDIA_KEY_FILE), make), "base64url"),
+    mediaKey: Buffer.from(readOrMake(join(home, MEDIA_KEY_FILE), newKey(deps, MEDIA_KEY_FILE)), "base64url"),
     token(configured) {
       const path = join(home, TOKEN_FILE);
-      if (!configured) return secret(readOrMake(path, make));
+      if (!configured) return secret(readOrMake(path, newKey(deps, TOKEN_FILE)));
       if (read(path) !== configured.reveal()) writeSecretFile(path, configured.reveal());
       return configured;
     },
     renewToken() {
-      const made = make();
+      const made = deps.ids.secret(KEY_BYTES);
       writeSecretFile(join(home, TOKEN_FILE), made);
       return secret(made);
     },
@@ -49,11 +56,14 @@ export function openSecretFiles(deps: { readonly ids: Ids }, home: string): Secr
 }
 
 /** Makes the audit chain unforgeable for whoever can write the database but cannot read this file. */
-export function openAuditKey(deps: { readonly ids: Ids }, home: string): Uint8Array {
-  return Buffer.from(
-    readOrMake(join(home, AUDIT_KEY_FILE), () => deps.ids.secret(KEY_BYTES)),
-    "base64url",
-  );
+export function openAuditKey(deps: KeySource, home: string): Uint8Array {
+  return Buffer.from(readOrMake(join(home, AUDIT_KEY_FILE), newKey(deps, AUDIT_KEY_FILE)), "base64url");
+}
+
+function newKey({ ids, shared }: KeySource, file: string): () => string {
+  if (!shared) return () => ids.secret(KEY_BYTES);
+  return () =>
+    Buffer.from(hkdfSync("sha256", shared.reveal(), "", `pi-gateway ${file}`, KEY_BYTES)).toString("base64url");
 }
 
 /** Only looks. Null: there is none. */

@@ -29,8 +29,6 @@ export interface GatewayDeps {
   startTakesLonger?(status: string): void;
   /** Absent: this gateway is not updated from inside. */
   readonly update?: UpdatePart;
-  /** For tests, until several gateways may run at once: it starts while others live on its database. */
-  readonly besideOthers?: boolean;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */
@@ -95,9 +93,8 @@ export async function openCore(
   const eventParts = createNodeEvents(deps);
   recordEvents(life, deps, { events: eventParts.ownEvents, config, home: options.home });
   const { home, version } = options;
-  const { url, files } = config().store;
-  const beside = deps.besideOthers ? { beside: { stateDirectory: home } } : {};
-  const store = life.own("store", await openStore(deps, { home, version, url, files, ...beside }));
+  const { url, files, secret: shared } = config().store;
+  const store = life.own("store", await openStore(deps, { home, version, url, files, shared }));
   const hooks = createHooks(deps);
   return {
     clock,

@@ -46,7 +46,7 @@ export function openPort(core: Core, parts: PortParts): Port {
   const { people, tools, agents, mcpServers, messages, automation, plugins, operations, metrics, stream, mcp, status } =
     parts;
   const { queue, outbox, builtinChannels } = messages;
-  const files = openSecretFiles({ ids }, options.home);
+  const files = openSecretFiles({ ids, shared: config().store.secret }, options.home);
   const token = (from: Config): Secret => {
     const chosen = files.token(from.gateway.auth.token);
     secrets.hide(chosen);

@@ -16,7 +16,7 @@ interface McpDoorParts extends Groups {
 
 export function openMcpDoor(core: Core, { tools, messages, conversations }: McpDoorParts): McpDoor {
   const { clock, ids, log, events, store, config, options, secrets } = core;
-  const { mediaKey } = openSecretFiles({ ids }, options.home);
+  const { mediaKey } = openSecretFiles({ ids, shared: config().store.secret }, options.home);
   return createMcpDoor({
     clock,
     ids,

@@ -288,10 +288,10 @@ const CLAIM_BUGS: readonly SeededBug[] = [
     tests: ["src/delivery/outbox-claims.test.ts"],
   },
   {
-    what: "A gateway starts beside one that lives.",
+    what: "A gateway starts beside one that lives and has other keys.",
     file: "src/store/rows/nodes.ts",
     in: "createNodeRow",
-    find: "if (live && alone) throw taken(live, at);",
+    find: "if (stranger) throw taken(stranger, at);",
     replace: "void taken;",
     tests: ["src/store/postgres/takeover.test.ts"],
   },

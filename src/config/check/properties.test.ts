@@ -96,7 +96,7 @@ describe("the check", () => {
   test("refuses the single values that TypeBox refuses, and takes those it takes", () => {
     const paths = allKeys(rootSchema()).filter(
       ({ path }) =>
-        !/NAME|\[\]|auth|trustedProxies|bind|pool\.m|allowedHosts|model$|timezone$|^store\.url$|^backup\.every$|^hooks\.(enabled|token|secret|previousSecret)$/.test(
+        !/NAME|\[\]|auth|trustedProxies|bind|pool\.m|allowedHosts|model$|timezone$|^store\.(url|secret)$|^backup\.every$|^hooks\.(enabled|token|secret|previousSecret)$/.test(
           path,
         ),
     );

@@ -326,6 +326,14 @@ test("a bucket for files is refused without a Postgres database and without its 
   expect(pathsOf({ url: "postgres://db.example", files: without })).toEqual(["store.files.secretAccessKey"]);
 });
 
+test("a secret of several gateways that could be guessed is refused, without being repeated", () => {
+  const check = (text: string) =>
+    checkConfigText(JSON.stringify({ store: { secret: text } }), () => undefined).problems;
+  expect(check("hunter2hunter2").map(({ path }) => path)).toEqual(["store.secret"]);
+  expect(JSON.stringify(check("hunter2hunter2"))).not.toContain("hunter2");
+  expect(check("kX8tQm2vRz7LpW4nYb9sDf6hJc3gTa5e")).toEqual([]);
+});
+
 test("time zones that the machine knows are taken, for all agents and for one", () => {
   const heartbeat = { activeHours: { timezone: "Europe/Berlin" } };
   expect(problems({}, { heartbeat, agents: [{ id: "ops", heartbeat }] })).toEqual([]);

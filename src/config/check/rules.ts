@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
   { reads: ["heartbeat", "agents"], check: zoneRules },
   { reads: ["channels.discord"], check: discordKeyRule },
   { reads: ["mcp.servers"], check: mcpServerRules },
-  { reads: ["store.url"], check: storeRule },
+  { reads: ["store.url", "store.secret"], check: storeRule },
   { reads: ["store"], check: storeFilesRule },
 ];
 
@@ -53,8 +53,10 @@ export function brokenRules(world: RuleInput, brokenPaths: readonly string[]): r
 const isWithin = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`);
 
-/** The value is not repeated: it holds a password. */
+/** The values are not repeated: an address holds a password. */
 function* storeRule({ config }: RuleInput): Generator<RuleProblem> {
+  const secret = config.store.secret && weakToken(config.store.secret.reveal());
+  if (secret) yield problem("store.secret", `store.secret ${secret}. \`openssl rand -base64 32\` makes a good one.`);
   const url = config.store.url?.reveal();
   if (url === undefined) return;
   const isPostgres = /^postgres(?:ql)?:$/.test(URL.parse(url)?.protocol ?? "");

@@ -27,6 +27,9 @@ export const StoreSection = Type.Object(
     url: secretText(
       "A Postgres database instead of the SQLite file in the state directory: postgres://user:password@host:5432/name. Usually ${DATABASE_URL}, because it holds a password. See docs/postgres.md.",
     ),
+    secret: secretText(
+      "For several gateways on one Postgres database: the same long random text at each, usually ${PI_GATEWAY_SECRET}. A state directory without keys of its own makes them of it: those of the audit log and of links to files, and the token. See docs/scaling.md.",
+    ),
     files: Type.Optional(FilesSection),
   },
   { ...closed, security: true, description: "Where everything that the gateway remembers is kept." },

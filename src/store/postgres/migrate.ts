@@ -32,6 +32,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "node-letters", sql: letterTables },
   { name: "row-security", sql: rowSecurityTables },
   { name: "branches", sql: branchTables },
+  { name: "node-keys", sql: 'alter table nodes add column key_id text collate "C"' },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -31,16 +31,18 @@ interface PostgresOptions {
   readonly home: string;
   readonly url: Secret;
   readonly files?: S3Settings | undefined;
+  readonly shared?: Secret | undefined;
   readonly version?: string | undefined;
   readonly beside?: { readonly stateDirectory: string } | undefined;
 }
 
+const KEY_ID_CHARS = 16;
 /** Rows of gateways that are long gone are taken away. One that still runs has written something in the meantime. */
 const BATCH_ROWS_KEPT_MS = 400 * 86_400_000;
 
 /** Throws `store_newer`, `store_half_moved`, `store_failed`. Nothing that it throws or logs contains the url. */
 export async function openPostgresStore(deps: StoreDeps, options: PostgresOptions): Promise<Store> {
-  const { home, url } = options;
+  const { home, url, shared } = options;
   const startedAt = deps.clock.elapsed();
   const asUser = (onWake?: () => void) => connect({ clock: deps.clock, url: url.reveal(), onWake });
   const first = await asUser().catch((error: unknown) => {
@@ -54,7 +56,14 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
     await first.control(asGateway);
     const connectNow = async (onWake?: () => void) => begun(await asUser(onWake), asGateway);
     const bucket = await openBucket(deps, options.files);
-    const store = await begin(deps, { home, first, connectNow, bucket, nodeIn: (key) => identify(options, key) });
+    const store = await begin(deps, {
+      home,
+      shared,
+      first,
+      connectNow,
+      bucket,
+      nodeIn: (key) => identify(options, key),
+    });
     const { epoch, instanceId } = store;
     deps.log.info("store opened", { epoch, instanceId, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
@@ -77,6 +86,7 @@ async function begun(connection: Connection, beginning: string): Promise<Connect
 
 interface Beginning {
   readonly home: string;
+  readonly shared: Secret | undefined;
   readonly first: Connection;
   connectNow(onWake?: () => void): Promise<Connection>;
   /** Null: files are in the database. */
@@ -85,8 +95,8 @@ interface Beginning {
   nodeIn(key: Uint8Array): NodeIdentity;
 }
 
-async function begin(deps: StoreDeps, { home, first, connectNow, bucket, nodeIn }: Beginning): Promise<Store> {
-  const key = openAuditKey(deps, home);
+async function begin(deps: StoreDeps, { home, shared, first, connectNow, bucket, nodeIn }: Beginning): Promise<Store> {
+  const key = openAuditKey({ ...deps, shared }, home);
   const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, home);
   const sql = createPostgresSql();
   const doors = createDoors(deps, sql, { key, headFile });
@@ -142,10 +152,11 @@ async function begin(deps: StoreDeps, { home, first, connectNow, bucket, nodeIn 
  * with a new container, a gateway that died without a word is waited for as any other is.
  */
 function identify({ home, version, beside }: PostgresOptions, key: Uint8Array): NodeIdentity {
-  if (beside) return { ...nodeOf(version), stateDirectory: beside.stateDirectory, alone: false };
+  const keyId = new Bun.CryptoHasher("sha256", key).update("which key").digest("hex").slice(0, KEY_ID_CHARS);
+  if (beside) return { ...nodeOf(version), stateDirectory: beside.stateDirectory, keyId };
   const { dev, ino } = statSync(home);
   const stateDirectory = new Bun.CryptoHasher("sha256", key).update([hostname(), dev, ino].join("\n")).digest("hex");
-  return { ...nodeOf(version), stateDirectory, alone: true };
+  return { ...nodeOf(version), stateDirectory, keyId };
 }
 
 /** A store that is closed at once has done nothing wrong: the next start looks again. */

@@ -20,6 +20,7 @@ export interface NodeTable {
   renewed_at: number;
   expires_at: number | null;
   taken_over_by: InstanceId | null;
+  key_id: string | null;
 }
 
 type Row = Selectable<NodeTable>;
@@ -30,8 +31,8 @@ export interface NodeIdentity {
   readonly version: string;
   /** Equal for all processes that held the same state directory, and for no other. */
   readonly stateDirectory: string;
-  /** It does not start while another gateway lives. */
-  readonly alone: boolean;
+  /** Of its audit key, without giving it away: gateways with the same one may live beside each other. Null: it is alone with its database. */
+  readonly keyId: string | null;
 }
 
 const KEPT_MS = 7 * 86_400_000;
@@ -40,17 +41,18 @@ const KEPT_MS = 7 * 86_400_000;
 export function createNodeRow(sql: Sql, me: InstanceId) {
   const { now, others, over, add, takeOver, end, forget } = statements(sql);
   return {
-    /** Throws `store_taken` while another gateway lives and this one wants to be alone. */
-    *begin({ name, version, stateDirectory, alone }: NodeIdentity): Steps<void> {
+    /** Throws `store_taken` while another gateway lives that has other keys. */
+    *begin({ name, version, stateDirectory, keyId }: NodeIdentity): Steps<void> {
       const at = (yield* now.first({}))?.at ?? 0;
       const known = yield* others.all({ me });
       const judged = known.map((node) => ({ node, is: judgeNode(node, { stateDirectory, now: at }) }));
-      const live = judged.find(({ is }) => is === "live")?.node;
-      if (live && alone) throw taken(live, at);
+      const stranger = judged.find(({ node, is }) => is === "live" && (keyId === null || node.key_id !== keyId))?.node;
+      if (stranger) throw taken(stranger, at);
       for (const { node, is } of judged) if (is !== "live") yield* takeOver.run({ id: node.id, me });
       yield* forget.run({ before: at - KEPT_MS });
       const expiresAt = sql.dialect.severalGateways ? at + NODE_EXPIRY_MS : null;
-      yield* add.run({ id: me, state_directory: stateDirectory, name, version, at, expires_at: expiresAt });
+      const row = { id: me, state_directory: stateDirectory, name, version, at, key_id: keyId, expires_at: expiresAt };
+      yield* add.run(row);
     },
     /** Those whose time is over are gone from now on, and this gateway took over: who they are. */
     *endOthers(): Steps<TakenOver["from"]> {
@@ -110,7 +112,7 @@ export function createNodes(deps: RowDeps, { name, takeOver, whenOthersEnd }: No
 }
 
 function statements(sql: Sql) {
-  type New = { id: InstanceId; state_directory: string; name: string; version: string; at: number };
+  type New = Pick<NodeTable, "id" | "state_directory" | "name" | "version" | "key_id"> & { at: number };
   return {
     now: sql.prepare((db) => db.selectNoFrom(sql.dialect.now.as("at"))),
     // one that has ended keeps a time while it has left something
@@ -137,7 +139,7 @@ function statements(sql: Sql) {
       db
         .insertInto("nodes")
         .values({
-          ...p.row("id", "state_directory", "name", "version", "expires_at"),
+          ...p.row("id", "state_directory", "name", "version", "key_id", "expires_at"),
           state: raw.lit("live"),
           started_at: p("at"),
           renewed_at: p("at"),
@@ -148,7 +150,7 @@ function statements(sql: Sql) {
             .column("id")
             .doUpdateSet(
               newValues(
-                ...["state_directory", "name", "version", "expires_at", "state", "started_at", "renewed_at"],
+                ...["state_directory", "name", "version", "key_id", "expires_at", "state", "started_at", "renewed_at"],
                 "taken_over_by",
               ),
             ),
@@ -198,8 +200,8 @@ function toNode(row: Row): GatewayNode {
 function taken({ id, name, version, started_at, expires_at }: Row, now: number): GatewayError {
   const since = new Date(started_at).toISOString();
   const seconds = Math.ceil(((expires_at ?? now) - now) / 1_000);
-  return new GatewayError("store_taken", "another gateway lives on this database", {
+  return new GatewayError("store_taken", "another gateway with other keys lives on this database", {
     fields: { node: id, name, version, since, freeInMs: (expires_at ?? now) - now },
-    say: `Another gateway uses this database: ${name} (version ${version}), since ${since}. Stop it first, or set store.url to another database. If it has died without a word, the database is free in ${seconds} s.`,
+    say: `Another gateway uses this database: ${name} (version ${version}), since ${since}. It has other keys than this one. To run both, give all gateways of the database the same store.secret, or copy audit.key, media.key and token from its state directory (docs/scaling.md); otherwise stop it first, or set store.url to another database. If it has died without a word, the database is free in ${seconds} s.`,
   });
 }

@@ -41,15 +41,12 @@ export interface GatewayProcessOptions {
   /** The port of a gateway that was killed, so that its page finds the next one. Default: any free one. */
   readonly port?: number;
   readonly args?: readonly string[];
-  /** Runs from source, and starts while other gateways live on its Postgres database. */
-  readonly besideOthers?: boolean;
   /** The port is the configuration's affair; without this, a flag asks for a free one and wins over the file. */
   readonly portFromConfig?: boolean;
 }
 
 const PROJECT = resolve(import.meta.dir, "../../..");
 const MAIN = join(PROJECT, "dist", "main.js");
-const BESIDE_MAIN = join(import.meta.dir, "beside-main.ts");
 /** Shorter than the limit of a test, so that a test says what it waited for. */
 const ANSWER_MS = 90_000;
 
@@ -126,9 +123,7 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
   if (!existsSync(MAIN)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
   const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } = process.env;
   const port = options.portFromConfig ? [] : ["--port", String(options.port ?? 0)];
-  const command = options.besideOthers
-    ? [BESIDE_MAIN, "--home", home]
-    : [MAIN, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
+  const command = [MAIN, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
   return Bun.spawn([process.execPath, "--no-env-file", ...command], {
     cwd: existsSync(home) ? home : tmpdir(), // the gateway makes its folder itself
     stdin: "ignore",

@@ -12,6 +12,7 @@ import { approvalContract } from "./approval-contract.ts";
 import { auditContract } from "./audit-contract.ts";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
 import { inboxPromises } from "./inbox-contract.ts";
+import { letterPromises } from "./letter-contract.ts";
 import { lifePromises } from "./life-contract.ts";
 import { maskPromises } from "./mask-contract.ts";
 import { nodePromises } from "./node-contract.ts";
@@ -42,6 +43,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     lifePromises(open);
     nodePromises(open);
     nodeLeasePromises(open);
+    letterPromises(open);
     inboxPromises(open);
     turnPromises(open);
     turnTraceContract("turns as they are shown", open);

@@ -28,12 +28,11 @@ const SAY = "is left alone with its failure: use background() of src/kit, or let
 
 export function forgottenPromises(sources: readonly Source[]): string[] {
   const own = sources.filter(({ path }) => !isTest(path) && /^(src|bridge)\//.test(path));
-  const promised = own.map((file) => ({ file, names: neverRejecting(file) }));
-  return own.flatMap((file) => {
-    const here = promised.find((one) => one.file === file)?.names ?? [];
-    const elsewhere = promised.flatMap(({ names }) => names);
+  const promised = own.map((file) => ({ file, here: new Set(neverRejecting(file)) }));
+  const elsewhere = new Set(promised.flatMap(({ here }) => [...here]));
+  return promised.flatMap(({ file, here }) => {
     const isSafe = (name: string, ofAnother: boolean): boolean =>
-      (!ofAnother && defines(file, name) ? here : elsewhere).includes(name);
+      (!ofAnother && defines(file, name) ? here : elsewhere).has(name);
     return [...droppedIn(file), ...standingAlone(file)]
       .filter(({ text }) => !isHandled(text, isSafe))
       .map(({ at, text }) => `${file.path}:${lineAt(file.code, at)} ${headOf(text)} ${SAY}`);
@@ -59,7 +58,8 @@ function standingAlone({ code }: Source): Expression[] {
   const starts = code.matchAll(/^[ \t]*(?:(?:if|for|while) \([^\n]*\) |else )*(?=[A-Za-z_$])/gm);
   return [...starts].flatMap(({ index, 0: head }) => {
     const at = index + head.length;
-    if (!/(?:^|[;{})]|\belse)$/.test(code.slice(0, index).trimEnd())) return []; // it goes on with the line before
+    const before = code.slice(0, index).trimEnd().slice(-" else".length);
+    if (!/(?:^|[;{})]|\belse)$/.test(before)) return []; // it goes on with the line before
     const end = endOfExpression(code, at);
     const text = code.slice(at, end);
     if (code[end] !== ";" || KEYWORDS.test(text) || /\)\s*:/.test(text)) return []; // another kind of statement, or a signature

@@ -1,18 +1,34 @@
 /** The Idempotency-Key over real processes: one key is one message, before and after a crash. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
-import { tempHome } from "../src/testing/temp-home.ts";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type ChatBody, type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { endpoint, post, problemOf, SMALL_POOL, streamed, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, post, problemOf, streamed, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
+const CUT = "are you there";
+
+let provider: FakeProvider;
+let home: TempHome;
 let gateway: GatewayProcess;
 
+/** Says what it is asked to; what is cut off by the kill, at the second time only. */
 beforeAll(async () => {
-  gateway = await startGatewayProcess({ config: { agent: { pool: SMALL_POOL } } });
+  let cuts = 0;
+  provider = await startFakeProvider((request) => {
+    const words = asked(request);
+    if (words !== CUT) return says(...words.replace("echo: ", "").split(/(?= )/));
+    return ++cuts === 1 ? { kind: "hang" } : says("at last");
+  });
+  home = await tempHome();
+  gateway = await startGatewayProcess({ home: home.path, config: endpoint(provider) });
 });
-afterAll(() => gateway?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
 
 async function keyed(where: GatewayProcess, key: string, body: unknown): Promise<ChatBody> {
   const response = await post(where, body, { "idempotency-key": key });
@@ -76,33 +92,30 @@ describe("an Idempotency-Key", () => {
 });
 
 describe("after a kill -9 of the gateway, the same key", () => {
+  const kept = { text: "echo: remembered", session: "kept" };
+  const cut = { text: CUT, session: "cut" };
+  let before: ChatBody;
+
+  beforeAll(async () => {
+    before = await keyed(gateway, "kept", kept);
+    const already = provider.requests.length;
+    const lost = post(gateway, cut, { "idempotency-key": "cut" }).catch(() => null); // the connection dies with the gateway
+    await provider.arrived(already + 1);
+    await gateway.kill();
+    await lost;
+    gateway = await startGatewayProcess({ home: home.path });
+  });
+
   test("gives the answer that was given before, and still refuses other content", async () => {
-    await using home = await tempHome();
-    const body = { text: "echo: remembered", session: "kept" };
-    await using first = await startGatewayProcess({ home: home.path, config: { agent: { pool: SMALL_POOL } } });
-    const before = await keyed(first, "kept", body);
-    await first.kill();
-    await using second = await startGatewayProcess({ home: home.path });
-    expect(await keyed(second, "kept", body)).toEqual(before);
-    const other = await post(second, { ...body, text: "echo: other" }, { "idempotency-key": "kept" });
+    expect(await keyed(gateway, "kept", kept)).toEqual(before);
+    const other = await post(gateway, { ...kept, text: "echo: other" }, { "idempotency-key": "kept" });
     expect(other.status).toBe(422);
-    expect(await transcript(second, "kept")).toHaveLength(2);
+    expect(await transcript(gateway, "kept")).toHaveLength(2);
   });
 
   test("waits for the turn that was interrupted, which is answered once", async () => {
-    await using provider = await startFakeProvider((_request, index) =>
-      index === 0 ? { kind: "hang" } : says("at last"),
-    );
-    await using home = await tempHome();
-    const body = { text: "are you there", session: "cut" };
-    await using first = await startGatewayProcess({ home: home.path, config: endpoint(provider) });
-    const cut = post(first, body, { "idempotency-key": "cut" }).catch(() => null); // the connection dies with the gateway
-    await provider.arrived(1);
-    await first.kill();
-    await cut;
-    await using second = await startGatewayProcess({ home: home.path });
-    expect((await keyed(second, "cut", body)).content).toBe("at last");
-    expect((await transcript(second, "cut")).map(({ text }) => text)).toEqual(["are you there", "at last"]);
-    expect(provider.requests).toHaveLength(2);
+    expect((await keyed(gateway, "cut", cut)).content).toBe("at last");
+    expect((await transcript(gateway, "cut")).map(({ text }) => text)).toEqual([CUT, "at last"]);
+    expect(provider.requests.filter((request) => asked(request) === CUT)).toHaveLength(2);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { ApiKey } from "../src/contracts/api-keys.ts";
 import { type FakeProvider, type FakeReply, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { asked, endpoint, eventually, openSocket, problemOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, openSocket, problemOf, SHARED_POOL, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -21,7 +21,8 @@ beforeAll(async () => {
     if (asked(request).includes("note") && !answered) return note;
     return { kind: "text", pieces: [answered ? "noted" : "fine"], usage: { inputTokens: 100, outputTokens: 10 } };
   });
-  gateway = await startGatewayProcess({ config: endpoint(provider) });
+  const base = endpoint(provider);
+  gateway = await startGatewayProcess({ config: { ...base, agent: { ...base.agent, pool: SHARED_POOL } } });
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

@@ -22,7 +22,7 @@ import { FRIEND, GROUP_ID, said, STRANGER } from "../src/testing/telegram/people
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Play, playing } from "../src/testing/whole/tool-play.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
-import { endpoint, eventually, openSocket, statusOf, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { endpoint, eventually, openSocket, SHARED_POOL, statusOf, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -42,8 +42,7 @@ const WAKES = { wakeOnReaction: true };
 
 const config = () => ({
   ...endpoint(provider),
-  // people of the same role share a process: what is tested here is not whose it is, and a start takes longer than most of the tests
-  agent: { ...endpoint(provider).agent, pool: { min: 0, max: 2, reuse: "profile" } },
+  agent: { ...endpoint(provider).agent, pool: SHARED_POOL },
   roles: { owners: [`telegram:user:${FRIEND.id}`, `discord:user:${PEOPLE.friend.id}`] },
   channels: {
     telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } },

@@ -26,6 +26,7 @@ import {
   told,
   transcript,
   WHOLE_TEST_MS,
+  SHARED_POOL,
 } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
@@ -67,7 +68,7 @@ const configOf = (plugins: object = PLUGINS) => {
   const { agent, models } = endpoint(provider);
   return {
     models,
-    agent: { ...agent, tools: "files", pool: { min: 0, max: 2 } },
+    agent: { ...agent, tools: "files", pool: SHARED_POOL },
     plugins,
   };
 };

@@ -15,7 +15,7 @@ import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-b
 import { FRIEND, GROUP_ID, pressed, said, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
-import { asked, endpoint, eventually, post, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, post, SHARED_POOL, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -55,7 +55,7 @@ beforeAll(async () => {
   const base = endpoint(provider);
   config = {
     ...base,
-    agent: { ...base.agent, extensions: [extension], tools: [...ASKING_TOOLS, "save_note"], pool: { min: 0, max: 4 } },
+    agent: { ...base.agent, extensions: [extension], tools: [...ASKING_TOOLS, "save_note"], pool: SHARED_POOL },
     tools: { approvals: { never: ASKING_TOOLS, ask: ["save_note"] }, origins: { cron: { allow: ASKING_TOOLS } } },
     roles: { owners: [`telegram:user:${FRIEND.id}`, `discord:user:${PEOPLE.friend.id}`] },
     channels: {

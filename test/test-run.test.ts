@@ -35,14 +35,14 @@ describe("the closing line of a test run", () => {
 });
 
 test("a whole gateway's tests have a process to themselves, others share one with their neighbours unless they are kept apart, slow ones come first, and none is left out", () => {
-  const many = Array.from({ length: 25 }, (_, n) => `src/tools/part${n}/a.test.ts`);
+  const many = Array.from({ length: 25 }, (_, n) => `src/media/part${n}/a.test.ts`);
   const files = [
-    "src/queue/b.test.ts",
+    "src/http/b.test.ts",
     "test/console.test.ts",
     ...many,
     "test/agents.test.ts",
-    "src/queue/deep/a.test.ts",
-    "src/queue/growth.test.ts",
+    "src/http/deep/a.test.ts",
+    "src/http/growth.test.ts",
     "src/agents/talk/a.test.ts",
   ];
   const batches = batchesOf(files, (file) => file.includes("growth"));
@@ -50,16 +50,16 @@ test("a whole gateway's tests have a process to themselves, others share one wit
     "src/agents (1 file)",
     "test/agents.test.ts",
     "test/console.test.ts",
-    "src/queue (2 files)",
-    "src/queue, apart (1 file)",
-    "src/tools 1/2 (13 files)",
-    "src/tools 2/2 (12 files)",
+    "src/http (2 files)",
+    "src/http, apart (1 file)",
+    "src/media 1/2 (13 files)",
+    "src/media 2/2 (12 files)",
   ]);
   expect(batches.flatMap((batch) => batch.files).toSorted()).toEqual(files.toSorted());
 });
 
 test("files that measure come before all others and are marked as alone: whole gateways one by one, the rest in one process", () => {
-  const files = ["test/agents.test.ts", "src/queue/a.test.ts", "src/agents/a.test.ts", ...MEASURING];
+  const files = ["test/agents.test.ts", "src/http/a.test.ts", "src/agents/a.test.ts", ...MEASURING];
   const [alone, others] = [true, false].map((wanted) =>
     batchesOf(files, () => true).filter((batch) => batch.alone === wanted),
   );

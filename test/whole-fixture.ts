@@ -24,6 +24,8 @@ const ANSWER_MS = 90_000;
 
 /** A process starts when somebody needs it: a spare would cost a test one more start, and most never use it. */
 export const SMALL_POOL = { min: 0, max: 2 } as const;
+/** People of the same role share a process. For tests with several people that do not ask whose a process is: each would need a start. */
+export const SHARED_POOL = { min: 0, max: 4, reuse: "profile" } as const;
 
 /** The lines the documentation gives for an endpoint of one's own. */
 export function endpoint(provider: FakeProvider, model = "fake-1", apiKey = "a-key-for-tests-5521") {

@@ -1,6 +1,6 @@
 /**
- * Runs the commands of one page as they are written, in one shell, against a real gateway in a home folder of its own. Two things differ from
- * what a reader does: the port is a free one, and `curl` fails when the gateway answers with an error.
+ * Runs the commands of one page as they are written, in one shell, against a real gateway in a home folder of its own. Three things differ from
+ * what a reader does: the port is a free one, `curl` fails when the gateway answers with an error, and no process of an agent waits ready.
  */
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
@@ -18,6 +18,8 @@ export interface PageRun {
 }
 
 const DEFAULT_PORT = "18789";
+/** Of pages that name none. A start of pi takes longer than the commands of most pages. */
+const SETTINGS = '{ "agent": { "pool": { "min": 0 } } }';
 const PAGE_MS = 180_000;
 /** Commands that go on until Ctrl-C: they are given this long, and must still be there then. */
 const FOLLOW_SECONDS = 2;
@@ -33,7 +35,7 @@ export async function runPage(page: string): Promise<PageRun> {
   await using folder = await tempHome();
   const home = join(folder.path, ".pi-gateway");
   await mkdir(home, { mode: 0o700 });
-  const settings = blocks.find(({ isSettings }) => isSettings)?.text ?? "{}";
+  const settings = blocks.find(({ isSettings }) => isSettings)?.text ?? SETTINGS;
   await writeFile(join(home, "pi-gateway.jsonc"), settings, { mode: 0o600 });
   const variables = variablesOf(settings);
   await using gateway = await startGatewayProcess({ home, env: { ...variables, HOME: folder.path } });

@@ -21,13 +21,22 @@ export const MEASURING: readonly string[] = [
 ];
 
 const WHOLE = "test/";
-/** Files of one process. Those that start pi take longer, and fewer of them keep both processors busy to the end. */
+/** Files of one process. */
 const TOGETHER = 20;
-const SLOW_TOGETHER = 10;
 /** `src/agents`, and not every folder below it: a process takes longer to start than most of these files to run. */
 const ROOM_PARTS = 2;
-/** Their tests start real pi, and wait for it. */
-const SLOW_ROOMS: readonly string[] = ["src/agents", "src/model-door"];
+/**
+ * Rooms that take longest, with the files of one process: they start real pi and wait for it, write much, or try much. They come early and in smaller
+ * parts, because one that is left at the end uses one processor and lets the other rest.
+ */
+const SLOW_ROOMS: Readonly<Record<string, number>> = {
+  "src/agents": 10,
+  "src/model-door": 10,
+  "src/store": 10,
+  "src/tools": TOGETHER,
+  "src/queue": TOGETHER,
+  "verification/worlds": TOGETHER,
+};
 
 /**
  * Those that measure first, while the machine is quiet; then the long ones, so that the short ones fill the gaps at the end. Files that `areApart`
@@ -54,13 +63,12 @@ function inProcesses(files: readonly string[], groupOf: (file: string) => string
       groupOf,
     ),
   ];
-  const slow = groups.filter(([group]) => SLOW_ROOMS.includes(group));
-  const quick = groups.filter(([group]) => !SLOW_ROOMS.includes(group));
-  return [
-    ...slow.flatMap(([group, inside]) => portions(group, inside, SLOW_TOGETHER)),
-    ...whole,
-    ...quick.flatMap(([group, inside]) => portions(group, inside, TOGETHER)),
-  ];
+  const [slow, quick] = [true, false].map((wanted) =>
+    groups
+      .filter(([group]) => group in SLOW_ROOMS === wanted)
+      .flatMap(([group, inside]) => portions(group, inside, SLOW_ROOMS[group] ?? TOGETHER)),
+  );
+  return [...(slow ?? []), ...whole, ...(quick ?? [])];
 }
 
 function roomOf(file: string): string {

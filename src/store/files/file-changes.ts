@@ -30,8 +30,8 @@ export function createFileChanges({ write, clock, log, ids }: ChangeDeps, querie
       const { name, from: end } = change;
       const generation = generationFor(change, yield* queries.file.first({ name }));
       if (generation === null) return;
-      yield* queries.begin.run({ name, generation: 0, bytes: 0, digest: "", chunks: 0, at: clock.now() });
-      yield* queries.dropBehind.run({ file: name, generation, end });
+      yield* queries.begin.run({ name, generation: 0, bytes: 0, digest: "", chunks: 0, staged: true, at: clock.now() });
+      yield* queries.chunks.dropBehind.run({ file: name, generation, end });
     });
 
   /** One transaction for each, so that nobody else's write waits for all of them. */
@@ -40,7 +40,7 @@ export function createFileChanges({ write, clock, log, ids }: ChangeDeps, querie
     for (const chunk of chunks)
       await write(function* () {
         const generation = generationFor(change, yield* queries.file.first({ name }));
-        if (generation !== null) yield* queries.addChunk.run({ ...chunk, file: name, generation });
+        if (generation !== null) yield* queries.chunks.add.run({ ...chunk, file: name, generation });
       });
   };
 
@@ -59,6 +59,7 @@ export function createFileChanges({ write, clock, log, ids }: ChangeDeps, querie
     },
     *keep(change: StagedChange): Steps<readonly string[]> {
       const { name, from, data, digest, chunks, isStaged } = change;
+      if (!isStaged && (yield* grow(queries, change, clock.now()))) return [];
       const row = yield* queries.file.first({ name });
       const generation = generationFor(change, row);
       if (generation === null) {
@@ -67,17 +68,35 @@ export function createFileChanges({ write, clock, log, ids }: ChangeDeps, querie
       }
       if (isStaged) yield* checkStaged(queries, change, generation);
       else {
-        yield* queries.dropBehind.run({ file: name, generation, end: from });
-        for (const chunk of chunks) yield* queries.addChunk.run({ ...chunk, file: name, generation });
+        yield* queries.chunks.dropBehind.run({ file: name, generation, end: from });
+        for (const chunk of chunks) yield* queries.chunks.add.run({ ...chunk, file: name, generation });
       }
       const before = row?.generation === generation ? row.chunks : 0;
       const bytes = from + data.byteLength;
-      yield* queries.put.run({ name, generation, bytes, digest, chunks: before + chunks.length, at: clock.now() });
+      yield* queries.put.run({
+        name,
+        generation,
+        bytes,
+        digest,
+        chunks: before + chunks.length,
+        staged: false,
+        at: clock.now(),
+      });
       if (row === null || row.generation === generation) return [];
-      const dropped = yield* queries.dropOthers.all({ file: name, generation });
+      const dropped = yield* queries.chunks.dropOthers.all({ file: name, generation });
       return dropped.flatMap(({ object }) => object ?? []);
     },
   };
+}
+
+/** What almost every turn does. False: it has to be done step by step. */
+function* grow(queries: FileQueries, change: StagedChange, at: number): Steps<boolean> {
+  const { name, grownFrom, from, data, digest, chunks } = change;
+  const [chunk, ...others] = chunks;
+  if (grownFrom === null || !chunk || others.length > 0) return false;
+  const { position, data: content, object, bytes: chunkBytes, digest: chunkDigest } = chunk;
+  const file = { file: name, grownFrom, bytes: from + data.byteLength, digest, at };
+  return (yield* queries.grow.run({ ...file, position, data: content, object, chunkBytes, chunkDigest })) === 1;
 }
 
 /** A file that grew keeps its generation; one that is new as a whole gets the next. Null: it is not what it grew from. */
@@ -113,7 +132,7 @@ async function uploaded(
 
 /** What was stored before this transaction has to be all there. */
 function* checkStaged(queries: FileQueries, change: StagedChange, generation: number): Steps<void> {
-  const found = yield* queries.staged.first({ file: change.name, generation, from: change.from });
+  const found = yield* queries.chunks.staged.first({ file: change.name, generation, from: change.from });
   if (found?.bytes === change.data.byteLength && found.chunks === change.chunks.length) return;
   throw new GatewayError("store_failed", "chunks of a file are missing", { fields: { name: change.name } });
 }

@@ -18,7 +18,7 @@ export function createFileContents({ read }: Pick<RowDeps, "read">, queries: Fil
     for (let position = 0; position < row.bytes;) {
       const { generation, bytes: end } = row;
       const next = { file: name, generation, from: position, end, limit: CHUNKS_AT_ONCE };
-      const chunks = await read(() => queries.chunks.all(next));
+      const chunks = await read(() => queries.chunks.next.all(next));
       if (chunks.length === 0) throw damaged(name, `nothing is stored from byte ${position} on`);
       for (const chunk of chunks) {
         if (chunk.position !== position) throw damaged(name, `nothing is stored from byte ${position} on`);

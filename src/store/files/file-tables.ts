@@ -7,6 +7,8 @@ export interface FileTable {
   bytes: number;
   digest: string;
   chunks: number;
+  /** Chunks of a change that is not complete may stand behind its end. */
+  staged: boolean;
   at: number;
 }
 

@@ -1,6 +1,6 @@
 /** Stored files against their promises, on real Postgres: with their contents in the database, and in a bucket. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rm } from "node:fs/promises";
+import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { MediaId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
@@ -104,6 +104,7 @@ describe.skipIf((await testPostgres()) === null)("stored files", () => {
           { home, url: secret(database.url), beside: { stateDirectory: home } },
         );
       await using first = await open(one.path);
+      await copyFile(join(one.path, "audit.key"), join(other.path, "audit.key")); // gateways of one database have the same keys
       await using second = await open(other.path);
       const mediaId = "med_shared" as MediaId;
       const data = Buffer.from("picture ".repeat(100_000));

@@ -44,7 +44,7 @@ export function createStoredFiles(deps: FileDeps, bucket: Bucket | null): Stored
   const queries = createFileQueries(sql);
   const remove = async (name: string): Promise<void> => {
     await write(function* () {
-      yield* queries.dropChunks.run({ file: name });
+      yield* queries.chunks.drop.run({ file: name });
       yield* queries.drop.run({ name });
     });
     await bucket?.removeAll(`${name}/`);

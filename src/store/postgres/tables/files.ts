@@ -6,6 +6,7 @@ create table files (
   bytes bigint not null,
   digest text collate "C" not null,
   chunks bigint not null,
+  staged boolean not null default false,
   at bigint not null
 );
 create index files_unfinished on files (at) where generation = 0;

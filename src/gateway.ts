@@ -32,6 +32,7 @@ import { openPlugins } from "./wiring/plugins.ts";
 import { beginRetention } from "./wiring/retention.ts";
 import { openStatus } from "./wiring/status.ts";
 import { watchTakeovers } from "./wiring/takeovers.ts";
+import { beginTelemetry } from "./wiring/telemetry.ts";
 import { openTools } from "./wiring/tools.ts";
 import { beginTurns } from "./wiring/turns.ts";
 
@@ -108,7 +109,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const gateway: Gateway = { http: port.server, failed, stop: (reason) => life.stop(reason) };
   if (deps.update?.isRehearsal) return gateway;
 
-  // From here on the gateway works.
+  // From here on the gateway works. What is exported about it ends after everything else that works.
+  life.own("telemetry", beginTelemetry(core));
   sayWhatIsGoingOn(core.nodes, messages, tools);
   if (messages.homes) life.own("homes of sessions", messages.homes);
   core.log.info("queue recovered", await messages.queue.recover());

@@ -249,6 +249,11 @@ const LIVE: Readonly<Record<Exclude<keyof Config, AtStart>, () => Proof>> = {
     look: async () => logged.at(-1)?.retentionDays ?? 14,
     seen: [14, 2],
   }),
+  observe: () => ({
+    after: { observe: { otel: { endpoint: "http://127.0.0.1:1" } } },
+    look: async () => log.lines.some(({ words }) => words === "telemetry is exported"),
+    seen: [false, true],
+  }),
   retention: () => ({
     after: { retention: { messagesDays: 90 } },
     look: async () =>

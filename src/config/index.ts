@@ -6,6 +6,7 @@
 export { type CheckedConfig, checkConfigText, defaultConfig } from "./check/check.ts";
 export { findPosition } from "./check/tree.ts";
 export { isSmallOrderKey } from "./check/credentials.ts";
+export { otelSettings, type OtelSettings } from "./otel-settings.ts";
 export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";
 export {
   type Environment,

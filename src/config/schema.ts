@@ -15,6 +15,7 @@ import { LoggingSection } from "./sections/logging.ts";
 import { McpSection } from "./sections/mcp.ts";
 import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
+import { ObserveSection } from "./sections/observe.ts";
 import { PluginsSection } from "./sections/plugins.ts";
 import { QueueSection } from "./sections/queue.ts";
 import { StoreSection } from "./sections/store.ts";
@@ -45,6 +46,7 @@ export const ConfigSchema = Type.Object(
     mcp: McpSection,
     plugins: PluginsSection,
     logging: LoggingSection,
+    observe: ObserveSection,
     backup: BackupSection,
   },
   { additionalProperties: false, $id: "pi-gateway-config", title: "pi-gateway configuration" },

@@ -12,5 +12,6 @@ export { readLogs } from "./read-logs.ts";
 export { keepMemoryFlat } from "./memory.ts";
 export { createMetrics, type LiveMetrics } from "./metrics/metrics.ts";
 export { createRedactor, type Redactor } from "./redaction/redact.ts";
+export { startTelemetry } from "./telemetry.ts";
 export { startTranscripts, type TranscriptSettings } from "./transcripts/transcripts.ts";
 export { visible, visibleLines } from "./visible.ts";

@@ -15,6 +15,7 @@ import type { Installation } from "./installation.ts";
 const SWITCH_MS = 25 * 60_000;
 /** So long nobody may hold the state directory before we say that nobody starts the gateway again. */
 const GONE_MS = 30_000;
+const ASK_AGAIN_MS = 3_000;
 const READY_MS = 60_000;
 const REQUEST_MS = 10_000;
 const LOOK_MS = 100;
@@ -65,12 +66,24 @@ async function askForRestart(world: CliWorld, running: RunningGateway): Promise<
   await createClient(running).ask({ method: "POST", path: "/api/restart" }, limit.signal);
 }
 
+/** A gateway that was killed and started again just before the switch has not heard of it. Whatever it answers, the files say what became of it. */
+async function askAgain(world: CliWorld, home: string): Promise<void> {
+  const running = await findRunning(world, home);
+  if (running?.launcher) await askForRestart(world, running).catch(() => undefined);
+}
+
 async function waitForEnd(world: CliWorld, files: VersionFiles, home: string): Promise<Switched> {
   using limit = world.clock.deadline(SWITCH_MS, () => notBack());
   let heldAt = world.clock.elapsed();
+  let askedAt = heldAt;
   while (files.hasTrial()) {
-    if (existsSync(join(home, PID_FILE))) heldAt = world.clock.elapsed();
-    if (world.clock.elapsed() - heldAt > GONE_MS) throw notBack();
+    const now = world.clock.elapsed();
+    if (existsSync(join(home, PID_FILE))) heldAt = now;
+    if (now - heldAt > GONE_MS) throw notBack();
+    if (now - askedAt > ASK_AGAIN_MS && !files.hasStarted()) {
+      askedAt = now;
+      await askAgain(world, home);
+    }
     await world.clock.sleep(LOOK_MS, limit.signal);
   }
   const outcome = files.outcome();

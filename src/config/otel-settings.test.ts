@@ -1,0 +1,52 @@
+/** Where spans go: the configuration, or the variables of OpenTelemetry, or nowhere. */
+import { expect, test } from "bun:test";
+import { checkConfigText, otelSettings } from "./index.ts";
+
+function settings(observe: object, variables: Readonly<Record<string, string>> = {}) {
+  const { config } = checkConfigText(JSON.stringify({ observe }), () => undefined);
+  if (config === null) throw new Error("the configuration is not valid");
+  const found = otelSettings(config, (name) => variables[name]);
+  if (found === null) return null;
+  const headers = Object.fromEntries(Object.entries(found.headers).map(([name, value]) => [name, value.reveal()]));
+  return { url: found.url, serviceName: found.serviceName, headers };
+}
+
+const BASE = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
+const TRACES = "http://collector:4318/v1/traces";
+
+test("spans go nowhere unless somebody named an endpoint", () => {
+  expect(settings({})).toBeNull();
+  expect(settings({}, { OTEL_EXPORTER_OTLP_ENDPOINT: "" })).toBeNull();
+  expect(settings({}, { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" })).toBeNull();
+  expect(settings({}, { ...BASE, OTEL_SDK_DISABLED: "true" })).toBeNull();
+});
+
+test.each([
+  ["the base of a collector", BASE, TRACES],
+  ["a base that ends with a slash", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" }, TRACES],
+  [
+    "an address for traces alone, as it is",
+    { ...BASE, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://other/x" },
+    "http://other/x",
+  ],
+])("a variable names %s", (_what, variables, url) => {
+  expect(settings({}, variables)?.url).toBe(url);
+});
+
+test("the configuration counts more than the variables", () => {
+  const otel = { endpoint: "https://other.example/otlp/v1/traces", headers: { Authorization: "Bearer x" } };
+  expect(settings({ otel }, { ...BASE, OTEL_SERVICE_NAME: "n" })).toEqual({
+    url: "https://other.example/otlp/v1/traces",
+    serviceName: "pi-gateway",
+    headers: { Authorization: "Bearer x" },
+  });
+});
+
+test("headers and the name of the service come from the variables as well", () => {
+  const variables = {
+    ...BASE,
+    OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20b, x=y=z,broken,bad name=1",
+    OTEL_SERVICE_NAME: "n",
+  };
+  expect(settings({}, variables)).toEqual({ url: TRACES, serviceName: "n", headers: { "api-key": "a b", x: "y=z" } });
+});

@@ -51,6 +51,23 @@ describe("the outbox", () => {
     ]);
   });
 
+  test("sends a reply whose number was that of a part before, because the conversation of that part was deleted", async () => {
+    const { state, answer } = failing("waits", () => new SendError("retry", "busy"));
+    await using world = await outboxWorld({}, answer);
+    await world.reply("waits", ["of a chat that is away"]);
+    for (const chat of ["a", "b", "c"]) await world.reply(chat, [`to ${chat}`]);
+    await waitFor("three replies", () => world.texts().filter((text) => text.startsWith("to")).length === 3);
+    world.deleteRows(["turn_3:0", "turn_4:0"]);
+    await world.reply("d", ["to d"]);
+    await world.reply("e", ["to e"]);
+    await waitFor("the replies after that", () => world.texts().includes("to e"));
+    state.broken = false;
+    await world.drained();
+    const replies = world.texts().filter((text) => text.startsWith("to"));
+    expect(replies).toEqual(["to a", "to b", "to c", "to d", "to e"]);
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent" });
+  });
+
   test("asks before each try whether the chat may still get a part: one that waited for a person who lost access is not sent", async () => {
     const { state, answer } = failing("a", () => new SendError("retry", "busy"));
     await using world = await outboxWorld({}, answer);

@@ -60,6 +60,8 @@ export interface OutboxWorld extends AsyncDisposable {
   drained(): Promise<void>;
   texts(): string[];
   rows(): Record<string, StoredPart>;
+  /** The rows of these parts go, as with their conversation. */
+  deleteRows(ids: readonly string[]): void;
 }
 
 interface Sent {
@@ -207,6 +209,10 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       const text = "select id, state, attempts, lost, because, provider_id as providerId from outbox order by seq";
       const rows = db.prepare<StoredPart & { id: string }, []>(text).all();
       return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
+    },
+    deleteRows(ids) {
+      using db = new Database(join(real.home, "gateway.db"));
+      for (const id of ids) db.run("delete from outbox where id = ?", [id]);
     },
     async [Symbol.asyncDispose]() {
       await waitForEnd("the stop of the outbox", Promise.resolve(now().outbox[Symbol.asyncDispose]()), STOP);

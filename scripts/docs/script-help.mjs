@@ -19,6 +19,8 @@ Plays seeds of the simulated gateway. --seed alone plays that one and shows its 
 Puts known bugs into a copy of the project, one by one, and says which the tests notice.`,
   "verification/updates/update-kills.ts": `npm run update-kills [-- --rounds N] [--seed N] [--calm]
 Kills updates at random moments and says which version serves and what was lost. --calm: kills nothing.`,
+  "verification/soak/soak.ts": `npm run soak [-- --minutes N]
+Uses a real gateway for N minutes (20) and says whether memory, descriptors, files and the database stay flat.`,
   "scripts/cron/oracle.ts": `npm run cron-oracle [-- --cases N] [--seed N]
 Compares random cron expressions around clock changes with a second way to know when they fire.`,
   "scripts/irc/fetch-server.ts": `npm run irc-server

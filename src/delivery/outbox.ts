@@ -12,7 +12,6 @@ import { createGates } from "./gates.ts";
 import { createPartReading } from "./part-reading.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
 
-const FEW_PARTS = 200;
 /** Of one account of a channel, so that one that hangs does not keep the others from sending. */
 export const MAX_SENDING = 32;
 
@@ -55,15 +54,12 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   };
   const wake = (added?: readonly StoredPart[]): void => {
     if (added && takeOver(added)) return;
-    if (mayBeOlder(added)) reading.beginAgain();
+    reading.stored(added?.map(({ pending: { seq } }) => seq) ?? null, lanes.pending);
     quiet ??= deferred();
     wakes++;
     upToDate = false;
     alarm.resolve();
   };
-  /** SQLite uses the numbers of the newest parts again when their conversation was deleted. Without the parts, a look costs little while few of them wait. */
-  const mayBeOlder = (added?: readonly StoredPart[]): boolean =>
-    added ? added.some(({ pending: { seq } }) => seq <= reading.newest()) : lanes.pending < FEW_PARTS;
   /** Only what follows right behind the newest part that is known: anything between was stored by somebody else, and comes first. */
   const takeOver = (parts: readonly StoredPart[]): boolean => {
     if (!upToDate || parts.some(({ pending: { seq } }, at) => seq !== reading.newest() + 1 + at)) return false;

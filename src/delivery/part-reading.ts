@@ -16,6 +16,8 @@ interface PartReading {
   found(seq: number): void;
   /** The next reading begins with the first part. */
   beginAgain(): void;
+  /** Parts were stored, with these numbers; null: nobody said which. `waiting`: how many parts are known. */
+  stored(numbers: readonly number[] | null, waiting: number): void;
   /** A part has ended, or is another gateway's. */
   gone(id: string): void;
   /** `read` takes as many parts as fit on a page and the number after which they begin; null: it gave up. */
@@ -40,6 +42,10 @@ export function createPartReading(): PartReading {
     },
     beginAgain() {
       wanted = true;
+    },
+    stored(numbers, waiting) {
+      // SQLite uses the numbers of the newest parts again when their conversation was deleted; looking costs little while few parts wait
+      if (numbers?.some((seq) => seq <= newest) ?? waiting < PAGE_ROWS) wanted = true;
     },
     gone(id) {
       again?.gone.add(id);

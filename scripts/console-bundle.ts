@@ -15,6 +15,10 @@ export interface ConsoleFile {
   readonly type: string;
   readonly immutable: boolean;
   readonly gzip?: string;
+  /** The file itself is compressed, and there is no other: it is large, and browsers read it so. */
+  readonly packed?: true;
+  /** Its content security policy, where that is not the one of the web console. */
+  readonly policy?: string;
 }
 
 const BUILD_ID_CHARS = 12;
@@ -30,6 +34,8 @@ const TYPES: Record<string, string> = {
 };
 /** `@import "./style/base.css";`, a line of its own. */
 const STYLE_IMPORT = /^@import "([^"]+)";$/gm;
+/** What is larger is kept compressed alone. */
+const MAX_TWICE_BYTES = 1024 * 1024;
 const ALREADY_SMALL = new Set(["png", "woff2"]);
 
 export async function bundleConsole(source: string, dist: string): Promise<ConsoleList> {
@@ -53,9 +59,38 @@ export async function bundleConsole(source: string, dist: string): Promise<Conso
   const styleUrl = `/assets/style-${Bun.hash(style).toString(36)}.css`;
   contents.set(styleUrl, new TextEncoder().encode(style));
   contents.set("/", withStyle(contents.get("/") ?? new Uint8Array(), styleUrl));
+  const diagrams = await diagramPage(join(source, "diagrams", "draw.ts"));
+  if (diagrams) contents.set(DIAGRAM_PAGE, new TextEncoder().encode(diagrams.html));
   const favicon = join(source, "favicon.svg"); // browsers ask for it by this name
   if (existsSync(favicon)) contents.set("/favicon.svg", await Bun.file(favicon).bytes());
-  return writeConsole(contents, dist);
+  return writeConsole(contents, dist, new Map(diagrams ? [[DIAGRAM_PAGE, diagrams.policy]] : []));
+}
+
+const DIAGRAM_PAGE = "/diagram.html";
+
+/**
+ * The page that draws diagrams: one file with the library in it, which may run that one script and do nothing else. It has no origin, even when
+ * somebody opens it by itself, so nothing in it can reach the gateway as the person who looks at it.
+ */
+async function diagramPage(entry: string): Promise<{ readonly html: string; readonly policy: string } | null> {
+  if (!existsSync(entry)) return null;
+  const drawing = await Bun.build({
+    entrypoints: [entry],
+    target: "browser",
+    format: "iife",
+    minify: true,
+    throw: false,
+  });
+  refuseFailure(drawing);
+  const library = await Bun.file(new URL(import.meta.resolve("@mermaid-js/tiny"))).text();
+  const [own] = drawing.outputs;
+  // neither may end the script that it is in
+  const script = `${library}\n${await own?.text()}`.replaceAll("</script", "<\\/script").replaceAll("<!--", "\\x3C!--");
+  const digest = new Bun.CryptoHasher("sha256").update(script).digest("base64");
+  return {
+    html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Diagram</title><body><script>${script}</script>`,
+    policy: `default-src 'none'; script-src 'sha256-${digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts`,
+  };
 }
 
 /**
@@ -83,12 +118,17 @@ function withStyle(html: Uint8Array, url: string): Uint8Array {
   return new TextEncoder().encode(text.replace("<script", `<link rel="stylesheet" href="${url}"><script`));
 }
 
-async function writeConsole(contents: ReadonlyMap<string, Uint8Array>, dist: string): Promise<ConsoleList> {
+async function writeConsole(
+  contents: ReadonlyMap<string, Uint8Array>,
+  dist: string,
+  policies: ReadonlyMap<string, string>,
+): Promise<ConsoleList> {
   const hash = new Bun.CryptoHasher("sha256");
   const files: Record<string, ConsoleFile> = {};
   for (const [url, bytes] of [...contents].toSorted(([a], [b]) => a.localeCompare(b))) {
     hash.update(url).update(bytes);
-    files[url] = await writeConsoleFile(url, bytes, dist);
+    const policy = policies.get(url);
+    files[url] = { ...(await writeConsoleFile(url, bytes, dist)), ...(policy === undefined ? {} : { policy }) };
   }
   const list: ConsoleList = { build: hash.digest("hex").slice(0, BUILD_ID_CHARS), files };
   await Bun.write(join(dist, "console.json"), JSON.stringify(list, null, 1));
@@ -100,9 +140,10 @@ async function writeConsoleFile(url: string, bytes: Uint8Array, dist: string): P
   const extension = file.slice(file.lastIndexOf(".") + 1);
   const type = TYPES[extension] ?? "application/octet-stream";
   mkdirSync(dirname(join(dist, file)), { recursive: true });
-  await Bun.write(join(dist, file), bytes);
   const entry = { file, type, immutable: url.startsWith("/assets/") };
-  if (ALREADY_SMALL.has(extension)) return entry;
-  await Bun.write(join(dist, `${file}.gz`), Bun.gzipSync(new Uint8Array(bytes), { level: 9 }));
-  return { ...entry, gzip: `${file}.gz` };
+  const isSmall = ALREADY_SMALL.has(extension);
+  if (!isSmall) await Bun.write(join(dist, `${file}.gz`), Bun.gzipSync(new Uint8Array(bytes), { level: 9 }));
+  if (!isSmall && bytes.byteLength > MAX_TWICE_BYTES) return { ...entry, file: `${file}.gz`, packed: true };
+  await Bun.write(join(dist, file), bytes);
+  return isSmall ? entry : { ...entry, gzip: `${file}.gz` };
 }

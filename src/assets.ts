@@ -11,7 +11,14 @@ interface ConsoleList {
   readonly files: Readonly<
     Record<
       string,
-      { readonly file: string; readonly type: string; readonly immutable: boolean; readonly gzip?: string }
+      {
+        readonly file: string;
+        readonly type: string;
+        readonly immutable: boolean;
+        readonly gzip?: string;
+        readonly packed?: true;
+        readonly policy?: string;
+      }
     >
   >;
 }
@@ -39,9 +46,10 @@ async function sdkFiles(folder: string): Promise<ReadonlyMap<string, string>> {
 /** Reads the files of the web console into memory once: they are small, and then serving them never waits for the disk. */
 export async function loadConsole(list: ConsoleList, pathOf: (file: string) => string): Promise<ConsoleAssets> {
   const read = (file: string) => Bun.file(pathOf(file)).bytes();
-  const loading = Object.entries(list.files).map(async ([url, { file, type, immutable, gzip }]) => {
-    const [body, packed] = await Promise.all([read(file), gzip === undefined ? null : read(gzip)]);
-    return [url, { body, type, immutable, ...(packed ? { gzip: packed } : {}) }] as const;
+  const loading = Object.entries(list.files).map(async ([url, { file, gzip, packed, ...facts }]) => {
+    if (packed) return [url, { body: null, gzip: await read(file), ...facts }] as const;
+    const [body, small] = await Promise.all([read(file), gzip === undefined ? null : read(gzip)]);
+    return [url, { body, ...facts, ...(small ? { gzip: small } : {}) }] as const;
   });
   return { build: list.build, files: new Map<string, ConsoleFile>(await Promise.all(loading)) };
 }

@@ -25,6 +25,26 @@ const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
+const RICH = `Euler: $e^{i\\pi} + 1 = 0$, and for $5 more:
+
+$$\\sum_{n=1}^{\\infty} \\frac{1}{n^2} = \\frac{\\pi^2}{6}$$
+
+\`\`\`mermaid
+flowchart LR
+  A[Message] --> B{Agent free?}
+  B -->|yes| C[Answer]
+  B -->|no| D[Queue] --> B
+\`\`\`
+
+The end.`;
+/** What the web console must not do, in a diagram. */
+const HOSTILE_DIAGRAM = `\`\`\`mermaid
+flowchart LR
+  A["<img src=https://evil.example/x.png onerror='parent.seen.ran=true'>"] --> B
+  click A href "javascript:parent.seen.ran=true"
+  click B call fetch("https://evil.example")
+  %%{init: {"securityLevel": "loose", "themeCSS": "@import url(https://evil.example/a.css);"}}%%
+\`\`\``;
 const TABLE = `| ${"Month of the year|".repeat(12)}\n| ${"---|".repeat(12)}\n| ${"unbreakably-long-value|".repeat(12)}`;
 
 let home: TempHome;
@@ -292,4 +312,56 @@ test("agent, model and thinking are chosen before the first message and hold for
   expect(provider.requests.at(-1)?.body).toMatchObject({ model: "fake-1" });
   await on.page.locator(`[data-session^="agent:helper:webchat:dm:"]`).waitFor();
   clean(on);
+});
+
+test("formulas and diagrams are drawn, each loaded when there is one, and a hostile diagram reaches nothing", async () => {
+  await using on = await visit(browser, gateway);
+  const loaded: string[] = [];
+  on.page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
+  reply = () => says("An ordinary answer.");
+  await on.ask("say something plain");
+  expect(loaded.filter((path) => /katex|diagram/.test(path))).toEqual([]);
+
+  reply = () => says(...(RICH.match(/[\s\S]{1,20}/g) ?? []));
+  await on.ask("show me a formula and a diagram");
+  await on.page.locator("math").nth(1).waitFor();
+  expect(await on.page.locator("math annotation").allTextContents()).toEqual([
+    "e^{i\\pi} + 1 = 0",
+    "\\sum_{n=1}^{\\infty} \\frac{1}{n^2} = \\frac{\\pi^2}{6}",
+  ]);
+  expect(await on.page.locator(".prose", { hasText: "Euler" }).innerText()).toContain("and for $5 more:");
+  const drawn = on.page.getByTestId("diagram");
+  await drawn.waitFor();
+  const size =
+    "(async () => { const i = document.querySelector('[data-testid=diagram]'); await i.decode(); return [i.naturalWidth, i.naturalHeight]; })()";
+  const [width = 0, height = 0] = await on.page.evaluate<number[]>(size);
+  expect([width > 200, height > 50]).toEqual([true, true]);
+  await drawn.scrollIntoViewIfNeeded();
+  await picture(on, "rich");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+
+  reply = () => says(HOSTILE_DIAGRAM);
+  await on.ask("be hostile in a diagram");
+  await on.page
+    .locator("[data-testid=message]")
+    .last()
+    .locator("[data-testid=diagram], [data-testid=diagram-note]")
+    .waitFor();
+  await on.page.waitForFunction("!document.body.textContent.includes('Drawing the diagram')");
+  await picture(on, "hostile-diagram");
+  expect((await on.seen()).ran).toBe(false);
+  expect(await on.page.evaluate<string>("document.querySelector('.diagram-frame').getAttribute('sandbox')")).toBe(
+    "allow-scripts",
+  );
+  reply = () => says("```mermaid\nnot a diagram at all\n```");
+  await on.ask("a broken one");
+  await on.page.getByTestId("diagram-note").getByText("could not be drawn").waitFor();
+  expect([(await on.seen()).violations, on.foreign]).toEqual([[], []]);
+  expect(on.problems.filter((problem) => !problem.includes("violates the following Content Security Policy"))).toEqual(
+    [],
+  );
+  const { headers } = await fetch(`${gateway.url}/diagram.html`);
+  expect(headers.get("content-security-policy")).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'unsafe-inline'; .*frame-ancestors 'self'; sandbox allow-scripts$/,
+  );
 });

@@ -149,6 +149,8 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   marked: ["console/", "src/channels/kit/", "src/channels/telegram/", "src/channels/discord/"],
   dompurify: ["console/"],
   "highlight.js": ["console/"],
+  katex: ["console/"],
+  "@mermaid-js/tiny": [],
   "@earendil-works/*": ["bridge/"],
   "node:fs": OPENS_FILES,
   "node:fs/promises": OPENS_FILES,

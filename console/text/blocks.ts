@@ -1,5 +1,6 @@
 /** Splits streaming markdown into blocks. Finished blocks keep their identity, so that only the growing end is worked on. */
-import { Lexer, type Token } from "marked";
+import { Marked, type Token } from "marked";
+import { mathExtension } from "./math.ts";
 
 interface Blocks {
   readonly text: string;
@@ -28,6 +29,8 @@ function closedTokens(tokens: readonly Token[]): readonly Token[] {
   return [];
 }
 
+const marked = new Marked({ gfm: true, breaks: true }, mathExtension(null));
+
 function lex(text: string): readonly Token[] {
-  return new Lexer({ gfm: true, breaks: true }).lex(text);
+  return marked.lexer(text);
 }

@@ -1,10 +1,12 @@
 /** Shows markdown, block by block; a block whose source did not change is not touched. Nothing reaches the web console unsanitised. */
 import { computed, signal } from "@preact/signals";
 import DOMPurify, { type Config } from "dompurify";
-import type { Token } from "marked";
+import type { Token, Tokens } from "marked";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import { NO_BLOCKS, splitBlocks } from "./blocks.ts";
 import { copyText } from "./copy.ts";
+import { MATH_ATTRIBUTES, MATH_NAMES, MATH_TAGS, type WriteMath } from "./math.ts";
 import { createRenderer, type Highlight } from "./render.ts";
 
 const PLAIN_ATTRIBUTES = ["align", "aria-label", "data-copy", "rel", "start", "tabindex", "target", "type"];
@@ -41,8 +43,15 @@ const PURIFY: Config = {
   ADD_URI_SAFE_ATTR: PLAIN_ATTRIBUTES,
 };
 
-export function sanitize(html: string): string {
-  return DOMPurify.sanitize(html, PURIFY);
+const PURIFY_MATH: Config = {
+  ...PURIFY,
+  ALLOWED_TAGS: [...(PURIFY.ALLOWED_TAGS ?? []), ...MATH_TAGS],
+  ALLOWED_ATTR: [...(PURIFY.ALLOWED_ATTR ?? []), ...MATH_ATTRIBUTES],
+  ADD_URI_SAFE_ATTR: [...PLAIN_ATTRIBUTES, ...MATH_ATTRIBUTES],
+};
+
+export function sanitize(html: string, withMath = false): string {
+  return DOMPurify.sanitize(html, withMath ? PURIFY_MATH : PURIFY);
 }
 
 /** What chat platforms know as HTML in messages, and nothing that could look like the console itself. */
@@ -67,36 +76,81 @@ export function Html({ text }: { readonly text: string }) {
 }
 
 const highlighter = signal<Highlight | null>(null);
-const plain = createRenderer(null);
-const coloured = computed(() => createRenderer(highlighter.value));
-let asked = false;
+const mathWriter = signal<WriteMath | null>(null);
+const plain = createRenderer(null, null);
+const rich = computed(() => createRenderer(highlighter.value, mathWriter.value));
 const FENCE = /```|~~~/;
 
-async function needHighlighter(): Promise<void> {
-  if (asked) return;
-  asked = true;
-  try {
-    highlighter.value = (await import("./highlight.ts")).highlight;
-  } catch {
-    asked = false; // code stays readable without colours; the next code block tries again
-  }
+/** Loads something once, when it is first needed. What cannot be loaded is tried again by the next block: text stays readable without it. */
+function onceNeeded(load: () => Promise<void>): () => void {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    load().catch(() => {
+      asked = false;
+    });
+  };
 }
+
+const needHighlighter = onceNeeded(async () => {
+  highlighter.value = (await import("./highlight.ts")).highlight;
+});
+const needMath = onceNeeded(async () => {
+  mathWriter.value = (await import("./katex.ts")).writeMath;
+});
+
+function hasMath(token: Token): boolean {
+  if ((MATH_NAMES as readonly string[]).includes(token.type)) return true;
+  const inside = [
+    ...("tokens" in token ? (token.tokens ?? []) : []),
+    ...("items" in token ? (token.items as Token[]) : []),
+    ...(token.type === "table" ? cellsOf(token as Tokens.Table) : []),
+  ];
+  return inside.some(hasMath);
+}
+
+const cellsOf = ({ header, rows }: Tokens.Table): readonly Token[] =>
+  [...header, ...rows.flat()].flatMap(({ tokens }) => tokens);
 
 export function Markdown({ text }: { readonly text: string }) {
   const before = useRef(NO_BLOCKS);
   before.current = splitBlocks(text, before.current);
   return (
     <div class="prose" onClick={copyCode}>
-      {before.current.tokens.map((token, at) => (token.type === "space" ? null : <Block key={at} token={token} />))}
+      {before.current.tokens.map((token, at) => {
+        if (token.type === "space") return null;
+        const block = <Block key={at} token={token} />;
+        return isDiagram(token) ? <LazyDiagram key={at} text={token.text} fallback={block} /> : block;
+      })}
     </div>
   );
 }
 
+/** Not before its last line is there: half a diagram is none. */
+function isDiagram(token: Token): token is Tokens.Code {
+  return token.type === "code" && token.lang?.trim() === "mermaid" && /\n *(```+|~~~+) *\n*$/.test(token.raw);
+}
+
+const diagram = signal<ComponentType<{ readonly text: string }> | null>(null);
+const needDiagram = onceNeeded(async () => {
+  const { Diagram } = await import("../diagrams/diagram.tsx");
+  diagram.value = Diagram;
+});
+
+function LazyDiagram({ text, fallback }: { readonly text: string; readonly fallback: ComponentChildren }) {
+  needDiagram();
+  const Diagram = diagram.value;
+  return Diagram ? <Diagram text={text} /> : fallback;
+}
+
 function Block({ token }: { readonly token: Token }) {
   const hasCode = FENCE.test(token.raw);
-  if (hasCode) void needHighlighter();
-  const render = hasCode ? coloured.value : plain;
-  const html = useMemo(() => sanitize(render(token)), [token.raw, render]);
+  const withMath = useMemo(() => hasMath(token), [token.raw]);
+  if (hasCode) needHighlighter();
+  if (withMath) needMath();
+  const render = hasCode || withMath ? rich.value : plain;
+  const html = useMemo(() => sanitize(render(token), withMath), [token.raw, render]);
   return <div class="block" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 

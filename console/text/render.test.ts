@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { NO_BLOCKS, splitBlocks } from "./blocks.ts";
 import { highlight } from "./highlight.ts";
+import { writeMath } from "./katex.ts";
 import { createRenderer, safeHref } from "./render.ts";
 
 function html(markdown: string, colours = false): string {
   return splitBlocks(markdown, NO_BLOCKS)
-    .tokens.map(createRenderer(colours ? highlight : null))
+    .tokens.map(createRenderer(colours ? highlight : null, writeMath))
     .join("");
 }
 
@@ -101,5 +102,47 @@ describe("streaming", () => {
   test("starts over when the text is not a continuation", () => {
     const before = splitBlocks("one\n\ntwo\n\nthree", NO_BLOCKS);
     expect(splitBlocks("other", before).tokens.map((token) => token.raw)).toEqual(["other"]);
+  });
+});
+
+describe("formulas", () => {
+  const formulas = (markdown: string) =>
+    [...html(markdown).matchAll(/<annotation encoding="application\/x-tex">([^<]*)<\/annotation>/g)].map(
+      ([, tex]) => tex,
+    );
+
+  test.each([
+    ["inline $a^2 + b^2$ here", ["a^2 + b^2"]],
+    ["inline \\(x_1\\) and \\(x_2\\)", ["x_1", "x_2"]],
+    ["$$\\int_0^1 x\\,dx$$", ["\\int_0^1 x\\,dx"]],
+    ["before\n\n\\[\nE = mc^2\n\\]\n\nafter", ["E = mc^2"]],
+    ["- in a list: $x$", ["x"]],
+    ["| a |\n|---|\n| $y$ |", ["y"]],
+  ])("are written as MathML: %p", (markdown, found) => expect(formulas(markdown)).toEqual(found));
+
+  test.each([
+    "it costs $5 and $6",
+    "from $5-$10 a month",
+    "US$ 5 or $ 6 $",
+    "`$x$` in code",
+    "```sh\necho $HOME $PATH\n```",
+    "an escaped \\$x$ sign",
+    "$\\notacommand{$",
+  ])("are not seen where none is meant, and what cannot be read stays as it was written: %p", (markdown) => {
+    expect(formulas(markdown)).toEqual([]);
+    expect(html(markdown)).not.toContain("<math");
+  });
+
+  test("cannot lead out of the web console, and a bomb of macros ends as text", () => {
+    for (const hostile of [
+      "$\\href{javascript:alert(1)}{x}$",
+      "$\\url{javascript:alert(1)}$",
+      "$\\includegraphics{https://evil.example/x.png}$",
+      "$\\htmlData{a=b}{x}$",
+      "$\\text{<img src=x onerror=alert(1)>}$",
+    ])
+      expect(html(hostile)).not.toMatch(/href=|<img|<mglyph|data-a|<[^>]*src=/);
+    const bomb = "$\\def\\a{\\b\\b}\\def\\b{\\c\\c}\\def\\c{\\d\\d}\\def\\d{\\a}\\a$";
+    expect(html(bomb)).toStartWith("<p><code>");
   });
 });

@@ -1,5 +1,6 @@
 /** Markdown to HTML that is harmless by construction: raw HTML becomes text, links are checked, foreign images become links. */
 import { Marked, type Token, type Tokens } from "marked";
+import { mathExtension, type WriteMath } from "./math.ts";
 
 export type Highlight = (code: string, language: string) => string | null;
 
@@ -24,8 +25,9 @@ export function safeHref(href: string): string | null {
   return SAFE_SCHEMES.has(url.protocol) ? url.href : null;
 }
 
-export function createRenderer(highlight: Highlight | null): (token: Token) => string {
+export function createRenderer(highlight: Highlight | null, math: WriteMath | null): (token: Token) => string {
   const marked = new Marked({ gfm: true, breaks: true, async: false });
+  marked.use(mathExtension(math));
   marked.use({
     renderer: {
       html: (token) => (/^<br\s*\/?>$/i.test(token.text.trim()) ? "<br>" : escapeHtml(token.text)),

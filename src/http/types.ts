@@ -169,11 +169,14 @@ export interface ConsoleAssets {
 }
 
 export interface ConsoleFile {
-  readonly body: Uint8Array | Blob;
+  /** Null: it is there as `gzip` alone. */
+  readonly body: Uint8Array | Blob | null;
   readonly type: string;
   readonly gzip?: Uint8Array;
   /** The name contains a digest of the content, so a browser may keep it for ever. */
   readonly immutable: boolean;
+  /** Its content security policy, where that is not the one of the web console. */
+  readonly policy?: string;
 }
 
 /** Makes the platform-free message of one channel. Pure; the gateway hands in the channel's own function. */

@@ -45,6 +45,15 @@ describe("the web console", () => {
       expect(await coding(no)).toEqual([null, "console.log(1)"]);
   });
 
+  test("keeps a large page compressed alone, gives it to everybody, and gives it the policy that it needs", async () => {
+    await using world = startHttpWorld();
+    for (const accept of ["gzip", "identity"]) {
+      const response = await fetch(world.url("/diagram.html"), { headers: { "accept-encoding": accept } });
+      expect([accept, await response.text()]).toEqual([accept, "<p>"]);
+      expect(response.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    }
+  });
+
   test("is not sent again when nothing changed", async () => {
     await using world = startHttpWorld();
     const again = await fetch(world.url("/"), { headers: { "if-none-match": '"build-1"' } });

@@ -33,14 +33,20 @@ function consoleFile(asked: Headers, file: ConsoleFile, build: string): Response
   const etag = `"${build}${zipped ? "-gz" : ""}"`;
   const headers: Record<string, string> = {
     ...CONSOLE_HEADERS,
+    ...(file.policy === undefined ? {} : { "content-security-policy": file.policy }),
     "content-type": file.type,
     etag,
     "cache-control": file.immutable ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache",
     vary: "Accept-Encoding",
   };
   if (asked.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
-  if (!zipped) return new Response(bodyOf(file.body), { headers });
+  if (!zipped) return new Response(bodyOf(file.body ?? unpacked(file)), { headers });
   return new Response(bodyOf(zipped), { headers: { ...headers, "content-encoding": "gzip" } });
+}
+
+/** For the few who cannot read compressed files. */
+function unpacked({ gzip }: ConsoleFile): Uint8Array {
+  return gzip ? Bun.gunzipSync(gzip as Uint8Array<ArrayBuffer>) : new Uint8Array();
 }
 
 /** A copy of the view's own bytes: types of shared memory are not accepted as a body. */

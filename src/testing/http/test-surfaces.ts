@@ -37,6 +37,16 @@ export function testConsole(): HttpDeps["console"] {
     build: "build-1",
     files: new Map([
       ["/", { body: html, type: "text/html; charset=utf-8", immutable: false }],
+      [
+        "/diagram.html",
+        {
+          body: null,
+          gzip: Bun.gzipSync("<p>"),
+          type: "text/html",
+          immutable: false,
+          policy: "default-src 'none'; sandbox",
+        },
+      ],
       ["/app-1a2b.js", { body: script, gzip: Bun.gzipSync(script), type: "text/javascript", immutable: true }],
       ["/favicon.svg", { body: new Blob(["<svg/>"]), type: "image/svg+xml", immutable: false }],
     ]),

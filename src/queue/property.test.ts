@@ -7,9 +7,9 @@ import { type Batch } from "../contracts/queue.ts";
 import { QUEUE_MODES, type QueueMode } from "../contracts/session-settings.ts";
 import type { Store } from "../contracts/store.ts";
 import { silentLog } from "../kit/log.ts";
-import { migrate } from "../store/migrate.ts";
 import { assemble } from "../store/assemble.ts";
 import { createSql } from "../store/sqlite-sql.ts";
+import { blankDisk } from "../testing/disk.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { entry } from "../testing/messages.ts";
 import { DONE, keyOf, ROOMY } from "../testing/worlds/queue-world.ts";
@@ -19,6 +19,8 @@ import { createReadyLine, RISE_EVERY_MS } from "./ready-line.ts";
 
 /** Each is a world with a database of its own. `npm run sim -- --seeds 1000` plays more of them. */
 const WORLDS = 60;
+/** Tables are made once: making them takes longer than playing a world. */
+const BLANK = blankDisk();
 const LINES = 150;
 const TTL_MS = 3_600_000;
 const AT_ONCE = 500;
@@ -75,8 +77,7 @@ const step = (): fc.Arbitrary<Step> =>
 
 /** A queue on a database in memory, and what was promised to whom. */
 function world(mode: QueueMode) {
-  const db = new Database(":memory:");
-  migrate(db, 0);
+  const db = Database.deserialize(BLANK);
   const ids = createSeqIds();
   const clock = createFakeClock();
   const open = (): Store => assemble({ clock, ids, log: silentLog }, { ...createSql(db), close: () => undefined }, "");
@@ -238,8 +239,7 @@ describe("the queue", () => {
 });
 
 test("ten thousand sessions that have been answered cost nothing: no lane, no timer, nothing that waits", async () => {
-  const db = new Database(":memory:");
-  migrate(db, 0);
+  const db = Database.deserialize(BLANK);
   const clock = createFakeClock();
   const ids = createSeqIds();
   const store = assemble({ clock, ids, log: silentLog }, { ...createSql(db), close: () => undefined }, "");

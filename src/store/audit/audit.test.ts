@@ -1,7 +1,7 @@
 /** The chain of tool calls: whole while nobody touches it, and every kind of tampering is found where it happened. */
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
-import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import { afterAll, describe, expect, test } from "bun:test";
+import { copyFile, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
@@ -19,8 +19,23 @@ const SLOW_MS = 60_000;
 const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
 const database = (home: TempHome) => join(home.path, "gateway.db");
 
+/** State directories to copy for each test: filling one takes longer than most of the tests. */
+const patterns = new Map<string, TempHome>();
+afterAll(async () => {
+  for (const pattern of patterns.values()) await pattern[Symbol.asyncDispose]();
+});
+
 /** Ends come in another order than beginnings, some calls are refused, one is left running. */
 async function filled(calls = 20, { leaveOpen = true } = {}): Promise<TempHome> {
+  const name = `${calls} ${leaveOpen}`;
+  const pattern = patterns.get(name) ?? (await fill(calls, leaveOpen));
+  patterns.set(name, pattern);
+  const home = await tempHome();
+  await cp(pattern.path, home.path, { recursive: true });
+  return home;
+}
+
+async function fill(calls: number, leaveOpen: boolean): Promise<TempHome> {
   const home = await tempHome();
   await using store = await openStore(DEPS, { home: home.path });
   const { toolCalls } = store;

@@ -17,11 +17,26 @@ let browser: Browser;
 let home: TempHome;
 let gateway: GatewayProcess;
 let file: string;
+/** Lists one model for one key. */
+let provider: ReturnType<typeof Bun.serve>;
 
 beforeAll(async () => {
   home = await tempHome();
   file = join(home.path, "pi-gateway.jsonc");
-  const config = { agent: { pool: { min: 0, max: 1 } }, budget: { monthlyUsd: 1 }, hooks: { token: HOOK_TOKEN } };
+  provider = Bun.serve({
+    port: 0,
+    fetch: (request) =>
+      request.headers.get("authorization") === "Bearer right-key"
+        ? Response.json({ data: [{ id: "small" }] })
+        : new Response("", { status: 401 }),
+  });
+  const small = { id: "small", cost: { input: 0.5, output: 1.5 } };
+  const config = {
+    agent: { pool: { min: 0, max: 1 } },
+    budget: { monthlyUsd: 1 },
+    hooks: { token: HOOK_TOKEN },
+    models: { providers: { local: { baseUrl: `http://127.0.0.1:${provider.port}/v1`, models: [small] } } },
+  };
   [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ home: home.path, config })]);
   await writeFile(file, `// written by hand\n${await readFile(file, "utf8")}`);
 });
@@ -29,6 +44,7 @@ afterAll(async () => {
   await browser?.close();
   await gateway?.[Symbol.asyncDispose]();
   await home?.[Symbol.asyncDispose]();
+  await provider?.stop(true);
 });
 
 const open = () => visit(browser, gateway, { path: "/#/system/settings" });
@@ -179,4 +195,30 @@ test("a broken file is not shown, and the last good settings are put back after 
   await on.page.getByText("is in force.", { exact: false }).waitFor();
   await on.page.getByTestId("not-in-force").waitFor({ state: "detached" });
   expect(await readFile(file, "utf8")).toBe(good);
+});
+
+test("a model key is tried before it is kept, never shown, and models have their prices", async () => {
+  await using on = await visit(browser, gateway, { path: "/#/system/models" });
+  const { page } = on;
+  await page.getByRole("form", { name: "Enter a key" }).getByRole("combobox").selectOption("local");
+  await page.getByLabel("Key", { exact: true }).fill("wrong-key");
+  await page.getByRole("button", { name: "Save key" }).press("Enter");
+  await page.getByText("refuses this key (401)").waitFor();
+  expect(await readFile(file, "utf8")).not.toContain("wrong-key");
+  await page.getByLabel("Key", { exact: true }).fill("right-key");
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page.getByTestId("key-said").getByText("accepts it and lists 1 models").waitFor();
+  await settled(on);
+  await page.getByRole("button", { name: "Save key" }).click();
+  const card = page.getByTestId("provider").filter({ hasText: "local" });
+  await card.getByText("key in the settings").waitFor();
+  expect([(await readFile(file, "utf8")).includes("right-key"), (await page.content()).includes("right-key")]).toEqual([
+    true,
+    false,
+  ]);
+  await card.getByRole("button", { name: "Test local" }).press("Enter");
+  await card.getByText("accepts it").waitFor();
+  const row = page.getByRole("region", { name: "Models" }).getByRole("row").filter({ hasText: "local/small" });
+  await row.waitFor();
+  expect(await row.locator("td").allInnerTexts()).toEqual(["$0.5", "$1.5", "off"]);
 });

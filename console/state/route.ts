@@ -64,6 +64,7 @@ export type View =
   | "usage"
   | "health"
   | "settings"
+  | "models"
   | "extensions"
   | "logs"
   | "browsers"
@@ -87,6 +88,7 @@ export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   usage: "#/usage",
   health: "#/system",
   settings: "#/system/settings",
+  models: "#/system/models",
   extensions: "#/system/extensions",
   logs: "#/system/logs",
   browsers: "#/system/browsers",
@@ -116,6 +118,7 @@ export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   usage: "Usage",
   health: "System",
   settings: "Settings",
+  models: "Models",
   extensions: "Extensions",
   logs: "Logs",
   browsers: "Browsers",

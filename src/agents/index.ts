@@ -2,6 +2,7 @@
  * The agents door: a pool of isolated pi processes. `startPool` runs them, `probePi` tries one for `doctor`, `findPi` and `chooseModel` decide
  * without effects where pi is and which model answers. No pi type leaves this module; session files and the agent folder are written only here.
  */
+export { modelListAt, modelListOf, tryModelKey } from "./setup/model-list.ts";
 export { checklistFile, readChecklist, writeChecklist } from "./setup/checklist.ts";
 export { killOrphans } from "./process/orphans.ts";
 export { findPi } from "./setup/find-pi.ts";

@@ -12,11 +12,18 @@ const ANSWERS: Readonly<Record<string, object>> = {
   "GET /api/models": {
     items: [
       { name: "one/small", thinking: ["off"] },
-      { name: "one/large", thinking: ["off", "high"] },
+      { name: "one/large", thinking: ["off", "high"], price: { input: 3, output: 15 } },
     ],
     providers: ["two"],
     current: "one/large",
   },
+  "GET /api/models/providers": {
+    items: [
+      { name: "openai", keyFrom: "settings", isOwn: false, canTest: true },
+      { name: "groq", keyFrom: null, isOwn: false, canTest: true },
+    ],
+  },
+  "POST /api/models/test": { ok: false, say: "api.openai.com refuses this key (401)", models: [] },
 };
 
 async function output(...argv: string[]) {
@@ -46,8 +53,18 @@ test("pi-gw models marks the current one, and --json prints the answer itself", 
   expect(models.asked).toEqual(["/api/models?agent=helper"]);
   expect(models.lines).toEqual([
     "  one/small                         thinking: off",
-    "* one/large                         thinking: off, high",
+    "* one/large                         thinking: off, high  $3 in, $15 out per million tokens",
     "By their whole name also the models of: two",
   ]);
   expect(JSON.parse((await output("models", "--json")).lines[0] ?? "")).toEqual(ANSWERS["GET /api/models"]);
+});
+
+test("pi-gw models providers says where keys come from, and models test tries one", async () => {
+  expect((await output("models", "providers")).lines).toEqual([
+    "openai                            key from the settings",
+    "groq                              no key",
+  ]);
+  const tried = await output("models", "test", "openai");
+  expect(tried).toMatchObject({ code: 1, asked: [{ provider: "openai" }] });
+  expect(tried.lines).toEqual(["api.openai.com refuses this key (401)."]);
 });

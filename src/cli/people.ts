@@ -1,7 +1,9 @@
 /** `pi-gw people` and `models`: who has which role, and what can answer. Of the running gateway. */
 import { visible } from "../observe/index.ts";
-import { printAnswer, printList, queryOf } from "./ask-gateway.ts";
-import { type Fields, listOf, recordOf, textOf } from "./read-value.ts";
+import { askGateway, printAnswer, printList, queryOf } from "./ask-gateway.ts";
+import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
+import { readLines } from "./read-lines.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 const ID_WIDTH = 32;
@@ -31,11 +33,38 @@ export function modelsList(world: CliWorld, flags: ModelFlags): Promise<number> 
   return printAnswer(world, flags, { path }, (answer) => modelLines(answer).map(visible).join("\n"));
 }
 
+export function providersList(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return printList(world, flags, "/api/models/providers", {
+    line: ({ name, keyFrom }) =>
+      visible(`${textOf(name).padEnd(ID_WIDTH)}  ${keyFrom === null ? "no key" : `key from the ${textOf(keyFrom)}`}`),
+    none: "No provider is known.",
+  });
+}
+
+export interface KeyTestFlags extends CommonFlags {
+  readonly keyStdin?: boolean;
+}
+
+export async function testModelKey(world: CliWorld, provider: string, flags: KeyTestFlags): Promise<number> {
+  const key = flags.keyStdin ? { key: await firstLine(world) } : {};
+  const request = { method: "POST", path: "/api/models/test", body: { provider, ...key } } as const;
+  const answer = await askGateway(world, flags, (client, signal) => client.ask(request, signal));
+  world.stdout(`${flags.json ? JSON.stringify(answer) : visible(`${textOf(answer["say"])}.`)}\n`);
+  return answer["ok"] === true ? EXIT_OK : EXIT_FAILED;
+}
+
+async function firstLine({ stdin }: CliWorld): Promise<string> {
+  for await (const line of readLines(stdin)) return line.trim();
+  return "";
+}
+
 function modelLines({ items, providers, current }: Fields): readonly string[] {
   const lines = listOf(items).map((item) => {
-    const { name, thinking } = recordOf(item);
+    const { name, thinking, price } = recordOf(item);
     const levels = listOf(thinking).map(textOf).join(", ");
-    return `${name === current ? "*" : " "} ${textOf(name).padEnd(ID_WIDTH)}  thinking: ${levels}`;
+    const { input, output } = recordOf(price);
+    const cost = price === undefined ? "" : `  $${numberOf(input)} in, $${numberOf(output)} out per million tokens`;
+    return `${name === current ? "*" : " "} ${textOf(name).padEnd(ID_WIDTH)}  thinking: ${levels}${cost}`;
   });
   const others = listOf(providers).map(textOf);
   const more = others.length === 0 ? [] : [`By their whole name also the models of: ${others.join(", ")}`];

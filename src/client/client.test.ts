@@ -198,6 +198,8 @@ const EXAMPLES: readonly Example[] = [
     "GET /api/cron/calendar",
     (c) => c.request("GET /api/cron/calendar", { query: { from: "2026-11-01", days: 30, timezone: "UTC" } }),
   ],
+  ["GET /api/models/providers", (c) => c.request("GET /api/models/providers")],
+  ["POST /api/models/test", (c) => c.request("POST /api/models/test", { body: { provider: "openai", key: "k" } })],
   ["GET /api/heartbeats", (c) => c.request("GET /api/heartbeats")],
   [
     "POST /api/heartbeats/:agent/checklist",

@@ -77,6 +77,13 @@ export interface AgentModel {
   readonly name: string; // `provider/model`
   /** How much it can be told to think; `off` alone for one that does not. */
   readonly thinking: readonly ThinkingLevel[];
+  /** US dollars per million tokens; absent: not known. */
+  readonly price?: ModelPrice;
+}
+
+interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
 }
 
 /** For whom an agent works right now. Tool calls from its pipe act for exactly this and nobody else. */

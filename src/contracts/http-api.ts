@@ -18,6 +18,7 @@ import type { SessionSummary, TranscriptItem } from "./chat.ts";
 import type { TroubledPart, TroubledState } from "./delivery.ts";
 import type { DeletedSession, SessionBranch, LiveTool, LiveTurn, LiveWait } from "./flow.ts";
 import type { Role } from "./ids.ts";
+import type { KeyTest, ProviderCard } from "./model-keys.ts";
 import type { McpServerStatus } from "./mcp.ts";
 import type { MetricsSnapshot } from "./metrics.ts";
 import type { Listed } from "./paging.ts";
@@ -285,6 +286,10 @@ export interface HttpApi {
     query?: { agent?: string };
     result: { items: readonly AgentModel[]; providers: readonly string[]; current: string | null };
   };
+
+  "GET /api/models/providers": { result: { items: readonly ProviderCard[] } };
+  /** Asks the provider for the list of its models, which costs nothing. Without `key` with the one that is set. */
+  "POST /api/models/test": { body: { provider: string; key?: string }; result: KeyTest };
 
   "GET /api/usage": {
     query?: PageQuery & { from?: string; to?: string; by?: UsageBy };

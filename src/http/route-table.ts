@@ -28,6 +28,7 @@ import { webhookRoutes } from "./routes/incoming-webhooks.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
 import { explainRouteRoutes } from "./routes/explain-route.ts";
 import { peopleRoutes } from "./routes/people.ts";
+import { modelRoutes } from "./routes/models.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { openAiRoutes } from "./routes/openai.ts";
@@ -69,6 +70,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...pairingRoutes(deps),
     ...explainRouteRoutes(deps),
     ...peopleRoutes(deps),
+    ...modelRoutes(deps),
     ...usageRoutes(deps),
     ...keyRoutes(deps),
     ...openAiRoutes(deps, server),

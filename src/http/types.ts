@@ -22,6 +22,7 @@ import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { McpClients } from "../contracts/mcp.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
+import type { ModelKeys } from "../contracts/model-keys.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { OpenAiDoor } from "../contracts/openai.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
@@ -159,6 +160,7 @@ interface OperatorViews {
   readonly agents: AgentsLook;
   readonly system: SystemLook;
   readonly auditVerifier: AuditVerifier;
+  readonly modelKeys: ModelKeys;
 }
 
 /** The built web console. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

@@ -16,6 +16,7 @@ import { automationForPort } from "./automation-views.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
+import { createModelKeys } from "./model-keys.ts";
 import { storageOf } from "./retention.ts";
 import { createSessionCare } from "./session-care.ts";
 import { createSystemLook } from "./system.ts";
@@ -117,6 +118,7 @@ export function openPort(core: Core, parts: PortParts): Port {
           agents: agents.look,
           system,
           auditVerifier,
+          modelKeys: createModelKeys(core),
         },
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,

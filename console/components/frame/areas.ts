@@ -36,7 +36,7 @@ export const AREAS: readonly Area[] = [
     name: "System",
     icon: "tools",
     address: ADDRESSES.health,
-    views: ["health", "settings", "extensions", "logs", "browsers", "keys"],
+    views: ["health", "settings", "models", "extensions", "logs", "browsers", "keys"],
     onPhone: false,
   },
 ];

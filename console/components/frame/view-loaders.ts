@@ -18,6 +18,7 @@ export const LOADERS: Readonly<Record<Exclude<View, "chat">, () => Promise<Compo
   usage: async () => (await import("../usage/usage-view.tsx")).UsageView,
   health: async () => (await import("../system/health-view.tsx")).HealthView,
   settings: async () => (await import("../system/settings/settings-view.tsx")).SettingsView,
+  models: async () => (await import("../system/models-view.tsx")).ModelsView,
   extensions: async () => (await import("../system/extensions-view.tsx")).ExtensionsView,
   logs: async () => (await import("../system/logs-view.tsx")).LogsView,
   browsers: async () => (await import("../system/browsers-view.tsx")).BrowsersView,

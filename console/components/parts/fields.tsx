@@ -4,7 +4,7 @@ import type { Signal } from "@preact/signals";
 interface TextFieldProps {
   readonly label: string;
   readonly value: Signal<string>;
-  readonly type?: "text" | "number" | "datetime-local";
+  readonly type?: "text" | "number" | "datetime-local" | "password";
   readonly required?: boolean;
   readonly maxLength?: number;
   readonly placeholder?: string;

@@ -4,6 +4,7 @@ import { sizeText } from "../../net/files.ts";
 import { ago } from "../../net/error-text.ts";
 import { status } from "../../state/console-state.ts";
 import { readStorage, storage } from "../../state/system-state.ts";
+import { Table } from "../parts/table.tsx";
 
 export function Stored() {
   useEffect(() => void readStorage(), []);
@@ -16,30 +17,19 @@ export function Stored() {
       </p>
       {now === "failed" && <p class="about">What is stored could not be read.</p>}
       {now !== null && now !== "failed" && (
-        <div class="table-scroll" tabindex={0} role="region" aria-label="Stored">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Kind</th>
-                <th scope="col">Rows</th>
-                <th scope="col">Size</th>
-                <th scope="col">Oldest</th>
-                <th scope="col">Kept</th>
-              </tr>
-            </thead>
-            <tbody>
-              {now.kinds.map(({ kind, rows, bytes, oldestAt, keepDays }) => (
-                <tr key={kind}>
-                  <th scope="row">{kind}</th>
-                  <td>{rows.toLocaleString()}</td>
-                  <td>{sizeText(bytes)}</td>
-                  <td>{oldestAt === null ? "" : ago(oldestAt, Date.now())}</td>
-                  <td>{keepDays === null ? "" : keepDays === 0 ? "for ever" : `${keepDays} days`}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          name="Stored"
+          columns={["Kind", "Rows", "Size", "Oldest", "Kept"]}
+          rows={now.kinds}
+          keyOf={({ kind }) => kind}
+          cells={({ kind, rows, bytes, oldestAt, keepDays }) => [
+            kind,
+            rows.toLocaleString(),
+            sizeText(bytes),
+            oldestAt === null ? "" : ago(oldestAt, Date.now()),
+            keepDays === null ? "" : keepDays === 0 ? "for ever" : `${keepDays} days`,
+          ]}
+        />
       )}
     </section>
   );

@@ -4,6 +4,7 @@ import type { Tab } from "../parts/view-frame.tsx";
 export const SYSTEM_TABS: readonly Tab[] = [
   { view: "health", name: "Health" },
   { view: "settings", name: "Settings" },
+  { view: "models", name: "Models" },
   { view: "extensions", name: "Extensions" },
   { view: "logs", name: "Logs" },
   { view: "browsers", name: "Browsers" },

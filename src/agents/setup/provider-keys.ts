@@ -9,9 +9,10 @@ const USUAL_LEVELS: AgentModel["thinking"] = ["off", "minimal", "low", "medium",
 
 export function providerFacts({ models }: Pick<Config, "models">, environment: Environment): ProviderFacts {
   const configured = Object.entries(models.providers).map(([provider, { models: served }]) => {
-    const list = served.map(({ id, reasoning }) => ({
+    const list = served.map(({ id, reasoning, cost: { input, output } }) => ({
       name: `${provider}/${id}`,
       thinking: reasoning ? USUAL_LEVELS : (["off"] as const),
+      ...(input + output > 0 ? { price: { input, output } } : {}),
     }));
     return [provider, list] as const;
   });

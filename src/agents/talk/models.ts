@@ -17,8 +17,16 @@ export async function availableModels(
   const models = Array.isArray(answer.data.models) ? answer.data.models.filter(isFields) : [];
   return models.flatMap((model) => {
     const name = modelName(model);
-    return name === null ? [] : [{ name, thinking: levelsOf(model) }];
+    return name === null ? [] : [{ name, thinking: levelsOf(model), ...priceOf(model) }];
   });
+}
+
+/** A model for which pi has no price costs nothing there; that is not the same as free. */
+function priceOf({ cost }: Fields): Pick<AgentModel, "price"> {
+  if (!isFields(cost)) return {};
+  const { input, output } = cost;
+  const isKnown = typeof input === "number" && typeof output === "number" && input + output > 0;
+  return isKnown ? { price: { input, output } } : {};
 }
 
 function levelsOf(model: Fields): readonly ThinkingLevel[] {

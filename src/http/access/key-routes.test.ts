@@ -30,6 +30,8 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "DELETE /api/sign-ins/:id": ["all"],
   "POST /api/config/revert": ["all"],
   "GET /api/config/file": ["all"],
+  "GET /api/models/providers": ["read", "all"],
+  "POST /api/models/test": ["all"],
   "GET /api/heartbeats": ["read", "all"],
   "POST /api/heartbeats/:agent/checklist": ["all"],
   "GET /api/webhooks": ["read", "all"],

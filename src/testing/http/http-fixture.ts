@@ -154,6 +154,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
           config: noConfigFile,
         },
         agents: { list: () => ({ items: [], processes: [] }), show: () => null },
+        modelKeys: { providers: () => [], test: async () => null },
         auditVerifier: {
           last: () => null,
           verify: async () => ({ at: clock.now(), kind: "intact", calls: 0, entries: 0, links: 0, findings: [] }),

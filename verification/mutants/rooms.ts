@@ -4,6 +4,11 @@ import { CHANNELS_BUGS } from "./channels-bugs.ts";
 import { CONFIG_BUGS } from "./config-bugs.ts";
 import { DELIVERY_BUGS } from "./delivery-bugs.ts";
 import { EGRESS_BUGS } from "./egress-bugs.ts";
+import { EIGHTH_CHANNELS_BUGS } from "./eighth/channels-bugs.ts";
+import { EIGHTH_CONFIG_BUGS } from "./eighth/config-bugs.ts";
+import { EIGHTH_DELIVERY_BUGS } from "./eighth/delivery-bugs.ts";
+import { EIGHTH_GUARDED_FETCH_BUGS } from "./eighth/guarded-fetch-bugs.ts";
+import { EIGHTH_TOOLS_BUGS } from "./eighth/tools-bugs.ts";
 import { FIFTH_CHANNELS_BUGS } from "./fifth/channels-bugs.ts";
 import { FIFTH_CONFIG_BUGS } from "./fifth/config-bugs.ts";
 import { FIFTH_DELIVERY_BUGS } from "./fifth/delivery-bugs.ts";
@@ -108,4 +113,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "seventh fresh delivery", bugs: SEVENTH_DELIVERY_BUGS },
   { room: "seventh fresh guarded fetch", bugs: SEVENTH_GUARDED_FETCH_BUGS },
   { room: "seventh fresh tools", bugs: SEVENTH_TOOLS_BUGS },
+  { room: "eighth fresh channels", bugs: EIGHTH_CHANNELS_BUGS },
+  { room: "eighth fresh config", bugs: EIGHTH_CONFIG_BUGS },
+  { room: "eighth fresh delivery", bugs: EIGHTH_DELIVERY_BUGS },
+  { room: "eighth fresh guarded fetch", bugs: EIGHTH_GUARDED_FETCH_BUGS },
+  { room: "eighth fresh tools", bugs: EIGHTH_TOOLS_BUGS },
 ];

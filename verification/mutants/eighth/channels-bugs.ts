@@ -1,0 +1,103 @@
+/** Eighth fresh list of channels bugs, all written before the first of them was tried: turns that end early, previews that are removed, presses, menus, polling, tools in a preview, the pace of edits, messages in doubt, early edits, pins, ids of replies. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/channels"] as const;
+
+export const EIGHTH_CHANNELS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A turn that has ended before it is known where it is shown types in its chat for ever.",
+    file: "src/channels/kit/turn-views.ts",
+    in: "hearTurns",
+    find: "for (const id of inboxIds) unplaced.delete(id);",
+    replace: "for (const id of inboxIds) spots.delete(id);",
+    tests: [...room],
+  },
+  {
+    what: "A message that a reply was written into while its removal was looked at is deleted.",
+    file: "src/channels/kit/left-previews.ts",
+    in: "takeAway",
+    find: "const note = await readNote(facts, turnId);",
+    replace: "const note = first;",
+    tests: [...room],
+  },
+  {
+    what: "A press that Telegram cannot be answered for any more is tried again and again, and holds up its chat.",
+    file: "src/channels/telegram/inbound/presses.ts",
+    in: "takePress",
+    find: ".catch(() => undefined)",
+    replace: "",
+    tests: [...room],
+  },
+  {
+    what: "Another application of Discord gets no commands, because those of the one before it were the same.",
+    file: "src/channels/discord/interactions/menu.ts",
+    in: "registerMenu",
+    find: "JSON.stringify([applicationId, menu])",
+    replace: "JSON.stringify(menu)",
+    tests: [...room],
+  },
+  {
+    what: "After a failed poll the status says for half a minute that Telegram cannot be reached.",
+    file: "src/channels/telegram/inbound/poller.ts",
+    in: "pollUpdates",
+    find: "lanes.open > 0 || failures > 0",
+    replace: "lanes.open > 0",
+    tests: [...room],
+  },
+  {
+    what: "In a turn with very many tool calls, those that are shown never end.",
+    file: "src/channels/kit/running-tools.ts",
+    in: "noteTool",
+    find: "!known && calls.size >= MAX_CALLS",
+    replace: "calls.size >= MAX_CALLS",
+    tests: [...room],
+  },
+  {
+    what: "A preview is edited at once after each edit, whatever pace its platform asks for.",
+    file: "src/channels/kit/follow-turn.ts",
+    in: "follow",
+    find: "pauseMs = Math.max(pauseMs, next);",
+    replace: "pauseMs = next;",
+    tests: [...room],
+  },
+  {
+    what: "A message in doubt that is the last of its reply is left out, and the reply waits for a next one that is not there.",
+    file: "src/channels/kit/part-sender.ts",
+    in: "skip",
+    find: "sent.length >= pieces.length",
+    replace: "sent.length > pieces.length",
+    tests: [...room],
+  },
+  {
+    what: "An early edit that mentions the bot is not heard in a group.",
+    file: "src/channels/telegram/inbound/early-edits.ts",
+    in: "apply",
+    find: "mentioned: message.mentioned || edit.mentioned",
+    replace: "mentioned: message.mentioned",
+    tests: [...room],
+  },
+  {
+    what: "A pinned message rings on the phone of everybody in the group.",
+    file: "src/channels/telegram/outbound/actions.ts",
+    in: "actionsOf",
+    find: "{ ...where(target), disable_notification: true }",
+    replace: "where(target)",
+    tests: [...room],
+  },
+  {
+    what: "A message that was skipped has a place among the ids of its reply.",
+    file: "src/channels/kit/part-sender.ts",
+    in: "receiptOf",
+    find: "sent.filter((ids) => ids !== SKIPPED)",
+    replace: "sent",
+    tests: [...room],
+  },
+  {
+    what: "A turn that is shown already is shown a second time.",
+    file: "src/channels/kit/turn-views.ts",
+    in: "expect",
+    find: "else if (!listener.viewOf(turnId)) listener.show(turnId, spot);",
+    replace: "else listener.show(turnId, spot);",
+    tests: [...room],
+  },
+];

@@ -1,0 +1,103 @@
+/** Eighth fresh list of tools bugs, all written before the first of them was tried: slots, the search for tools, hooks, places in errors, registrations, answers of owners, limits and spellings, output schemas, repeated calls, secrets, progress. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/tools"] as const;
+
+export const EIGHTH_TOOLS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A call that need not wait for its turn stands behind sequential ones of its conversation.",
+    file: "src/tools/run/slots.ts",
+    in: "take",
+    find: "!ahead.some((one) => one.sequential === sequential)",
+    replace: "ahead.length === 0",
+    tests: [...room],
+  },
+  {
+    what: "With exactly as many tools as are offered at once, most have to be searched for.",
+    file: "src/tools/search/choose.ts",
+    in: "chooseTools",
+    find: "others.length <= searchAbove",
+    replace: "others.length < searchAbove",
+    tests: [...room],
+  },
+  {
+    what: "A second plugin that decides what is kept of a result is shown what the first one had taken out.",
+    file: "src/tools/stages/tool-hooks.ts",
+    in: "persisted",
+    find: "caller: request.context, output, isError }",
+    replace: "caller: request.context, output: before, isError }",
+    tests: [...room],
+  },
+  {
+    what: "Members read in an error where on the machine a plugin lies.",
+    file: "src/tools/run/execute.ts",
+    in: "execute",
+    find: 'at !== null && call.context.role === "owner"',
+    replace: "at !== null",
+    tests: [...room, "test/plugin-errors.test.ts"],
+  },
+  {
+    what: "A plugin that takes its tool back twice takes away the one that has come in its place.",
+    file: "src/tools/registry.ts",
+    in: "register",
+    find: "if (!entries.delete(entry)) return;",
+    replace: "entries.delete(entry);",
+    tests: [...room],
+  },
+  {
+    what: "The owner's no to one call is told to another call with the same id.",
+    file: "src/tools/parts.ts",
+    in: "judgeEarlier",
+    find: "return earlier.paramsHash === hash ? earlier.reply : null;",
+    replace: "return earlier.reply;",
+    tests: [...room],
+  },
+  {
+    what: "Another spelling of a tool's name has a limit of its own.",
+    file: "src/tools/stages/stages.ts",
+    in: "checkRate",
+    find: "tool: draft.tool.name }",
+    replace: "tool: draft.request.tool }",
+    tests: [...room],
+  },
+  {
+    what: "What a program is told about a failed MCP call is that it does not fit a schema.",
+    file: "src/tools/run/execute.ts",
+    in: "execute",
+    find: "failed ? null : call.checkOutput",
+    replace: "call.checkOutput",
+    tests: [...room],
+  },
+  {
+    what: "A repeated call whose answer had two pieces is told one.",
+    file: "src/tools/audit/record.ts",
+    in: "isPlain",
+    find: "content.length === 1 && ",
+    replace: "",
+    tests: [...room],
+  },
+  {
+    what: "Plugins that follow calls read secrets in errors.",
+    file: "src/tools/run/tell-execution.ts",
+    in: "tellEnded",
+    find: "end.error === null ? null : mask.text(end.error)",
+    replace: "end.error",
+    tests: [...room],
+  },
+  {
+    what: "While another agent works, people see what it said first, and nothing after that.",
+    file: "src/tools/builtin/delegate.ts",
+    in: "execute",
+    find: "text.slice(-MAX_SHOWN_CHARS)",
+    replace: "text.slice(0, MAX_SHOWN_CHARS)",
+    tests: [...room],
+  },
+  {
+    what: "An owner who answers too late is told that the turn had ended.",
+    file: "src/tools/approvals.ts",
+    in: "decide",
+    find: "entry.late = true;",
+    replace: "",
+    tests: [...room],
+  },
+];

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Block, blocksIn, blocksOf, pages, PROJECT } from "../scripts/docs/blocks.ts";
+import { missingLine } from "../scripts/docs/outputs.ts";
 import { runPage } from "../scripts/docs/run-page.ts";
 import { checkConfigText } from "../src/config/index.ts";
 import { WHOLE_TEST_MS } from "./whole-fixture.ts";
@@ -11,6 +12,11 @@ setDefaultTimeout(WHOLE_TEST_MS);
 
 /** Blocks that need what a test cannot have: time, the network, Docker, the key of a provider, somebody on a platform. */
 const MAX_NOT_RUN = 13;
+/** Those that a newcomer reads. */
+const MAIN_PAGES = [
+  "README.md",
+  ...["http", "cli", "config", "automation", "backup", "tools"].map((name) => `docs/${name}.md`),
+];
 /** Quick ones; `npm run docs-check` runs all. */
 const RUN_HERE = ["docs/http.md", "docs/automation.md"];
 const COMMAND = /^(?:\$ )?(?:npx |npm |pi-gw |curl |mkdir |cp |export )/m;
@@ -41,6 +47,40 @@ describe("the commands of the documentation", () => {
     const { ok, output, blocks } = await runPage(page);
     expect(blocks).toBeGreaterThan(0);
     if (!ok) throw new Error(output);
+  });
+});
+
+describe("the output of commands on a page", () => {
+  test("is there on the main pages, and follows a block that is run", () => {
+    const described = MAIN_PAGES.filter((page) => {
+      const blocks = blocksOf(page);
+      const outputs = blocks.filter(({ isOutput }) => isOutput);
+      const isAfterRun = ({ line }: Block): boolean => {
+        const before = blocks.filter((other) => other.line < line).at(-1);
+        return before?.language === "sh" && before.notRun === null;
+      };
+      return outputs.length > 0 && outputs.every(isAfterRun);
+    });
+    expect(described).toEqual(MAIN_PAGES);
+  });
+
+  test.each([
+    ["a line as it is", "one\ntwo", "one\ntwo\n", null],
+    ["any text in a line", "took … ms, all … well", "took 12 ms, all is well", null],
+    ["any lines", "one\n…\nfour", "one\ntwo\nthree\nfour", null],
+    ["no line at all", "one\n…\ntwo", "one\ntwo", null],
+    ["what has a meaning in patterns", "cost: $0.00 (a+b)", "cost: $0.00 (a+b)", null],
+  ])("stands for %s", (_what, page, printed, missing) => {
+    expect(missingLine(page, printed)).toBe(missing);
+  });
+
+  test.each([
+    ["another word", "one\ntwo", "one\nthree", "two"],
+    ["a line that is missing", "one\n…\nfour", "one\ntwo", "four"],
+    ["a line more", "one", "one\ntwo", "there is more than the page says"],
+    ["another order", "one\ntwo", "two\none", "one"],
+  ])("is refused with %s", (_what, page, printed, missing) => {
+    expect(missingLine(page, printed)).toBe(missing);
   });
 });
 

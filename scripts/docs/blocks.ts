@@ -14,12 +14,15 @@ export interface Block {
   readonly notRun: string | null;
   /** Marked with `<!-- settings -->`: the configuration file that the commands of its page are run with. */
   readonly isSettings: boolean;
+  /** Marked with `<!-- output -->`: what the commands of the block before it print. */
+  readonly isOutput: boolean;
 }
 
 export const PROJECT = resolve(import.meta.dir, "../..");
 const FENCE = /^```(\w*)\s*$/;
 const NOT_RUN = /^<!-- not run: (.+) -->$/;
 const SETTINGS = "<!-- settings -->";
+const OUTPUT = "<!-- output -->";
 
 export function pages(): readonly string[] {
   const docs = readdirSync(join(PROJECT, "docs")).filter((name) => name.endsWith(".md"));
@@ -46,7 +49,8 @@ export function blocksIn(page: string, markdown: string): readonly Block[] {
     const end = lines.findIndex((other, index) => index > at && other.trim() === "```");
     const text = lines.slice(at + 1, end).join("\n");
     const notRun = marks.flatMap((mark) => NOT_RUN.exec(mark)?.[1] ?? [])[0] ?? null;
-    found.push({ page, line: at + 2, language, text, notRun, isSettings: marks.includes(SETTINGS) });
+    const isOutput = marks.includes(OUTPUT);
+    found.push({ page, line: at + 2, language, text, notRun, isSettings: marks.includes(SETTINGS), isOutput });
     marks = [];
     at = end;
   }

@@ -7,6 +7,7 @@ const HELP = `npm run docs-check [-- PAGE ...]
 Runs every shell block of README.md and docs/*.md against a real gateway in a temporary home folder.
 PAGE   only these, such as docs/http.md
 A block after <!-- not run: reason --> is left out; the block after <!-- settings --> is the page's configuration file.
+A block after <!-- output --> is what the commands before it print; … stands for any text, alone on a line for any lines.
 `;
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -22,9 +23,12 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   let failed = 0;
   for (const page of argv.length > 0 ? argv : known) {
-    const { blocks, notRun, ok, output } = await runPage(page);
+    const { blocks, outputs, notRun, ok, output } = await runPage(page);
     if (blocks + notRun.length === 0) continue;
-    process.stdout.write(`${ok ? "ok    " : "FAILED"}  ${page}: ${blocks} run${notRun.length > 0 ? "," : ""}`);
+    const compared = outputs > 0 ? `, ${outputs} of them with their output` : "";
+    process.stdout.write(
+      `${ok ? "ok    " : "FAILED"}  ${page}: ${blocks} run${compared}${notRun.length > 0 ? "," : ""}`,
+    );
     process.stdout.write(notRun.length > 0 ? ` ${notRun.length} not run\n` : "\n");
     for (const { line, notRun: reason } of notRun) process.stdout.write(`        line ${line} not run: ${reason}\n`);
     if (!ok) process.stdout.write(output);

@@ -7,10 +7,13 @@ import { delimiter, join } from "node:path";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { type Block, blocksOf, PROJECT } from "./blocks.ts";
+import { missingLine } from "./outputs.ts";
 
 export interface PageRun {
   readonly page: string;
   readonly blocks: number;
+  /** Blocks whose output is on the page. */
+  readonly outputs: number;
   readonly notRun: readonly Block[];
   readonly ok: boolean;
   /** Everything the commands wrote. */
@@ -21,6 +24,8 @@ const DEFAULT_PORT = "18789";
 /** Of pages that name none. A start of pi takes longer than the commands of most pages. */
 const SETTINGS = '{ "agent": { "pool": { "min": 0 } } }';
 const PAGE_MS = 180_000;
+/** Between the outputs of blocks. */
+const SEPARATOR = "\n--- ";
 /** Commands that go on until Ctrl-C: they are given this long, and must still be there then. */
 const FOLLOW_SECONDS = 2;
 const FOLLOWS = /^(npx pi-gw logs -f)\b.*$/gm;
@@ -30,7 +35,9 @@ export async function runPage(page: string): Promise<PageRun> {
   const blocks = blocksOf(page);
   const commands = blocks.filter(({ language }) => language === "sh");
   const run = commands.filter(({ notRun }) => notRun === null);
-  const about = { page, blocks: run.length, notRun: commands.filter(({ notRun }) => notRun !== null) };
+  const outputs = outputsOf(blocks);
+  const notRun = commands.filter((block) => block.notRun !== null);
+  const about = { page, blocks: run.length, outputs: outputs.size, notRun };
   if (run.length === 0) return { ...about, ok: true, output: "" };
   await using folder = await tempHome();
   const home = join(folder.path, ".pi-gateway");
@@ -39,7 +46,32 @@ export async function runPage(page: string): Promise<PageRun> {
   await writeFile(join(home, "pi-gateway.jsonc"), settings, { mode: 0o600 });
   const variables = variablesOf(settings);
   await using gateway = await startGatewayProcess({ home, env: { ...variables, HOME: folder.path } });
-  return { ...about, ...(await runCommands(run, { gateway, folder: folder.path, variables })) };
+  const { ok, output } = await runCommands(run, { gateway, folder: folder.path, variables });
+  if (!ok) return { ...about, ok, output };
+  const wrong = differences(output, outputs);
+  return { ...about, ok: wrong.length === 0, output: wrong.length === 0 ? output : `${output}\n${wrong.join("\n")}\n` };
+}
+
+/** By the line of the block that prints it. */
+function outputsOf(blocks: readonly Block[]): ReadonlyMap<number, Block> {
+  const pairs = blocks.flatMap((block, at) => {
+    const before = blocks[at - 1];
+    return block.isOutput && before?.language === "sh" && before.notRun === null ? [[before.line, block] as const] : [];
+  });
+  return new Map(pairs);
+}
+
+function differences(output: string, outputs: ReadonlyMap<number, Block>): readonly string[] {
+  const printed = new Map(
+    output.split(SEPARATOR).map((part) => {
+      const [head = "", ...lines] = part.split("\n");
+      return [Number(head.slice(head.lastIndexOf(":") + 1)), lines.join("\n")] as const;
+    }),
+  );
+  return [...outputs].flatMap(([line, block]) => {
+    const missing = missingLine(block.text, printed.get(line) ?? "");
+    return missing === null ? [] : [`${block.page}:${block.line} is not what was printed: ${missing}`];
+  });
 }
 
 /** A value for each variable that the settings use: long enough for a token. */
@@ -65,7 +97,7 @@ async function runCommands(
   await chmod(join(bin, "curl"), 0o755);
   const port = new URL(gateway.url).port;
   const script = blocks
-    .map(({ page, line, text }) => `echo "--- ${page}:${line}"\n${runnable(text, port)}\n`)
+    .map(({ page, line, text }) => `printf '\\n--- %s\\n' "${page}:${line}"\n${runnable(text, port)}\n`)
     .join("\n");
   // npm adds its own folders, in which a reader's shell would not look
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((part) => !part.includes("node_modules"));
@@ -75,7 +107,13 @@ async function runCommands(
     stdout: "pipe",
     stderr: "pipe",
     timeout: PAGE_MS,
-    env: { ...variables, PATH: [bin, ...path].join(delimiter), HOME: folder, NO_COLOR: "1" },
+    env: {
+      ...variables,
+      PATH: [bin, ...path].join(delimiter),
+      HOME: folder,
+      NO_COLOR: "1",
+      npm_config_update_notifier: "false", // a word of npm's between the commands' own
+    },
   });
   const [output, code] = await Promise.all([child.stdout.text(), child.exited]);
   return { ok: code === 0, output: code === 0 ? output : `${output}\nended with ${code}\n` };

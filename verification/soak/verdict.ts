@@ -41,8 +41,8 @@ interface Allowance {
 }
 
 /**
- * Memory of a process with a garbage collector swings by some megabytes. Of a turn in a session that was deleted, the usage ledger and the audit log
- * keep a row each, and the indexes of both.
+ * Memory of a process with a garbage collector swings by some megabytes. Of turns in a session that was deleted the usage ledger keeps a row each, and
+ * the audit log its tool calls and who deleted it, with the indexes of all of them.
  */
 const ALLOWED: Readonly<Record<Measure, Allowance>> = {
   gatewayMb: { absolute: 12, share: 0.1, perTurn: 0 },

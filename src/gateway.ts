@@ -7,6 +7,7 @@ import type { Conversations } from "./contracts/conversations.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { GatewayError } from "./contracts/errors.ts";
 import type { HttpServer } from "./http/index.ts";
+import { background } from "./kit/background.ts";
 import type { Clock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
 import { Lifetime } from "./kit/lifetime.ts";
@@ -23,7 +24,7 @@ import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wi
 import { openAgentFiles } from "./wiring/files.ts";
 import type { Groups } from "./wiring/groups.ts";
 import { openPort } from "./wiring/http.ts";
-import { sayWhatIsGoingOn } from "./wiring/nodes.ts";
+import { openDrain, sayWhatIsGoingOn } from "./wiring/nodes.ts";
 import { openMcpDoor } from "./wiring/mcp-door.ts";
 import { openMcpServers } from "./wiring/mcp-servers.ts";
 import { openMessages } from "./wiring/messages.ts";
@@ -95,7 +96,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // The way in and the way out. What is handed to `life` last is stopped first.
   const mcp = life.own("mcp door", openMcpDoor(core, { ...groups, conversations: conversations.promise }));
-  const port = openPort(core, { ...groups, plugins, operations, metrics, stream, mcp, status: status.read });
+  const drain = life.own("drain", openDrain(core, messages));
+  const port = openPort(core, { ...groups, plugins, operations, metrics, stream, mcp, drain, status: status.read });
   life.own("responses in the background", port.responses); // they end when nobody can ask for more
   life.own("http", port.server);
   deps.update?.beforeFirstMessage();
@@ -116,7 +118,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   core.log.info("queue recovered", await messages.queue.recover());
   core.log.info("responses recovered", { interrupted: await port.responses.recover() });
   beginTurns(life, core, groups);
-  life.own("jobs", await automation.start());
+  const jobs = life.own("jobs", await automation.start());
   life.own("backups", backups.start());
   life.own("retention", beginRetention(core));
   life.onStop("intake", messages.refuseMore);
@@ -141,6 +143,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   port.server.setReady(true);
   mcpServers.learn();
   life.own("takeovers", watchTakeovers(core, { messages, automation, responses: port.responses }));
+  drain.onBegin(() => {
+    port.server.setReady(false);
+    background(core.log, "heartbeats were not given to another gateway", jobs.leaveHeartbeat);
+    background(core.log, "platforms did not close", () => messages.platforms[Symbol.asyncDispose]());
+  });
   life.onStop("node", () => core.store.nodes.drain(), NODE_DRAIN_MS);
   tellPlugins(life, core);
   return gateway;

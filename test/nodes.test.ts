@@ -64,7 +64,7 @@ describe.skipIf((await testPostgres()) === null)("two gateways on one Postgres d
     expect(await sql`select id from nodes where state <> ${"gone"}`).toHaveLength(0);
   });
 
-  test("a turn of a gateway that was killed is answered once, within 12 s, by one that runs beside it", async () => {
+  test("a gateway that drains leaves new sessions to the one beside it, which answers its turn within 12 s when it is killed", async () => {
     const never = deferred<void>();
     await using provider = await startFakeProvider((_request, index) =>
       index === 0 ? says("an answer", never.promise, " that never comes") : says(`answer ${index}`),
@@ -76,7 +76,16 @@ describe.skipIf((await testPostgres()) === null)("two gateways on one Postgres d
     await using second = await startGatewayProcess({ config });
     const cut = post(first, { text: "one", session: "a" }).catch(() => null);
     await provider.arrived(1);
-    expect((await second.chat("of the second", { session: "b" })).body.content).toBe("answer 1");
+    expect((await first.fetch("/api/nodes/self/drain", { method: "POST" })).status).toBe(202);
+    expect((await first.fetch("/ready")).status).toBe(503);
+    expect((await first.chat("of a new session", { session: "b" })).body.content).toBe("answer 1");
+    const { items: nodes, self: other } = (await (await second.fetch("/api/nodes")).json()) as NodeList;
+    expect(nodes.map(({ id, state }) => [id === other, state]).toSorted()).toEqual([
+      [false, "draining"],
+      [true, "live"],
+    ]);
+    const homes = await sql`select owner = ${other} as there from node_leases where kind = ${"session"} order by key`;
+    expect(homes.map(({ there }: { readonly there: boolean }) => there)).toEqual([false, true]);
     await first.kill();
     const killedAt = performance.now();
     await cut;
@@ -95,6 +104,7 @@ describe.skipIf((await testPostgres()) === null)("two gateways on one Postgres d
       [true, "live", null],
       [false, "gone", self],
     ]);
+    expect((await second.fetch("/api/nodes/self/drain", { method: "POST" })).status).toBe(409);
     expect(await sql`select id from turns where crashes > 0`).toHaveLength(1);
     expect(await sql`select id from outbox where ended_at is null`).toHaveLength(0);
     never.resolve();

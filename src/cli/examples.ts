@@ -16,7 +16,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "sign-ins": ["pi-gw sign-ins list", "pi-gw sign-ins end SIGN_IN"],
   status: ["pi-gw status", "pi-gw status --json | jq .queue"],
   usage: ["pi-gw usage", "pi-gw usage --by model --from 2026-01-01", "pi-gw usage --by principal --json"],
-  nodes: ["pi-gw nodes", "pi-gw nodes --json"],
+  nodes: ["pi-gw nodes list", "pi-gw nodes list --json", "pi-gw nodes drain"],
   logs: ["pi-gw logs -f", "pi-gw logs --level warn -n 500 --json"],
   sessions: [
     "pi-gw sessions list plants",

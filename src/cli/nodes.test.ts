@@ -27,3 +27,17 @@ test("pi-gw nodes shows each gateway, its state, when it was heard of and who to
   expect(await fx.run("nodes", "--json")).toBe(0);
   expect(JSON.parse(fx.out().slice(shown))).toEqual(ANSWER);
 });
+
+test.each([
+  [["nodes", "drain"], "/api/nodes/self/drain"],
+  [["nodes", "drain", "gateway_1"], "/api/nodes/gateway_1/drain"],
+])("pi-gw %j asks for a drain and says what follows", async (words, wanted) => {
+  await using fx = await cliFixture();
+  await using _gateway = await fakeGateway(fx.home, async ({ method }, { pathname }) =>
+    method === "POST" && pathname === wanted
+      ? Response.json({ draining: "gateway_1" }, { status: 202 })
+      : new Response(null, { status: 404 }),
+  );
+  expect(await fx.run(...words)).toBe(0);
+  expect(fx.out()).toStartWith("gateway_1 takes no new sessions from now on.");
+});

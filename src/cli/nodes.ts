@@ -1,4 +1,4 @@
-/** `pi-gw nodes`: the gateways that use the database of the running one, and which of them live. */
+/** `pi-gw nodes`: the gateways that use the database of the running one, and which of them live; `nodes drain` before one is stopped. */
 import { visible } from "../observe/index.ts";
 import { printAnswer } from "./ask-gateway.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
@@ -8,6 +8,16 @@ const COLUMNS = [28, 12, 10, 26, 26] as const;
 
 export function nodes(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printAnswer(world, flags, { path: "/api/nodes" }, (answer) => nodeLines(answer).join("\n"));
+}
+
+/** Without a name: the running gateway itself. */
+export function drainNode(world: CliWorld, flags: CommonFlags, name = "self"): Promise<number> {
+  const path = `/api/nodes/${encodeURIComponent(name)}/drain`;
+  return printAnswer(world, flags, { method: "POST", path }, ({ draining }) =>
+    visible(
+      `${textOf(draining)} takes no new sessions from now on. Running turns end; pi-gw nodes shows it until it is stopped.`,
+    ),
+  );
 }
 
 function nodeLines(answer: Fields): readonly string[] {

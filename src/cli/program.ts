@@ -8,6 +8,7 @@ import { addExamples } from "./examples.ts";
 import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
 import { addHeartbeat, addWebhooks } from "./automations/add-automations.ts";
+import { addNodes } from "./add-nodes.ts";
 import { addBackup } from "./add-backup.ts";
 import { addChannels, addPairing } from "./add-channels.ts";
 import { addConfig } from "./add-config.ts";
@@ -58,7 +59,8 @@ const GROUPS: readonly Group[] = [
     names: ["stop", "restart", "token", "open", "sign-in-link"],
     add: (program, _, world, finish) => addRunningGateway(program, world, { common, finish }),
   },
-  { names: ["status", "doctor", "usage", "storage", "nodes", "logs"], add: addLooking },
+  { names: ["status", "doctor", "usage", "storage", "logs"], add: addLooking },
+  { names: ["nodes"], add: (program, _, world, finish) => addNodes(program, world, { common, finish }) },
   {
     names: ["sessions"],
     add: (program, commander, world, finish) =>
@@ -194,13 +196,6 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
   ).action(async (flags: CommonFlags) => {
     const { storage } = await import("./storage.ts");
     finish(await storage(world, flags));
-  });
-
-  common(
-    program.command("nodes").description("show the gateways that use this database, and which of them live"),
-  ).action(async (flags: CommonFlags) => {
-    const { nodes } = await import("./nodes.ts");
-    finish(await nodes(world, flags));
   });
 
   common(program.command("logs").description("show the newest log lines"))

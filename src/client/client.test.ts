@@ -88,6 +88,7 @@ const EXAMPLES: readonly Example[] = [
   ],
   ["GET /api/models", (c) => c.request("GET /api/models", { query: { agent: "default" } })],
   ["GET /api/nodes", (c) => c.request("GET /api/nodes")],
+  ["POST /api/nodes/:id/drain", (c) => c.request("POST /api/nodes/:id/drain", { path: id })],
   ["GET /api/storage", (c) => c.request("GET /api/storage")],
   ["GET /api/config", (c) => c.request("GET /api/config")],
   ["POST /api/config/reload", (c) => c.request("POST /api/config/reload")],

@@ -17,7 +17,7 @@ import type { PairedPerson } from "./channels/pairing.ts";
 import type { SessionSummary, TranscriptItem } from "./chat.ts";
 import type { TroubledPart, TroubledState } from "./delivery.ts";
 import type { DeletedSession, SessionBranch, LiveTool, LiveTurn, LiveWait } from "./flow.ts";
-import type { Role } from "./ids.ts";
+import type { InstanceId, Role } from "./ids.ts";
 import type { KeyTest, ProviderCard } from "./model-keys.ts";
 import type { McpServerStatus } from "./mcp.ts";
 import type { MetricsSnapshot } from "./metrics.ts";
@@ -51,6 +51,8 @@ export interface HttpApi {
   "GET /api/status": { result: GatewayStatus };
   "GET /api/metrics": { result: MetricsSnapshot };
   "GET /api/nodes": { result: NodeList };
+  /** A gateway by its id or name, or `self`: it takes no new sessions from now on. */
+  "POST /api/nodes/:id/drain": { path: { id: string }; result: { draining: InstanceId } };
   "GET /api/storage": { result: StorageReport };
   "GET /api/config": { result: unknown };
   "POST /api/config/reload": { result: ReloadReport };

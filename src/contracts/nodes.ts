@@ -39,6 +39,8 @@ interface NodeQuestions {
   };
   /** Reads what is kept in memory anew. Answered when it is in force. */
   reload: { readonly ask: { readonly what: SharedMemory }; readonly answer: null };
+  /** Takes no new sessions from now on. */
+  drain: { readonly ask: null; readonly answer: null };
   /** Says what of its work is in the making, as `present`; asked by a gateway that begins. */
   present: { readonly ask: null; readonly answer: PresentWork };
 }

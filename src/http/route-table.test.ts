@@ -105,6 +105,7 @@ describe("the route table", () => {
       "operator POST /api/media",
       "operator POST /api/messages/:id/cancel",
       "operator POST /api/models/test",
+      "operator POST /api/nodes/:id/drain",
       "operator POST /api/pairing",
       "operator POST /api/pairing/:id",
       "operator POST /api/people",

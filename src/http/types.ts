@@ -19,7 +19,7 @@ import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, SessionBrancher, SessionRemover, WaitingMessages } from "../contracts/flow.ts";
 import type { ReloadReport } from "../contracts/http-api.ts";
-import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
+import type { AgentId, InstanceId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { McpClients } from "../contracts/mcp.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { ModelKeys } from "../contracts/model-keys.ts";
@@ -134,8 +134,7 @@ interface AutomationDeps {
 /** The gateway itself: how it is, and what its operator does with it. */
 interface OperationDeps {
   status(): GatewayStatus;
-  /** The gateways that use the database. */
-  nodes(): Promise<NodeList>;
+  readonly nodes: NodeOperations;
   /** How much is stored of everything that grows. */
   storage(signal: AbortSignal): Promise<StorageReport>;
   readonly metrics: Metrics;
@@ -149,6 +148,13 @@ interface OperationDeps {
   rotateToken(): TokenRotation;
   /** Begins a restart; false when that is not allowed. */
   restart(): boolean;
+}
+
+/** The gateways that use the database. */
+interface NodeOperations {
+  list(): Promise<NodeList>;
+  /** It takes no new sessions from now on. By its id, its name, or `self` for the one that answers. Its id. Throws `not_found`, `conflict`, `node_silent`. */
+  drain(asked: string): Promise<InstanceId>;
 }
 
 /** `configured`: the token is in the configuration, where the operator changes it. */

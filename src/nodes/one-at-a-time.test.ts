@@ -16,7 +16,11 @@ function world() {
       if (state.lease === "away") throw new Error("no database");
       return { kind: state.lease, lease };
     },
-  } as unknown as Pick<NodeLeaseStore, "acquire">;
+    async release(_thing: unknown, number: number) {
+      said.push(`given back ${number}`);
+      return true;
+    },
+  } as unknown as Pick<NodeLeaseStore, "acquire" | "release">;
   const begin = () => {
     said.push("begun");
     return { [Symbol.asyncDispose]: async () => void said.push("ended") };
@@ -25,7 +29,7 @@ function world() {
   return { clock, log, said, state, work };
 }
 
-test("work begins when the lease is free, within two seconds, once, and ends with the gateway", async () => {
+test("work begins when the lease is free, within two seconds, once, and ends with the gateway, which gives the lease back then", async () => {
   const { clock, said, state, work } = world();
   await clock.advance(60_000);
   expect(said).toEqual([]);
@@ -34,7 +38,7 @@ test("work begins when the lease is free, within two seconds, once, and ends wit
   expect(said).toEqual(["begun"]);
   await clock.advance(60_000);
   await work[Symbol.asyncDispose]();
-  expect([said, clock.pending()]).toEqual([["begun", "ended"], 0]);
+  expect([said, clock.pending()]).toEqual([["begun", "ended", "given back 1"], 0]);
 });
 
 test("a database that is away for a while keeps work from beginning, and not for longer", async () => {

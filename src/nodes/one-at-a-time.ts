@@ -6,13 +6,13 @@ import type { Log } from "../kit/log.ts";
 interface OneAtATimeDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly leases: Pick<NodeLeaseStore, "acquire">;
+  readonly leases: Pick<NodeLeaseStore, "acquire" | "release">;
 }
 
 /** With what it takes to notice a death, work goes on within 12 s. */
 const LOOK_MS = 2_000;
 
-/** `begin` is called once, when this gateway has the lease, which it keeps until it ends. */
+/** `begin` is called once, when this gateway has the lease. Disposed of, it ends what has begun, and then gives the lease back. */
 export function beginWhenHeld(
   { clock, log, leases }: OneAtATimeDeps,
   thing: LeasedThing,
@@ -20,13 +20,23 @@ export function beginWhenHeld(
 ): AsyncDisposable {
   const closing = new AbortController();
   let begun: AsyncDisposable | null = null;
+  let number: number | null = null;
   const isHeld = async (): Promise<boolean> => {
     try {
-      return (await leases.acquire(thing)).kind === "mine";
+      const { kind, lease } = await leases.acquire(thing);
+      number = kind === "mine" ? lease.number : null;
     } catch (error) {
       log.warn("lease could not be asked for", { ...thing, error });
-      return false;
     }
+    return number !== null;
+  };
+  const giveBack = async (): Promise<void> => {
+    const mine = number;
+    number = null;
+    if (mine === null) return;
+    await leases
+      .release(thing, mine)
+      .catch((error: unknown) => log.warn("lease was not given back", { ...thing, error }));
   };
   /** Never rejects. */
   const run = async (): Promise<void> => {
@@ -46,6 +56,7 @@ export function beginWhenHeld(
       closing.abort(new Error("the gateway stops"));
       await running;
       await begun?.[Symbol.asyncDispose]();
+      await giveBack();
     },
   };
 }

@@ -96,3 +96,19 @@ test("homes end their looks with the gateway", async () => {
   await homes[Symbol.asyncDispose]();
   expect(clock.pending()).toBe(0);
 });
+
+test("a gateway that drains leaves sessions without a home to those that are willing, and keeps what it has", async () => {
+  const { homes, asked } = world();
+  const third = "gateway_c" as InstanceId;
+  const fresh = (name: string) => homes.here(`agent:default:${name}` as SessionKey, async () => "done");
+  await homes.here(KEY, async () => undefined);
+  let willing: readonly InstanceId[] = [OTHER, third];
+  homes.drain(() => willing);
+  expect(await homes.here(KEY, async () => "done")).toMatchObject({ kind: "done" });
+  const placed = [await fresh("x"), await fresh("y")];
+  expect(placed.map((at) => at.kind === "elsewhere" && at.node).toSorted()).toEqual([OTHER, third]);
+  willing = [];
+  expect(await fresh("z")).toMatchObject({ kind: "done" });
+  expect(await homes.leave()).toBe(0);
+  expect(asked.filter((what) => what.startsWith("release"))).toHaveLength(2);
+});

@@ -27,8 +27,10 @@ export interface SessionHomes extends AsyncDisposable {
   elsewhere(sessionKey: SessionKey): Promise<InstanceId | null>;
   /** Work of these came to this gateway by a takeover, or was left by a process before it. */
   adopt(sessions: readonly SessionKey[]): Promise<void>;
-  /** Gives back everything that is quiet, now. */
-  leave(): Promise<void>;
+  /** From now on a session without a home gets one at a gateway that is willing; here only while there is none. */
+  drain(willing: () => readonly InstanceId[]): void;
+  /** Gives back everything that is quiet, now. How many sessions stay. */
+  leave(): Promise<number>;
 }
 
 interface Held {
@@ -44,17 +46,20 @@ const LOOK_MS = 60_000;
 export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps): SessionHomes {
   const held = new Map<SessionKey, Held>();
   const closing = new AbortController();
+  const placement = createPlacement();
   const thing = (key: SessionKey) => ({ kind: "session", key }) as const;
 
   const isQuiet = (key: SessionKey, { uses, usedAt }: Held, forMs: number): boolean =>
     uses === 0 && clock.elapsed() - usedAt >= forMs && !isBusy(key);
 
-  const giveBack = async (forMs: number): Promise<void> => {
+  /** How many stay. */
+  const giveBack = async (forMs: number): Promise<number> => {
     for (const [key, one] of held) {
       if (!isQuiet(key, one, forMs)) continue;
       held.delete(key); // from here on it is asked for anew
       await leases.release(thing(key), one.number);
     }
+    return held.size;
   };
 
   const running = everyMinute(clock, closing.signal, () =>
@@ -82,7 +87,7 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
 
   return {
     async here(key, work) {
-      const node = await elsewhere(key);
+      const node = (await elsewhere(key)) ?? (held.has(key) ? null : placement.next());
       if (node !== null) return { kind: "elsewhere", node };
       const one = await take(key);
       if (typeof one === "string") return { kind: "elsewhere", node: one };
@@ -99,10 +104,27 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
         if (typeof one !== "string") leaveOff(one);
       }
     },
+    drain: placement.drain,
     leave: () => giveBack(0),
     async [Symbol.asyncDispose]() {
       closing.abort(new Error("the gateway stops"));
       await running;
+    },
+  };
+}
+
+/** Where sessions without a home go while this gateway drains: to the others in turn. */
+function createPlacement() {
+  let willing: () => readonly InstanceId[] = () => [];
+  let count = 0;
+  return {
+    drain(others: () => readonly InstanceId[]): void {
+      willing = others;
+    },
+    /** Null: it does not drain, or nobody else is there. */
+    next(): InstanceId | null {
+      const all = willing();
+      return all[count++ % all.length] ?? null;
     },
   };
 }

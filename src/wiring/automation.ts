@@ -59,7 +59,7 @@ export interface Automation {
   /** For plugins: news for the owner's main session. */
   readonly tellMain: TellMain;
   /** From now on slots are looked at. */
-  start(): Promise<AsyncDisposable>;
+  start(): Promise<RunningAutomation>;
   /** Runs of jobs that came from a gateway that is gone go on here. */
   adopt(runIds: readonly string[]): Promise<void>;
   /** Jobs of the file, and whether jobs run, become what this configuration says. */
@@ -68,6 +68,11 @@ export interface Automation {
   settingsChanged(): void;
   /** Sentences about jobs of the file that could not be taken over. */
   notices(): readonly string[];
+}
+
+interface RunningAutomation extends AsyncDisposable {
+  /** Heartbeats begin at another gateway from now on. Jobs need no such thing: whoever begins a run, its turn is where its session is. */
+  leaveHeartbeat(): Promise<void>;
 }
 
 interface AutomationParts {
@@ -140,6 +145,7 @@ export function openAutomation(core: Core, parts: AutomationParts): Automation {
       await service.apply(config());
       const beating = oneHeartbeat(core, () => (heartbeat = beginHeartbeat(shared)));
       return {
+        leaveHeartbeat: async () => beating[Symbol.asyncDispose](),
         async [Symbol.asyncDispose]() {
           stopping.abort(new Error("the gateway is stopping"));
           await beating[Symbol.asyncDispose]();

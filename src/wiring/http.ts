@@ -6,12 +6,20 @@ import type { GatewayStatus } from "../contracts/wire.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import { createWaitingMessages } from "../flow/index.ts";
-import { accessSettings, httpOptions, type HttpServer, openHttp, type TokenRotation } from "../http/index.ts";
+import {
+  accessSettings,
+  httpOptions,
+  type HttpServer,
+  openHttp,
+  type TokenRotation,
+  type HttpDeps,
+} from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, createRoleDirectory, explainRoute } from "../routing/index.ts";
 import { gaugesOf } from "../status.ts";
 import { createAuditVerifier, openSecretFiles } from "../store/index.ts";
+import type { Drain } from "../nodes/index.ts";
 import { automationForPort } from "./automation-views.ts";
 import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
@@ -31,6 +39,7 @@ interface PortParts extends Groups {
   readonly metrics: LiveMetrics;
   readonly stream: ClientStream;
   readonly mcp: McpDoor;
+  readonly drain: Pick<Drain, "begin">;
   status(): GatewayStatus;
 }
 
@@ -44,8 +53,8 @@ interface Port {
 /** Throws GatewayError when the port is taken, or when webhooks have the gateway's own token. */
 export function openPort(core: Core, parts: PortParts): Port {
   const { clock, ids, log, events, store, config, options, secrets } = core;
-  const { people, tools, agents, mcpServers, messages, automation, plugins, operations, metrics, stream, mcp, status } =
-    parts;
+  const { people, tools, agents, mcpServers, messages, automation } = parts;
+  const { plugins, operations, metrics, stream, mcp, drain, status } = parts;
   const { queue, outbox, builtinChannels } = messages;
   const files = openSecretFiles({ ids, shared: config().store.secret }, options.home);
   const token = (from: Config): Secret => {
@@ -109,7 +118,7 @@ export function openPort(core: Core, parts: PortParts): Port {
       automation: automationForPort(core, automation, system.config),
       operations: {
         status,
-        nodes: async () => ({ items: await store.nodes.list(SHOWN_NODES), self: store.instanceId }),
+        nodes: nodesForPort(core, drain),
         storage: storageOf(core),
         metrics,
         plugins,
@@ -130,4 +139,11 @@ export function openPort(core: Core, parts: PortParts): Port {
   );
   metrics.registerGauges(() => gaugesOf(status(), server));
   return { server, responses: doors.responses, reload: (next) => server.update(accessSettings(next, token(next))) };
+}
+
+function nodesForPort({ store }: Core, drain: Pick<Drain, "begin">): HttpDeps["operations"]["nodes"] {
+  return {
+    list: async () => ({ items: await store.nodes.list(SHOWN_NODES), self: store.instanceId }),
+    drain: (asked) => drain.begin(asked === "self" ? store.instanceId : asked),
+  };
 }

@@ -6,7 +6,16 @@ import type { Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { createOtherNodes, followOtherNodes, type HeardWork, joinEvents, relayEvents } from "../nodes/index.ts";
+import {
+  createDrain,
+  createOtherNodes,
+  type Drain,
+  followOtherNodes,
+  type HeardWork,
+  joinEvents,
+  relayEvents,
+} from "../nodes/index.ts";
+import type { Core } from "./core.ts";
 import type { Messages } from "./messages.ts";
 import type { Tools } from "./tools.ts";
 
@@ -48,6 +57,11 @@ export function openNodes(
   relayEvents(ownEvents, others);
   const heard = followOtherNodes({ ...deps, nodes: others, heard: heardEvents });
   return { others, heard, ownEvents, heardEvents };
+}
+
+/** What this gateway stops with when it drains is told by `onBegin`. */
+export function openDrain({ clock, log, store, nodes }: Core, { homes }: Pick<Messages, "homes">): Drain {
+  return createDrain({ clock, log, nodes: store.nodes, others: nodes.others, homes });
 }
 
 /** A gateway that begins hears what is in the making here. */

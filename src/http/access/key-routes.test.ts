@@ -66,6 +66,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/turns/:id": ["chat", "read"],
   "GET /api/usage": ["read", "all"],
   "GET /api/nodes": ["read", "all"],
+  "POST /api/nodes/:id/drain": ["all"],
   "GET /api/storage": ["read", "all"],
   "GET /api/people": ["read", "all"],
   "POST /api/people": ["all"],

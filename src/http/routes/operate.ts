@@ -1,6 +1,6 @@
 /** Status, metrics, configuration and the event socket: what the web console and the command line need to run the gateway. */
 import { GatewayError } from "../../contracts/errors.ts";
-import { OPERATOR_GET, OPERATOR_POST, type Route, jsonOf } from "../route.ts";
+import { OPERATOR_GET, OPERATOR_POST, param, type Route, jsonOf } from "../route.ts";
 import { ADMIN, ANY_SCOPE, READ } from "../access/key-reach.ts";
 import type { HttpDeps } from "../types.ts";
 import { upgraded } from "../ws/upgraded.ts";
@@ -35,7 +35,14 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations" | "sto
       ...OPERATOR_GET,
       path: "/api/nodes",
       scope: READ,
-      handle: async () => jsonOf<"GET /api/nodes">(await deps.operations.nodes()),
+      handle: async () => jsonOf<"GET /api/nodes">(await deps.operations.nodes.list()),
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/nodes/:id/drain",
+      scope: ADMIN,
+      handle: async (call) =>
+        jsonOf<"POST /api/nodes/:id/drain">({ draining: await deps.operations.nodes.drain(param(call, "id")) }, 202),
     },
     {
       ...OPERATOR_GET,

@@ -141,7 +141,10 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     },
     operations: {
       status: () => STATUS,
-      nodes: async () => ({ items: [], self: "gateway_1" as InstanceId }),
+      nodes: {
+        list: async () => ({ items: [], self: "gateway_1" as InstanceId }),
+        drain: async (id) => id as InstanceId,
+      },
       storage: async () => ({ databaseBytes: 0, kinds: [], folders: [] }),
       metrics,
       plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },

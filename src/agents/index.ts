@@ -8,6 +8,7 @@ export { killOrphans } from "./process/orphans.ts";
 export { findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
 export { removeSession } from "./setup/damaged-session.ts";
+export { removeSessionCopies } from "./talk/session-copies.ts";
 export { createStoredSessions } from "./talk/stored-session.ts";
 export { copySession } from "./talk/session-copy.ts";
 export { createSkillRegistry } from "./setup/skill-registry.ts";

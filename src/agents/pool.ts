@@ -29,7 +29,7 @@ import { expectedModel } from "./setup/model-choice.ts";
 import { type StartDeps, startAgent } from "./setup/start.ts";
 import { availableModels } from "./talk/models.ts";
 import { type OpenSession, openSession } from "./talk/session.ts";
-import { sessionPath, sweepPassing } from "./talk/session-file.ts";
+import { PROBE_FILE, sessionPath, sweepPassing } from "./talk/session-file.ts";
 import { type Waiter, createWaitingList, stuckDelegation } from "./waiting-list.ts";
 import { DEAD, leased, ready, released } from "./worker-state.ts";
 
@@ -37,8 +37,6 @@ const MAX_SILENCE_MS = 120_000;
 const MAX_REOPENS = 2;
 /** So long a process stays with who spoke in it last, before work that nobody waits for takes it. */
 const WARM_MS = 60_000;
-/** Where a process looks while it is only asked what it can do. Always empty. */
-const PROBE_FILE = "which-models.jsonl";
 
 export async function startPool(deps: StartDeps, options: PoolOptions): Promise<AgentPool> {
   await killOrphans(deps, options.home);

@@ -194,4 +194,6 @@ export interface MediaStore {
   bytesSince(owner: Principal, since: number): Promise<number>;
   /** The file of a row that is gone; one that is gone already is fine. */
   removeFile(mediaId: MediaId): Promise<void>;
+  /** Removes copies on this disk that are older than that and whose rows are gone, because another gateway has deleted them; how many. */
+  removeCopies(before: number): Promise<number>;
 }

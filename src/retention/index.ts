@@ -3,5 +3,5 @@
  * `startRetention` deletes, `storageReport` says how much there is of everything. Which rows may go is the store's decision.
  */
 export { retentionKinds } from "./kinds.ts";
-export { startRetention } from "./retention.ts";
+export { type Kind, startRetention } from "./retention.ts";
 export { storageReport } from "./report.ts";

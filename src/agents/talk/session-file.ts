@@ -9,6 +9,8 @@ import { isFields } from "./protocol.ts";
 
 const NAME = /^[a-z0-9-]{8,80}\.jsonl$/;
 const PASSING = /^(?:delegate|request)-[a-z0-9-]+\.jsonl$|\.jsonl\.download-/;
+/** Where a process looks while it is only asked what it can do. Always empty. */
+export const PROBE_FILE = "which-models.jsonl";
 /** Longer than any turn. */
 const PASSING_KEPT_MS = 24 * 60 * 60_000;
 const SESSION_VERSION = 3;
@@ -29,6 +31,11 @@ export interface SessionHeader {
 
 export function isSessionFileName(name: string): boolean {
   return NAME.test(name);
+}
+
+/** Of a session that has a row: not one of a single request or delegated turn. */
+export function isKeptSession(name: string): boolean {
+  return isSessionFileName(name) && !PASSING.test(name) && name !== PROBE_FILE;
 }
 
 export function sessionPath(folder: string, name: string): string {

@@ -33,6 +33,7 @@ function createFiles(contents: Map<string, string>) {
       for (const line of (contents.get(name) ?? "").split(/(?<=\n)/)) yield Buffer.from(line);
     },
     remove: async () => undefined,
+    unknownOf: async () => [],
   };
   return files;
 }

@@ -29,4 +29,6 @@ export interface SessionFileStore {
   read(name: string, file: StoredFile): AsyncIterable<Uint8Array>;
   /** One that is gone already is fine. */
   remove(name: string): Promise<void>;
+  /** Those that no session, conversation or running turn has: another gateway has deleted them. None where files are on this machine alone. */
+  unknownOf(names: readonly string[]): Promise<readonly string[]>;
 }

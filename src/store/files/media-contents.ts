@@ -1,5 +1,5 @@
 /** The bytes of media: on the disk of this machine, or in the database with the disk as cache. Names on the disk are our own. */
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { MediaId } from "../../contracts/ids.ts";
 import type { Ids } from "../../kit/ids.ts";
@@ -18,6 +18,8 @@ export interface MediaContents {
   read(id: MediaId, bytes: number): Promise<Uint8Array | null>;
   /** One that is gone already is fine. */
   remove(id: MediaId): Promise<void>;
+  /** On this disk and older than that, where others may have deleted them; none where this disk is all there is. */
+  copies(before: number): AsyncIterable<MediaId>;
 }
 
 interface PutContent {
@@ -53,6 +55,7 @@ export function createMediaOnDisk({ ids, log, home }: DiskDeps): MediaContents {
       return null;
     },
     remove,
+    async *copies() {},
   };
 }
 
@@ -114,6 +117,7 @@ export function createMediaInDatabase({ files, read, write, ...disk }: VaultDeps
       await onDisk.remove(id);
       await files.remove(nameOf(id));
     },
+    copies: (before) => copiesIn(join(home, "media"), before),
   };
 }
 
@@ -131,6 +135,15 @@ function fileOf(home: string, mediaId: MediaId): MediaFile {
   const spread = new Bun.CryptoHasher("sha256").update(mediaId).digest("hex").slice(0, 2);
   const folder = join(home, "media", spread);
   return { folder, path: join(folder, mediaId) };
+}
+
+async function* copiesIn(folder: string, before: number): AsyncGenerator<MediaId, void> {
+  const spread = await readdir(folder).catch(() => []); // there is no folder before the first file
+  for (const name of spread)
+    for (const file of await readdir(join(folder, name)).catch(() => [])) {
+      const found = await stat(join(folder, name, file)).catch(() => null); // removed just now
+      if (found && found.mtimeMs < before) yield file as MediaId;
+    }
 }
 
 async function writeDurably({ folder, path }: MediaFile, data: Uint8Array, draftName: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Stored files against their promises, on real Postgres: with their contents in the database, and in a bucket. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFile, rm } from "node:fs/promises";
+import { copyFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { MediaId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
@@ -115,6 +115,11 @@ describe.skipIf((await testPostgres()) === null)("stored files", () => {
       await second.media.removeFile(mediaId);
       expect(await count("select count(*) as count from files", [])).toBe(0);
       expect(await second.media.read(mediaId)).toBeNull();
+      await connection.control("delete from media");
+      const copy = async () =>
+        (await readdir(join(one.path, "media"), { recursive: true })).filter((name) => name.includes(mediaId));
+      expect([await first.media.removeCopies(0), (await copy()).length]).toEqual([0, 1]);
+      expect([await first.media.removeCopies(Number.MAX_SAFE_INTEGER), await copy()]).toEqual([1, []]);
     });
   });
 

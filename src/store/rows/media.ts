@@ -5,28 +5,13 @@ import type { MediaId, Principal } from "../../contracts/ids.ts";
 import type { MediaStore } from "../../contracts/store.ts";
 import type { MediaContents } from "../files/media-contents.ts";
 import type { MediaTable } from "../schema.ts";
-import type { Params } from "../sql.ts";
+import type { Params, Sql } from "../sql.ts";
 import { isMediaId } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { fileNameOf } from "./one-line.ts";
 
 export function createMedia({ sql, read, write }: RowDeps, contents: MediaContents): MediaStore {
-  const add = sql.prepare((db, p: Params<MediaTable>) =>
-    db.insertInto("media").values(p.row("id", "owner", "name", "mime_type", "bytes", "at")),
-  );
-  const byId = sql.prepare((db, p: Params<{ id: MediaId }>) =>
-    db.selectFrom("media").selectAll().where("id", "=", p("id")),
-  );
-  const since = sql.prepare((db, p: Params<{ owner: Principal; since: number }>) =>
-    db
-      .selectFrom("media")
-      .select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"))
-      .where("owner", "=", p("owner"))
-      .where("at", ">=", p("since")),
-  );
-  const latest = sql.prepare((db, p: Params<{ owner: Principal; limit: number }>) =>
-    db.selectFrom("media").selectAll().where("owner", "=", p("owner")).orderBy("at", "desc").limit(p("limit")),
-  );
+  const { add, byId, since, latest } = createMediaQueries(sql);
   const rowOf = (id: MediaId) =>
     read(function* () {
       return isMediaId(id) ? yield* byId.first({ id }) : null;
@@ -66,10 +51,38 @@ export function createMedia({ sql, read, write }: RowDeps, contents: MediaConten
     async removeFile(mediaId) {
       if (isMediaId(mediaId)) await contents.remove(mediaId);
     },
+    async removeCopies(before) {
+      let removed = 0;
+      for await (const id of contents.copies(before)) {
+        if (!isMediaId(id) || (await rowOf(id))) continue;
+        await contents.remove(id);
+        removed++;
+      }
+      return removed;
+    },
     bytesSince: (owner, from) =>
       read(function* () {
         return (yield* since.first({ owner, since: from }))?.bytes ?? 0;
       }),
+  };
+}
+
+function createMediaQueries(sql: Sql) {
+  return {
+    add: sql.prepare((db, p: Params<MediaTable>) =>
+      db.insertInto("media").values(p.row("id", "owner", "name", "mime_type", "bytes", "at")),
+    ),
+    byId: sql.prepare((db, p: Params<{ id: MediaId }>) => db.selectFrom("media").selectAll().where("id", "=", p("id"))),
+    since: sql.prepare((db, p: Params<{ owner: Principal; since: number }>) =>
+      db
+        .selectFrom("media")
+        .select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"))
+        .where("owner", "=", p("owner"))
+        .where("at", ">=", p("since")),
+    ),
+    latest: sql.prepare((db, p: Params<{ owner: Principal; limit: number }>) =>
+      db.selectFrom("media").selectAll().where("owner", "=", p("owner")).orderBy("at", "desc").limit(p("limit")),
+    ),
   };
 }
 

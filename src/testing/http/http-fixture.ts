@@ -364,6 +364,7 @@ function createMemory() {
       read: async (id: MediaId) => media.get(id)?.data ?? null,
       bytesSince: async () => 0,
       removeFile: never,
+      removeCopies: never,
     },
     toolCalls: { list: async () => ({ items: [] }) },
     audit: { list: async () => ({ items: [] }), note: async () => undefined },

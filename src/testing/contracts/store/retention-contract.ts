@@ -92,7 +92,7 @@ export function retentionPromises(open: OpenStoreWorld): void {
     const dead = await store.runSessions.deadFiles(10);
     expect(dead.filter((file) => file.endsWith(".jsonl"))).toHaveLength(1);
     expect(dead).toContain(`media/${PICTURE}`);
-  });
+  }, 20_000); // some five hundred writes, one after the other
 
   test("conversations that were put aside go when they are old, and the current one stays", async () => {
     await using world = await open();

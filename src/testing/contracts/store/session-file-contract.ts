@@ -1,8 +1,9 @@
 /** What every store promises about session files: the end of a turn stores what the turn made of one, or nothing is stored at all. */
 import { expect, test } from "bun:test";
+import type { MediaId } from "../../../contracts/ids.ts";
 import type { Store } from "../../../contracts/store.ts";
 import type { FileChange, StoredFile } from "../../../contracts/store/session-files.ts";
-import { end, row, type StoreWorld, turn } from "./store-world.ts";
+import { end, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 /** The change that makes `text` of what is stored. */
 export function changeTo(name: string, text: string, stored: StoredFile | null): FileChange {
@@ -53,5 +54,19 @@ export function sessionFilePromises(open: () => Promise<StoreWorld>): void {
     expect(await turns.finish(end("t-1", { settledBytes: 16, fileChange }))).toBeNull();
     expect(await sessionFiles.find(name)).toEqual(before);
     await sessionFiles.remove("nobody-has-this.jsonl");
+  });
+
+  test("session files that no session has any more are named, and copies of media without a row are removed, where others may delete them", async () => {
+    await using world = await open();
+    const { sessionFiles, media, sessions } = world.store;
+    const first = await talk(world.store, "1", "header\none\n");
+    await sessions.reset(sessionKey("a"), 4_000);
+    const names = [first, await talk(world.store, "2", "header\n"), "deleted-elsewhere.jsonl"];
+    expect(await sessionFiles.unknownOf(names)).toEqual(world.isShared ? ["deleted-elsewhere.jsonl"] : []);
+    expect(await sessionFiles.unknownOf([])).toEqual([]);
+    const mediaId = "media_copy" as MediaId;
+    await media.put({ mediaId, owner: OPERATOR, name: "n", mimeType: "t", data: Buffer.from("x"), at: 1 });
+    expect(await media.removeCopies(Number.MAX_SAFE_INTEGER)).toBe(0);
+    expect(await media.read(mediaId)).not.toBeNull();
   });
 }

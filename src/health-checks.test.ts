@@ -11,7 +11,9 @@ const FACTS: HealthFacts = {
   homeMode: 0o700,
   writable: true,
   verification: null,
-  now: 0,
+  access: { reach: "loopback", bind: "loopback", hasProxy: false, weakToken: null, publicFile: null },
+  now: Date.UTC(2026, 10, 16),
+  clockShiftMs: 0,
 };
 
 const worst = (more: Partial<HealthFacts>, check: string) => {
@@ -38,7 +40,10 @@ test("the checks of a gateway say for each thing that it is fine, worth knowing 
       "broken: irc: not connected",
     ],
     [
-      { status: { ...STATUS, backup: { everyMs: 1, folder: "f", newestAt: 0, failure: null } }, now: 9_000_000 },
+      {
+        status: { ...STATUS, backup: { everyMs: 1, folder: "f", newestAt: FACTS.now, failure: null } },
+        now: FACTS.now + 9_000_000,
+      },
       "Backup",
       "broken: The newest is 3 h old. It is late.",
     ],
@@ -50,4 +55,30 @@ test("the checks of a gateway say for each thing that it is fine, worth knowing 
   ];
   for (const [more, check, expected] of cases)
     expect([check, worst(more, check).slice(0, expected.length)]).toEqual([check, expected]);
+});
+
+test("the checks find a clock that is wrong or was moved", () => {
+  expect(worst({}, "Clock")).toBe("ok: It says 2026-11-16T00:00:00.000Z.");
+  expect(worst({ now: 0 }, "Clock")).toBe(
+    "broken: It says 1970-01-01T00:00:00.000Z, which is in the past. Set the clock of this machine.",
+  );
+  expect(worst({ clockShiftMs: -3_600_000 }, "Clock")).toContain("moved back by 60 min");
+  expect(worst({ clockShiftMs: 30_000 }, "Clock")).toStartWith("ok");
+});
+
+test("the checks find a weak token, a file that others can read, and a port that others can reach", () => {
+  const { access } = FACTS;
+  expect(worst({ access: { ...access, weakToken: "is too short" } }, "Token")).toStartWith(
+    "broken: The token is too short.",
+  );
+  expect(worst({ access: { ...access, publicFile: "/etc/pi.jsonc" } }, "Token")).toContain("chmod 600 /etc/pi.jsonc");
+  expect(worst({ access: { ...access, reach: "all", bind: "lan" } }, "Network")).toContain("without encryption");
+  expect(worst({ access: { ...access, reach: "one", bind: "10.0.0.5", hasProxy: true } }, "Network")).toStartWith(
+    "ok: Whoever reaches 10.0.0.5",
+  );
+});
+
+test("a notice that no check is about has a line of its own", () => {
+  const status = { ...STATUS, agentTrouble: "No pi.", notices: ["Agents: No pi.", "3 replies are lost."] };
+  expect(worst({ status }, "Notice")).toBe("note: 3 replies are lost.");
 });

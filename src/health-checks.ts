@@ -16,7 +16,22 @@ export interface HealthFacts {
   /** The database takes writes. */
   readonly writable: boolean;
   readonly verification: AuditVerification | null;
+  readonly access: AccessFacts;
   readonly now: number;
+  /** How far the clock on the wall was moved since the start, against the one that only goes on. */
+  readonly clockShiftMs: number;
+}
+
+/** Who could get in. */
+interface AccessFacts {
+  readonly reach: "loopback" | "one" | "all";
+  readonly bind: string;
+  /** Some proxy is trusted, which brings encryption. */
+  readonly hasProxy: boolean;
+  /** What is wrong with the token in force, to stand after "The token"; null: nothing. */
+  readonly weakToken: string | null;
+  /** The configuration file, when it holds secrets as they are and other users can read it; null otherwise. */
+  readonly publicFile: string | null;
 }
 
 const MB = 1024 * 1024;
@@ -26,8 +41,30 @@ const OTHERS_MODE_BITS = 0o077;
 /** A backup that is older than this many times its interval is late. */
 const LATE_BACKUP = 2;
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** Summer time does not move it: this is the time since 1970. A small step is how clocks are kept right. */
+const CLOCK_SHIFT_MS = 2 * MINUTE_MS;
+/** This version did not exist before. */
+const FIRST_MOMENT = Date.UTC(2026, 0, 1);
 
 export function healthChecks(facts: HealthFacts): readonly HealthCheck[] {
+  const checks = checksOf(facts);
+  return [...checks, ...otherNotices(facts).map((say) => note("Notice", say))];
+}
+
+/** What the gateway says of itself that no check is about. */
+function otherNotices({ status, plugins: all }: HealthFacts): readonly string[] {
+  const told = [
+    status.agentTrouble,
+    status.sandbox.because,
+    ...status.config.problems,
+    ...all.map(({ trouble }) => trouble),
+    ...status.mcp.map(({ trouble }) => trouble),
+  ].filter((text): text is string => text !== null && text !== "");
+  return status.notices.filter((notice) => !told.some((text) => notice.includes(text)));
+}
+
+function checksOf(facts: HealthFacts): readonly HealthCheck[] {
   const { status } = facts;
   return [
     configuration(status),
@@ -42,6 +79,9 @@ export function healthChecks(facts: HealthFacts): readonly HealthCheck[] {
     auditLog(facts.verification),
     space(facts.freeBytes),
     stateDirectory(facts.homeMode),
+    token(facts.access),
+    network(facts.access),
+    wallClock(facts),
     backup(status, facts.now),
     deliveries(status),
   ];
@@ -62,11 +102,12 @@ function agents({ agentTrouble, pool }: GatewayStatus): HealthCheck {
   return ok("Agents", `Processes start: ${pool.busy} busy, ${pool.idle} idle, at most ${pool.max}.`);
 }
 
-function sandbox({ sandbox: { setting, tier, because, advice } }: GatewayStatus): HealthCheck {
+function sandbox({ sandbox: { setting, tier, because, leaks, advice } }: GatewayStatus): HealthCheck {
   const name = "Sandbox";
   if (setting === "off")
     return note(name, 'agent.sandbox is "off": a shell of an agent can do whatever your user can.');
-  const say = [because, advice ?? ""].filter((text) => text !== "").join(" ");
+  const open = leaks.length === 0 ? "" : `It does not hold: ${leaks.join(" ")}`;
+  const say = [because, open, advice ?? ""].filter((text) => text !== "").join(" ");
   if (tier === "none") return setting === "required" ? broken(name, say) : note(name, say);
   return tier === "full" ? ok(name, say) : note(name, say);
 }
@@ -89,12 +130,17 @@ function mcpServer({ name, state, tools: count, trouble }: GatewayStatus["mcp"][
     : broken("MCP server", `${name}: ${trouble}`);
 }
 
+/** Those that ship run as well, and are told of only when something is wrong with them. */
 function plugins(all: readonly PluginStatus[]): readonly HealthCheck[] {
   return all
-    .filter(({ state, trouble }) => state === "failed" || trouble !== null)
-    .map(({ id, state, trouble }) =>
-      (state === "failed" ? broken : note)("Plugin", `${id}: ${trouble ?? "does not run"}`),
-    );
+    .filter(
+      ({ state, trouble, builtin }) => state === "failed" || trouble !== null || (state === "running" && !builtin),
+    )
+    .map(({ id, state, trouble, version, digest }) => {
+      if (state === "failed") return broken("Plugin", `${id}: ${trouble ?? "does not run"}`);
+      const about = `${id} ${version ?? ""}, sha256 ${digest ?? "not known"}`;
+      return trouble === null ? ok("Plugin", about) : note("Plugin", `${about}. ${trouble}`);
+    });
 }
 
 function tools(all: readonly ListedTool[]): readonly HealthCheck[] {
@@ -103,6 +149,9 @@ function tools(all: readonly ListedTool[]): readonly HealthCheck[] {
     ok("Tools", `${all.length} are registered.`),
     ...aside.map(({ name, plugin, reason }) =>
       note("Tools", `${name} of ${plugin} is set aside: ${reason ?? "not known why"}`),
+    ),
+    ...all.flatMap(({ name, plugin, notices = [] }) =>
+      notices.map((text) => note("Tools", `${name} of ${plugin}: ${text}`)),
     ),
   ];
 }
@@ -132,6 +181,38 @@ function stateDirectory(mode: number | null): HealthCheck {
   if (mode === null) return note(name, "Its permissions are not known.");
   if ((mode & OTHERS_MODE_BITS) === 0) return ok(name, "Only its owner can open it.");
   return broken(name, "Other users of this machine can open it. Run: chmod 700 on the state directory.");
+}
+
+function token({ weakToken, publicFile }: AccessFacts): HealthCheck {
+  if (publicFile !== null)
+    return broken(
+      "Token",
+      `${publicFile} holds secrets, and other users of this machine can read it. Run: chmod 600 ${publicFile}`,
+    );
+  return weakToken === null
+    ? ok("Token", "It is strong, and only the owner can read it.")
+    : broken("Token", `The token ${weakToken}. Make a new one: pi-gw token rotate`);
+}
+
+function network({ reach, bind, hasProxy }: AccessFacts): HealthCheck {
+  if (reach === "loopback") return ok("Network", "Only this machine can reach the port.");
+  const who =
+    reach === "all" ? "Every network of this machine reaches the port" : `Whoever reaches ${bind} reaches the port`;
+  if (hasProxy) return ok("Network", `${who}; a trusted proxy is set (gateway.trustedProxies).`);
+  return note("Network", `${who}, without encryption (gateway.insecure). Put a proxy with TLS before it.`);
+}
+
+function wallClock({ now, clockShiftMs }: HealthFacts): HealthCheck {
+  const day = new Date(now).toISOString();
+  if (now < FIRST_MOMENT)
+    return broken("Clock", `It says ${day}, which is in the past. Set the clock of this machine.`);
+  if (Math.abs(clockShiftMs) < CLOCK_SHIFT_MS) return ok("Clock", `It says ${day}.`);
+  const minutes = Math.round(Math.abs(clockShiftMs) / MINUTE_MS);
+  const way = clockShiftMs > 0 ? "forward" : "back";
+  return note(
+    "Clock",
+    `It says ${day}, and was moved ${way} by ${minutes} min since the start: jobs may have been missed.`,
+  );
 }
 
 function backup({ backup: { everyMs, newestAt, failure } }: GatewayStatus, now: number): HealthCheck {

@@ -52,9 +52,9 @@ test("doctor and config get tell the truth about a gateway that was started with
   const { code, out } = await piGw(home.path, ["doctor"]);
   expect(code).toBe(1); // the plugin
   expect(out).toMatch(/^ok +gateway +running at /m);
-  expect(out).toMatch(/^ok +configuration .*pi-gateway\.jsonc is in force$/m);
-  expect(out).toMatch(/^ok +model +fake\/fake-1 answers$/m);
-  expect(out).toMatch(/^broken +plugins +missing does not run: It is in plugins\.enabled/m);
+  expect(out).toMatch(/^ok +configuration .*pi-gateway\.jsonc is in force\.$/m);
+  expect(out).toMatch(/^ok +model +fake\/fake-1 answers\.$/m);
+  expect(out).toMatch(/^broken +plugin +missing: It is in plugins\.enabled/m);
   expect(out).toMatch(/^note +this shell .*KEY_OF_THE_OTHER_SHELL.*The running gateway does not have this problem\.$/m);
   expect(out.match(/^broken/gm)).toHaveLength(1);
 

@@ -121,3 +121,8 @@ test.each([
   }
   expect([...(plainTimes(expr)?.between(NOW, end, "Europe/Berlin") ?? [])]).toEqual(searched);
 });
+
+test.each(["0 6 1 * 1", "*/5 9 * * *", "0 9-17 * * *", "0 9 * * 5#2", "30 0 9 * * *"])(
+  "the times of %s are looked for by the cron library, because it says more than plain numbers",
+  (expr) => expect(plainTimes(expr)).toBeNull(),
+);

@@ -5,7 +5,9 @@
  */
 export { type CheckedConfig, checkConfigText, defaultConfig } from "./check/check.ts";
 export { findPosition } from "./check/tree.ts";
-export { isSmallOrderKey } from "./check/credentials.ts";
+export { isSmallOrderKey, weakToken } from "./check/credentials.ts";
+export { reachOf } from "./check/address.ts";
+export { fileOthersCanRead } from "./file/public-file.ts";
 export { otelSettings, type OtelSettings } from "./otel-settings.ts";
 export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";
 export {

@@ -80,6 +80,7 @@ export function openPort(core: Core, parts: PortParts): Port {
     verifier: auditVerifier,
     tools: () => tools.list().tools,
     reload: operations.reloadConfig,
+    token: () => token(config()),
   });
   const server = openHttp(
     {

@@ -1,6 +1,15 @@
 /** The gateway for its operator: checks from inside, settings with where they come from, going back to the last good ones, and the log. */
 import { join } from "node:path";
-import { hasLastGood, openConfigEditor, revertConfig, settingRows, textInForce } from "../config/index.ts";
+import {
+  fileOthersCanRead,
+  hasLastGood,
+  openConfigEditor,
+  reachOf,
+  revertConfig,
+  settingRows,
+  textInForce,
+  weakToken,
+} from "../config/index.ts";
 import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AuditVerifier } from "../contracts/store/tool-calls.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
@@ -8,6 +17,7 @@ import type { SystemLook } from "../contracts/system-api.ts";
 import type { ListedTool } from "../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { healthChecks } from "../health-checks.ts";
+import type { Secret } from "../kit/secret.ts";
 import { readLogs } from "../observe/index.ts";
 import { diskFacts } from "../store/index.ts";
 import type { Core } from "./core.ts";
@@ -20,14 +30,24 @@ interface SystemParts {
   readonly verifier: Pick<AuditVerifier, "last">;
   tools(): readonly ListedTool[];
   reload(): Promise<ReloadReport>;
+  /** The operator's token in force. */
+  token(): Secret;
 }
 
 export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
   const { clock, store, config, options } = core;
   const { home } = options;
+  /** The moment of the start, by the clock that only goes on. */
+  const startedAt = clock.now() - clock.elapsed();
   return {
     async doctor() {
-      const [{ freeBytes, homeMode }, writable] = await Promise.all([diskFacts(home), store.health.isWritable()]);
+      const { file } = parts.status().config;
+      const [{ freeBytes, homeMode }, writable, publicFile] = await Promise.all([
+        diskFacts(home),
+        store.health.isWritable(),
+        fileOthersCanRead(file),
+      ]);
+      const { bind, trustedProxies } = config().gateway;
       return healthChecks({
         status: parts.status(),
         plugins: parts.plugins.list(),
@@ -36,7 +56,15 @@ export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
         homeMode,
         writable,
         verification: parts.verifier.last(),
+        access: {
+          reach: reachOf(bind),
+          bind,
+          hasProxy: trustedProxies.length > 0,
+          weakToken: weakToken(parts.token().reveal()),
+          publicFile,
+        },
         now: clock.now(),
+        clockShiftMs: clock.now() - clock.elapsed() - startedAt,
       });
     },
     async settings() {

@@ -131,7 +131,7 @@ describe("doctor", () => {
           "/api/plugins": { items: plugins },
           "/api/tools": { tools: [] },
         };
-        return Response.json(bodies[pathname]);
+        return Response.json(bodies[pathname] ?? {});
       };
     const lineOf = (out: string, check: string) =>
       out
@@ -198,6 +198,24 @@ describe("doctor", () => {
       expect(await fx.run("doctor")).toBe(0);
       expect(lineOf(fx.out().slice(before), "gateway")).toMatch(/^note .*ended without a clean stop/);
     });
+  });
+
+  test("prints the running gateway's own list, the one that the web console shows", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    const items = [
+      { check: "Model", state: "ok", say: "one/large answers." },
+      { check: "Clock", state: "broken", say: "It says 1970\u001b[2J." },
+    ];
+    await using _gateway = await fakeGateway(fx.home, (_request, { pathname }) =>
+      Response.json(
+        pathname === "/api/doctor" ? { items } : { version: "1.2.3", channels: [{ id: "irc", ok: false }] },
+      ),
+    );
+    expect(await fx.run("doctor")).toBe(1);
+    expect(fx.out()).toContain("ok      model            one/large answers.\n");
+    expect(fx.out()).toContain("broken  clock            It says 1970\\u001b[2J.\n");
+    expect(fx.out()).not.toContain("irc");
+    expect(fx.out()).not.toContain("disk space");
   });
 
   test("names each quarantined tool of the running gateway, and each that is checked in part, with the reason", async () => {

@@ -64,9 +64,10 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
     checks.forEach(print);
     for await (const check of checkStart(scene)) print(check);
   }
-  print(await checkHome(scene));
-  (await checkDatabase(scene)).forEach(print);
-  print(await checkSpace(scene));
+  if (answer.kind === "running" && answer.checks.length > 0) (await checkDatabase(scene)).forEach(print);
+  else
+    for (const check of [await checkHome(scene), ...(await checkDatabase(scene)), await checkSpace(scene)])
+      print(check);
   if (!flags.json)
     world.stdout(broken ? "\nSomething needs your attention: see the lines marked broken.\n" : "\nAll is well.\n");
   return broken ? EXIT_FAILED : EXIT_OK;

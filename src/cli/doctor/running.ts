@@ -1,6 +1,6 @@
 /** The part of `doctor` that a running gateway answers: its configuration, model, channels, plugins and tools, as they are in force there. */
 import { isGatewayError } from "../../contracts/errors.ts";
-import { createClient } from "../client.ts";
+import { createClient, type GatewayClient } from "../client.ts";
 import { findGateway, type RunningGateway } from "../state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld } from "../world.ts";
@@ -19,6 +19,8 @@ export type Answer =
       readonly settings: Fields;
       readonly plugins: readonly Fields[];
       readonly tools: readonly Fields[];
+      /** Its own list, as the web console shows it. Empty: a version that has none. */
+      readonly checks: readonly Check[];
     };
 
 export type RunningAnswer = Extract<Answer, { readonly kind: "running" }>;
@@ -42,11 +44,24 @@ export async function askRunning(world: CliWorld, home: string | undefined): Pro
       settings,
       plugins: listOf(items).map(recordOf),
       tools: listOf(tools).map(recordOf),
+      checks: await ownChecks(client, limit.signal),
     };
   } catch (error) {
     const because = isGatewayError(error) ? error.say : error instanceof Error ? error.message : String(error);
     return { kind: "silent", gateway, because };
   }
+}
+
+/** A gateway of an earlier version has no such list, and is looked at from here. */
+async function ownChecks(client: GatewayClient, signal: AbortSignal): Promise<readonly Check[]> {
+  const { items } = await client.ask({ path: "/api/doctor" }, signal).catch((): Fields => ({}));
+  return listOf(items)
+    .map(recordOf)
+    .map(({ check, state, say }) => ({ check: textOf(check).toLowerCase(), state: stateOf(state), say: textOf(say) }));
+}
+
+function stateOf(state: unknown): Check["state"] {
+  return state === "ok" || state === "note" ? state : "broken";
 }
 
 /** The first line of the report: whose view the following lines are. */
@@ -74,7 +89,12 @@ export function checkGateway(answer: Answer, version: string, isAlive: (pid: num
   };
 }
 
+/** One list, whoever asks: the gateway's own. */
 export function checkRunning(answer: RunningAnswer): readonly Check[] {
+  return answer.checks.length > 0 ? answer.checks : checkFromHere(answer);
+}
+
+function checkFromHere(answer: RunningAnswer): readonly Check[] {
   const { status } = answer;
   const checks = [
     ...(status["config"] === undefined ? [] : checkConfiguration(recordOf(status["config"]))),

@@ -47,7 +47,7 @@ export function batchesOf(files: readonly string[], areApart: (file: string) => 
   const measuring = sorted.filter((file) => MEASURING.includes(file));
   const others = sorted.filter((file) => !MEASURING.includes(file));
   return [
-    ...inProcesses(measuring, () => "measuring").map((batch) => ({ ...batch, alone: true })),
+    ...measuring.map((file) => ({ name: file, files: [file], alone: true })), // what another file left in memory would be measured too
     ...inProcesses(others, (file) => (areApart(file) ? `${roomOf(file)}, apart` : roomOf(file))),
   ];
 }

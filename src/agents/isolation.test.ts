@@ -8,7 +8,7 @@ import { type AgentFixture, agentFixture, caller, collect, providers, replyOf } 
 import { programPid } from "../testing/confined-pid.ts";
 import { createAgentStage, until } from "../testing/agent-stage.ts";
 import { says, startFakeProvider } from "../testing/fake-provider.ts";
-import { writePiWithChild } from "../testing/scripted-agent.ts";
+import { writePiWithChild, writeScriptedAgent } from "../testing/scripted-agent.ts";
 import { identify, rssBytes } from "./process/proc.ts";
 
 const LIMIT_MS = 40_000;
@@ -239,7 +239,12 @@ describe("a process is replaced after the turn", () => {
 test(
   "a process that only rests is replaced at its age as well, so that a ready one is never an old one",
   async () => {
-    await using fx = await agentFixture({ pool: { min: 1, max: 1, idleMs: 20, maxAgeMs: 300 } });
+    // played by a script: the pool looks at the age of what rests, whatever it is, and pi would be old before it has started
+    await using fx = await agentFixture(
+      { pool: { min: 1, max: 1, idleMs: 20, maxAgeMs: 300 } },
+      { keys: {}, providers: {} },
+      async (home) => ({ piPath: await writeScriptedAgent(home.path, { kind: "none" }) }),
+    );
     const spawned = () => fx.happened.filter(({ event }) => event === "agent.spawned").length;
     await until("a second process that is idle", () => spawned() >= 2 && fx.pool.stats().idle === 1);
     expect(fx.pool.stats()).toMatchObject({ busy: 0, waiting: 0, trouble: null });

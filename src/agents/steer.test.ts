@@ -1,39 +1,17 @@
-/** UnaskedMessage more into a running prompt, with real pi processes and a provider on loopback: what the model receives proves what was taken. */
-import { describe, expect, test } from "bun:test";
+/** Steering more into a running prompt, with real pi processes and a provider on loopback: what the model receives proves what was taken. */
+import { afterAll, describe, expect, test } from "bun:test";
 import type { AgentEvent } from "../contracts/agent.ts";
 import { deferred } from "../kit/deferred.ts";
-import {
-  type AgentFixture,
-  agentFixture,
-  collect,
-  okResult,
-  providers,
-  replyOf,
-  toolSpec,
-} from "../testing/agent-fixture.ts";
-import {
-  type FakeProvider,
-  type FakeScript,
-  type ProviderRequest,
-  says,
-  startFakeProvider,
-} from "../testing/fake-provider.ts";
+import { collect, okResult, replyOf, toolSpec } from "../testing/agent-fixture.ts";
+import { createAgentStage } from "../testing/agent-stage.ts";
+import { type ProviderRequest, says } from "../testing/fake-provider.ts";
 
 const LIMIT_MS = 30_000;
 const never = new AbortController().signal;
 
-async function world(script: FakeScript): Promise<AgentFixture & { readonly provider: FakeProvider }> {
-  const provider = await startFakeProvider(script);
-  const fx = await agentFixture({ model: "fake/fake-1" }, providers(provider));
-  return {
-    ...fx,
-    provider,
-    async [Symbol.asyncDispose]() {
-      await fx[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
-}
+/** One process for all: every test has a session of its own. */
+const agents = createAgentStage({ model: "fake/fake-1" });
+afterAll(() => agents[Symbol.asyncDispose]());
 
 const usersIn = ({ messages }: ProviderRequest): string[] =>
   messages
@@ -51,7 +29,7 @@ describe("more steered into a running prompt", () => {
     async () => {
       const called = deferred<void>();
       const goOn = deferred<void>();
-      await using fx = await world((_request, index) =>
+      const { fx, requests } = await agents.scene((_request, index) =>
         index === 0 ? { kind: "tools", calls: [{ name: "look", input: {} }] } : says("answer"),
       );
       fx.gate.tools = [toolSpec("look")];
@@ -66,7 +44,7 @@ describe("more steered into a running prompt", () => {
       const steered = lease.steer?.(input("second"), never);
       goOn.resolve();
       expect([await steered, replyOf(await events)]).toEqual(["taken", "answer"]);
-      expect(fx.provider.requests.map(usersIn)).toEqual([["first"], ["first", "second"]]);
+      expect(requests.map(usersIn)).toEqual([["first"], ["first", "second"]]);
     },
     LIMIT_MS,
   );
@@ -75,15 +53,17 @@ describe("more steered into a running prompt", () => {
     "while the model writes its answer gets an answer of its own, and both are what the prompt says",
     async () => {
       const goOn = deferred<void>();
-      await using fx = await world((_request, index) => (index === 0 ? says("one", goOn.promise) : says("two")));
+      const { fx, requests, arrived } = await agents.scene((_request, index) =>
+        index === 0 ? says("one", goOn.promise) : says("two"),
+      );
       await using lease = await fx.lease();
       const events = collect(lease, "first");
-      await fx.provider.arrived(1);
+      await arrived(1);
       const steered = lease.steer?.(input("/second"), never); // never a command of pi's
       await lease.stats?.(never); // pi has read what was sent before
       goOn.resolve();
       expect([await steered, replyOf(await events)]).toEqual(["taken", "one\n\ntwo"]);
-      expect(fx.provider.requests.map(usersIn)).toEqual([["first"], ["first", " second"]]);
+      expect(requests.map(usersIn)).toEqual([["first"], ["first", " second"]]);
     },
     LIMIT_MS,
   );
@@ -91,7 +71,7 @@ describe("more steered into a running prompt", () => {
   test(
     "after its end is too late, and the next prompt of the process does not hear it",
     async () => {
-      await using fx = await world(() => says("answer"));
+      const { fx, requests } = await agents.scene(() => says("answer"));
       const first = await fx.lease();
       const steered: (Promise<string> | undefined)[] = [];
       for await (const event of first.prompt(input("first"), never))
@@ -102,7 +82,7 @@ describe("more steered into a running prompt", () => {
       await using second = await fx.lease();
       expect(second.pid).toBe(first.pid);
       await collect(second, "next");
-      expect(fx.provider.requests.map(usersIn)).toEqual([["first"], ["first", "next"]]);
+      expect(requests.map(usersIn)).toEqual([["first"], ["first", "next"]]);
     },
     LIMIT_MS,
   );
@@ -110,11 +90,13 @@ describe("more steered into a running prompt", () => {
   test(
     "is too late when the prompt is stopped before the model heard it, and nothing of it stays in the process",
     async () => {
-      await using fx = await world((_request, index) => (index === 0 ? { kind: "hang" } : says("answer")));
+      const { fx, requests, arrived } = await agents.scene((_request, index) =>
+        index === 0 ? { kind: "hang" } : says("answer"),
+      );
       const stop = new AbortController();
       const first = await fx.lease();
       const events = collect(first, "first", stop.signal);
-      await fx.provider.arrived(1);
+      await arrived(1);
       const steered = first.steer?.(input("second"), never);
       await Promise.resolve();
       stop.abort(new Error("enough"));
@@ -123,10 +105,7 @@ describe("more steered into a running prompt", () => {
       await using next = await fx.lease();
       expect(next.pid).toBe(first.pid);
       await collect(next, "third");
-      expect(fx.provider.requests.at(-1) && usersIn(fx.provider.requests.at(-1) as ProviderRequest)).toEqual([
-        "first",
-        "third",
-      ]);
+      expect(requests.at(-1) && usersIn(requests.at(-1) as ProviderRequest)).toEqual(["first", "third"]);
     },
     LIMIT_MS,
   );
@@ -134,10 +113,10 @@ describe("more steered into a running prompt", () => {
   test(
     "is too late when the process dies",
     async () => {
-      await using fx = await world(() => ({ kind: "hang" }));
+      const { fx, arrived } = await agents.scene(() => ({ kind: "hang" }));
       await using lease = await fx.lease();
       const events: Promise<readonly AgentEvent[]> = collect(lease, "first");
-      await fx.provider.arrived(1);
+      await arrived(1);
       const steered = lease.steer?.(input("second"), never);
       process.kill(lease.pid, "SIGKILL");
       expect([await steered, (await events).at(-1)]).toMatchObject(["too_late", { type: "failed", again: true }]);

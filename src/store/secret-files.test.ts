@@ -9,7 +9,7 @@ import { openAuditKey, openSecretFiles } from "./secret-files.ts";
 
 const SHARED = secret("kX8tQm2vRz7LpW4nYb9sDf6hJc3gTa5e");
 
-const keysIn = (home: string, shared = SHARED as typeof SHARED | undefined) => {
+const keysIn = (home: string, shared: typeof SHARED | undefined) => {
   const deps = { ids: systemIds, shared };
   const files = openSecretFiles(deps, home);
   const keys = [files.mediaKey, openAuditKey(deps, home)].map((key) => Buffer.from(key).toString("hex"));
@@ -19,8 +19,8 @@ const keysIn = (home: string, shared = SHARED as typeof SHARED | undefined) => {
 test("state directories that share a secret have the same keys, each key another one", async () => {
   await using one = await tempHome();
   await using other = await tempHome();
-  const keys = keysIn(one.path);
-  expect(keysIn(other.path)).toEqual(keys);
+  const keys = keysIn(one.path, SHARED);
+  expect(keysIn(other.path, SHARED)).toEqual(keys);
   expect(new Set(keys).size).toBe(3);
   expect(keys.every((key) => key.length >= 43 && !key.includes(SHARED.reveal()))).toBe(true);
   expect(statSync(join(one.path, "audit.key")).mode & 0o777).toBe(0o600);
@@ -36,8 +36,8 @@ test("state directories without a shared secret have keys of their own", async (
 test("a key that is there stays when a secret is shared later, or is another one", async () => {
   await using home = await tempHome();
   const keys = keysIn(home.path, undefined);
-  expect(keysIn(home.path)).toEqual(keys);
+  expect(keysIn(home.path, SHARED)).toEqual(keys);
   await using shared = await tempHome();
-  const first = keysIn(shared.path);
+  const first = keysIn(shared.path, SHARED);
   expect(keysIn(shared.path, secret("another-secret-for-tests-7f3kQ9"))).toEqual(first);
 });

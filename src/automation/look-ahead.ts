@@ -19,7 +19,7 @@ import type { ParsedSchedule } from "./times/parse.ts";
 import type { Times } from "./times/times.ts";
 import { readWords } from "./times/words/read-words.ts";
 import { sayWhen } from "./times/words/say-schedule.ts";
-import { isTimezone } from "./times/zone.ts";
+import { isTimezone, localConverter } from "./times/zone.ts";
 
 interface LookAheadDeps {
   readonly clock: Clock;
@@ -104,10 +104,11 @@ function calendarOf(deps: LookAheadDeps, jobs: readonly Job[], days: CalendarDay
   const frequent: string[] = [];
   let searches = MAX_SEARCHES;
   let isPartial = jobs.length > MAX_CALENDAR_JOBS;
+  const zones = createZones(deps.times);
   for (const job of jobs.slice(0, MAX_CALENDAR_JOBS)) {
     const runs: { readonly date: string; readonly run: CalendarRun }[] = [];
     let ofDay = { date: "", count: 0 };
-    for (const at of momentsOf(deps, job, days)) {
+    for (const at of momentsOf(deps.times, zones, job, days)) {
       if (at === "searched" && --searches >= 0) continue;
       if (at === "searched") {
         isPartial = true;
@@ -129,16 +130,32 @@ function calendarOf(deps: LookAheadDeps, jobs: readonly Job[], days: CalendarDay
   };
 }
 
+/** Null: the machine does not know the zone any more. */
+type Zones = (timezone: string | undefined) => ((local: number) => number) | null;
+
+/** One converter for each zone of an answer. */
+function createZones(times: Times): Zones {
+  const known = new Map<string, ReturnType<Zones>>();
+  return (timezone = times.hostZone()) => {
+    const converter = known.get(timezone) ?? (isTimezone(timezone) ? localConverter(timezone) : null);
+    known.set(timezone, converter);
+    return converter;
+  };
+}
+
 /** Moments on the days, from the job's next slot on; `searched`: the cron library was asked. */
-function* momentsOf({ times }: LookAheadDeps, job: Job, days: CalendarDays): Generator<number | "searched"> {
-  const read = times.read(job.schedule);
-  if (!read.ok || job.nextAt === null) return;
+function* momentsOf(times: Times, zones: Zones, job: Job, days: CalendarDays): Generator<number | "searched"> {
+  const { kind, expr, timezone } = job.schedule;
+  if (job.nextAt === null) return;
   const from = Math.max(job.nextAt, days.start) - 1;
-  const plain = read.schedule.kind === "cron" ? plainTimes(read.schedule.expr) : null;
-  if (plain && read.schedule.kind === "cron") {
-    yield* plain.between(from, days.end, read.schedule.timezone);
+  const plain = kind === "cron" ? plainTimes(expr) : null;
+  const instantOf = plain && zones(timezone);
+  if (plain && instantOf) {
+    yield* plain.between(from, days.end, instantOf);
     return;
   }
+  const read = times.read(job.schedule);
+  if (!read.ok) return;
   const search = read.schedule.kind === "cron";
   for (let at = nextOf(times, read.schedule, job, from); at !== null && at < days.end;) {
     if (search) yield "searched";

@@ -1,7 +1,7 @@
 /** Days from midnight to midnight in a zone, and the moments of a plain cron expression on them. Pure. */
 import { DAYS } from "./words/names.ts";
 import { type CronFields, fieldsOf } from "./words/say-schedule.ts";
-import { fromLocal } from "./zone.ts";
+import { localConverter } from "./zone.ts";
 
 export interface CalendarDays {
   /** The date of a moment, or null: it is on none of the days. */
@@ -18,7 +18,8 @@ const DATE_CHARS = "2026-11-01".length;
 
 /** `first`: midnight of the first day as if it were UTC. */
 export function calendarDays(first: number, days: number, timezone: string): CalendarDays {
-  const starts = Array.from({ length: days + 1 }, (_, day) => fromLocal(first + day * DAY_MS, timezone));
+  const instantOf = localConverter(timezone);
+  const starts = Array.from({ length: days + 1 }, (_, day) => instantOf(first + day * DAY_MS));
   const [start = 0] = starts;
   const end = starts.at(-1) ?? start;
   return {
@@ -35,8 +36,8 @@ export function calendarDays(first: number, days: number, timezone: string): Cal
 /** Fixed times of day on plain days, so that no library has to search for each: a month of many jobs is asked for at once. */
 interface PlainTimes {
   readonly perDay: number;
-  /** Moments after `after` and before `end`, in order. */
-  between(after: number, end: number, timezone: string): Iterable<number>;
+  /** Moments after `after` and before `end`, in order. `instantOf`: of a local time in the zone of the schedule. */
+  between(after: number, end: number, instantOf: (local: number) => number): Iterable<number>;
 }
 
 /** Null: not a plain one. */
@@ -50,12 +51,12 @@ export function plainTimes(expr: string): PlainTimes | null {
   const times = hours.map((hour) => (hour ?? 0) * HOUR_MS + minute * MINUTE_MS).toSorted((one, other) => one - other);
   return {
     perDay: times.length,
-    *between(after, end, timezone) {
+    *between(after, end, instantOf) {
       // a day before and after, because the days of the zone do not begin with those of UTC
       for (let day = Math.floor(after / DAY_MS) * DAY_MS - DAY_MS; day < end + DAY_MS; day += DAY_MS) {
         if (!fits(new Date(day))) continue;
         for (const time of times) {
-          const at = fromLocal(day + time, timezone);
+          const at = instantOf(day + time);
           if (at > after && at < end) yield at;
         }
       }

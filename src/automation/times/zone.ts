@@ -31,6 +31,22 @@ export function fromLocal(local: number, timezone: string): number {
   return after;
 }
 
+/** As `fromLocal`, for many times of one zone: the machine is asked once for each day, and more often only around a clock change. */
+export function localConverter(timezone: string): (local: number) => number {
+  const format = formatFor(timezone);
+  const offsets = new Map<number, number>();
+  const offsetOn = (day: number): number => {
+    const offset = offsets.get(day) ?? toLocal(day * DAY_MS, format) - day * DAY_MS;
+    offsets.set(day, offset);
+    return offset;
+  };
+  return (local) => {
+    const day = Math.floor(local / DAY_MS);
+    const before = offsetOn(day - 1);
+    return before === offsetOn(day + 2) ? local - before : fromLocal(local, timezone);
+  };
+}
+
 /** The local date and time at an instant, read as if it were UTC. */
 export function toLocalTime(at: number, timezone: string): number {
   return toLocal(at, formatFor(timezone));

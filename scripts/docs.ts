@@ -39,6 +39,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.started": "The assistant began to work on one or more messages. `attempt` is above 1 after a crash.",
   "turn.joined": "Messages became part of a turn that had begun without them.",
   "turn.delta": "More text of the answer, to be appended to what came before.",
+  "turn.thought": "What the model thinks before it answers, piece by piece; not part of the reply.",
   "turn.tool":
     "A tool call began, tells its progress (`progress`: its newest line), waits for the owner (`pending`), or ended; the same `callId` links them.",
   "turn.waiting":

@@ -365,3 +365,31 @@ test("formulas and diagrams are drawn, each loaded when there is one, and a host
     /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'unsafe-inline'; .*frame-ancestors 'self'; sandbox allow-scripts$/,
   );
 });
+
+test("thoughts of the model are folded above its answer, during it and after a reload", async () => {
+  const held = Promise.withResolvers<void>();
+  const thoughts = ["I should ", "count the plants."];
+  reply = () => ({ kind: "text", thoughts, pieces: ["There are ", held.promise, "three."] });
+  await using on = await visit(browser, gateway);
+  await on.page.getByTestId("answering").click();
+  await on.page.getByRole("dialog").getByLabel("fake/fake-2", { exact: true }).check();
+  await on.page.getByTestId("answering").getByText("fake/fake-2").waitFor();
+  await on.page.keyboard.press("Escape");
+  await on.send("how many plants?");
+  const live = on.page.getByTestId("live-reasoning");
+  await live.getByText("Thoughts so far").click();
+  await live.getByText("I should count the plants.").waitFor();
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  held.resolve();
+  await on.replies.getByText("There are three.").waitFor();
+  const folded = on.page.getByTestId("reasoning");
+  await folded.waitFor();
+  await on.reload();
+  expect(await folded.getByText("count the plants").count()).toBe(0);
+  await folded.getByText("Thoughts").click();
+  await folded.getByText("I should count the plants.").waitFor();
+  await picture(on, "reasoning");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  expect(await on.replies.locator(".prose").innerText()).toBe("There are three.");
+  clean(on);
+});

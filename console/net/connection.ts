@@ -8,6 +8,7 @@ const EVENTS: readonly ClientEventName[] = [
   "turn.started",
   "turn.joined",
   "turn.delta",
+  "turn.thought",
   "turn.tool",
   "turn.waiting",
   "turn.ended",

@@ -41,6 +41,29 @@ const started = (seq: number, more: Loose = {}) =>
 const delta = (seq: number, text: string) => event("turn.delta", seq, { turnId: "t1", text });
 const ended = (seq: number) => event("turn.ended", seq, { turnId: "t1", inboxIds: ["in1"], outcome: "done" });
 
+describe("thoughts", () => {
+  const thought = (seq: number, text: string) => event("turn.thought", seq, { turnId: "t1", text });
+
+  test("thoughts of the model are shown while it thinks, and its reply says that there is something to read", () => {
+    const thinking = play(
+      ready([item("m1")]),
+      started(11),
+      thought(12, "First "),
+      thought(13, "this."),
+      delta(14, "Hi"),
+    );
+    expect([thinking.live?.reasoning, thinking.live?.text]).toEqual(["First this.", "Hi"]);
+    const done = play(thinking, ended(15), event("message", 16, { item: reply("m2") }));
+    expect(done.items.map(({ id, reasoned }) => [id, reasoned])).toEqual([
+      ["m1", undefined],
+      ["m2", true],
+    ]);
+    expect(play(ready(), started(11), delta(12, "Hi"), event("message", 13, { item: reply("m2") })).items).toEqual([
+      reply("m2"),
+    ]);
+  });
+});
+
 describe("messages", () => {
   test("a message that arrives twice is shown once", () => {
     const chat = play(ready(), event("message", 11, { item: item("m1") }), event("message", 12, { item: item("m1") }));
@@ -97,7 +120,7 @@ describe("a turn", () => {
   test("begins by taking the messages it answers out of the queue", () => {
     const chat = play(ready([item("m1", { turnId: null, inboxId: "in1" })]), started(11));
     expect(chat.items[0]?.turnId as string).toBe("t1");
-    expect(chat.live).toEqual({ turnId: "t1", text: "", tools: [], waiting: null, ended: false });
+    expect(chat.live).toEqual({ turnId: "t1", text: "", reasoning: "", tools: [], waiting: null, ended: false });
   });
 
   test("takes messages that join it out of the queue and goes on with its text", () => {
@@ -113,7 +136,14 @@ describe("a turn", () => {
 
   test("keeps its streamed words in the web console after it ended, until the reply takes their place in one step", () => {
     const streamed = play(ready(), started(11), delta(12, "Hello"), ended(13));
-    expect(streamed.live).toEqual({ turnId: "t1", text: "Hello", tools: [], waiting: null, ended: true });
+    expect(streamed.live).toEqual({
+      turnId: "t1",
+      text: "Hello",
+      reasoning: "",
+      tools: [],
+      waiting: null,
+      ended: true,
+    });
     const done = play(streamed, event("message", 14, { item: reply("o1", { text: "Hello" }) }));
     expect({ live: done.live, ids: ids(done) }).toEqual({ live: null, ids: ["o1"] });
   });

@@ -8,6 +8,8 @@ import type { SessionView, WireEvent } from "../../src/contracts/wire.ts";
 export interface Live {
   readonly turnId: string;
   readonly text: string;
+  /** What the model has thought so far. */
+  readonly reasoning: string;
   readonly tools: readonly LiveTool[];
   /** What it waits for, as a sentence; null: nothing. */
   readonly waiting: string | null;
@@ -77,8 +79,8 @@ export function openChat(chat: Chat, view: SessionView): Chat {
   return (chat.waiting ?? []).reduce(applyEvent, opened);
 }
 
-function liveFrom({ turnId, text, tools, waiting }: NonNullable<SessionView["live"]>): Live {
-  return { turnId, text, tools, waiting: waiting?.text ?? null, ended: false };
+function liveFrom({ turnId, text, reasoning = "", tools, waiting }: NonNullable<SessionView["live"]>): Live {
+  return { turnId, text, reasoning, tools, waiting: waiting?.text ?? null, ended: false };
 }
 
 /** Re-reading the newest page must not throw away earlier pages, as long as the two still touch. */
@@ -149,6 +151,10 @@ export function applyEvent(chat: Chat, event: WireEvent): Chat {
       return { ...now, items: claimed(now.items, event.data) };
     case "turn.delta":
       return onDelta(now, event.data);
+    case "turn.thought": {
+      const live = liveFor(now, event.data.turnId);
+      return { ...now, live: { ...live, reasoning: live.reasoning + event.data.text, waiting: null } };
+    }
     case "turn.tool":
       return onTool(now, event.data);
     case "turn.waiting":
@@ -169,7 +175,8 @@ function onMessage(chat: Chat, item: TranscriptItem): Chat {
   if (item.role === "user" || !ours) return { ...chat, items: insert(withoutPartial(chat.items, item), item) };
   // The final words take the place of the streamed ones in the same step, so nothing flickers.
   const settled = settle(chat, { keepText: item.kind === "notice", at: item.at });
-  return { ...settled, items: insert(withoutPartial(settled.items, item), item) };
+  const reply: TranscriptItem = chat.live?.reasoning ? { ...item, reasoned: true } : item;
+  return { ...settled, items: insert(withoutPartial(settled.items, reply), reply) };
 }
 
 /** What a person said goes with its whole turn: it was sent again. Tool calls of a turn that was followed live have other ids than stored ones. */
@@ -184,7 +191,7 @@ function onStarted(chat: Chat, data: GatewayEvents["turn.started"]): Chat {
   return {
     ...before,
     items: claimed(before.items, data),
-    live: { turnId: data.turnId, text: "", tools: [], waiting: null, ended: false },
+    live: { turnId: data.turnId, text: "", reasoning: "", tools: [], waiting: null, ended: false },
   };
 }
 
@@ -226,7 +233,7 @@ function onEnded(chat: Chat, data: GatewayEvents["turn.ended"]): Chat {
 
 function liveFor(chat: Chat, turnId: string): Live {
   if (chat.live?.turnId === turnId) return chat.live;
-  return { turnId, text: "", tools: [], waiting: null, ended: false };
+  return { turnId, text: "", reasoning: "", tools: [], waiting: null, ended: false };
 }
 
 /** Moves what the live turn showed into the lasting items. The text stays only when no reply replaces it. */

@@ -102,6 +102,7 @@ function waterfallLines(answer: Fields): readonly string[] {
     ...(bars.length === 0
       ? ["Where its time went is known when it has ended."]
       : bars.map((bar) => barLine(bar, totalMs))),
+    ...(textOf(answer["reasoning"]) === "" ? [] : ["", "What the model thought:", textOf(answer["reasoning"])]),
   ];
 }
 

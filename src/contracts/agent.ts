@@ -171,6 +171,8 @@ export interface RealText {
 
 export type AgentEvent =
   | { readonly type: "text"; readonly delta: string }
+  /** What the model thinks before it answers. Not part of the answer. */
+  | { readonly type: "thought"; readonly delta: string }
   | { readonly type: "tool_start"; readonly callId: string; readonly tool: string; readonly input: unknown }
   /** Text of a tool that still runs; what an earlier update said may be in it again. */
   | { readonly type: "tool_update"; readonly callId: string; readonly text: string }

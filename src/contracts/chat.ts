@@ -120,6 +120,8 @@ export interface TranscriptItem {
   /** Of the assistant, to any message. */
   readonly ownReactions?: readonly string[];
   readonly pinned?: true;
+  /** The model thought before it answered; GET /api/turns/:id has what. */
+  readonly reasoned?: true;
   /** How its text is to be read; absent: as Markdown. */
   readonly format?: OutboundMessage["format"];
   /** Who said it, in a group; absent: the only person there is. */

@@ -20,6 +20,8 @@ export interface GatewayEvents {
   /** Messages that belong to this turn from now on, although it had begun, or ended, without them. */
   "turn.joined": { readonly sessionKey: SessionKey; readonly turnId: TurnId; readonly inboxIds: readonly InboxId[] };
   "turn.delta": { readonly sessionKey: SessionKey; readonly turnId: TurnId; readonly text: string };
+  /** What the model thinks before it answers; not part of the reply. */
+  "turn.thought": { readonly sessionKey: SessionKey; readonly turnId: TurnId; readonly text: string };
   "turn.tool": {
     readonly sessionKey: SessionKey;
     readonly turnId: TurnId;
@@ -127,6 +129,7 @@ export const CLIENT_EVENTS = [
   "turn.started",
   "turn.joined",
   "turn.delta",
+  "turn.thought",
   "turn.tool",
   "turn.waiting",
   "turn.ended",

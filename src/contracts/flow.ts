@@ -60,6 +60,8 @@ export interface LiveTurn {
   readonly inboxIds: readonly InboxId[];
   readonly startedAt: number;
   readonly text: string;
+  /** What the model has thought so far; absent: nothing. */
+  readonly reasoning?: string;
   readonly tools: readonly LiveTool[];
   /** It waits for something outside and says nothing meanwhile. */
   readonly waiting?: LiveWait;

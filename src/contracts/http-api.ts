@@ -24,7 +24,7 @@ import type { MetricsSnapshot } from "./metrics.ts";
 import type { Listed } from "./paging.ts";
 import type { PluginStatus } from "./plugin.ts";
 import type { ThinkingLevel } from "./session-settings.ts";
-import type { TurnToolCall, TurnTrace } from "./store/turns.ts";
+import type { TurnDetails, TurnTrace } from "./store/turns.ts";
 import type { ActivityKind, ActivityOutcome, ActivityPage } from "./store/activity.ts";
 import type { EndedApproval } from "./store/approvals.ts";
 import type { MessageHit } from "./store/session-care.ts";
@@ -142,7 +142,7 @@ export interface HttpApi {
   /** `because`: what its error code means, as a sentence; absent: it has none. */
   "GET /api/turns/:id": {
     path: { id: string };
-    result: TurnTrace & { toolCalls: readonly TurnToolCall[]; because?: string };
+    result: TurnDetails & { because?: string };
   };
 
   /** Newest first. A page may be short or empty while there is a next one: `searchedTo` says how far back it looked. */

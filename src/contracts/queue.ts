@@ -163,6 +163,8 @@ export interface TurnEnd {
   readonly settledBytes: number;
   /** What the turn made of that file; absent: session files stay on this machine, or it was not changed. */
   readonly fileChange?: FileChange;
+  /** What the model thought before it answered. */
+  readonly reasoning?: string;
   readonly error?: { readonly code: string; readonly detail: string };
   /** Where the time went; stored with the end. Left out, the turn has no waterfall. */
   readonly spans?: readonly Span[];

@@ -132,8 +132,10 @@ async function answerMessage(
     heard === "nothing"
       ? quietEnd(ending)
       : endOf(heard, stopCauseOf(signal), world.said.posts > 0, timeText(world, batch));
+  const { thoughts: reasoning } = world.said;
   const end = await withFiles(world, batch, withLost(said, world.cost.besides));
-  return { kind: "end", end: withStartedOver(end, lease.startedOver), ...settled };
+  const whole = withStartedOver(end, lease.startedOver);
+  return { kind: "end", end: reasoning === "" ? whole : { ...whole, reasoning }, ...settled };
 }
 
 async function leaseAgent(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {

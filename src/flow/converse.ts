@@ -5,7 +5,7 @@ import type { Events } from "../contracts/events.ts";
 import type { Batch } from "../contracts/queue.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
-import type { LiveTurnRecorder, LiveTurnWriter } from "./live-turns.ts";
+import { type LiveTurnRecorder, type LiveTurnWriter, MAX_REASONING_CHARS } from "./live-turns.ts";
 import { timeText, waitSentence } from "./ending/provider-wait.ts";
 import { promptFor } from "./prompt/prompt.ts";
 import { clientOf } from "./turn-rights.ts";
@@ -18,8 +18,8 @@ interface ConverseDeps extends SteeringDeps {
   readonly events: Events;
   readonly live: LiveTurnRecorder;
   readonly spans: SpanRecorder;
-  /** Counts what tools have sent to the chat, and what the program that asked is to run. */
-  readonly said: { posts: number };
+  /** Counts what tools have sent to the chat, and what the program that asked is to run; keeps what the model thought. */
+  readonly said: { posts: number; thoughts: string };
 }
 
 interface Conversation {
@@ -32,6 +32,8 @@ interface Conversation {
 }
 
 const DELTA_GAP_MS = 30;
+/** Few people look at what a model thinks, and none of them needs it letter by letter. */
+const THOUGHT_GAP_MS = 250;
 
 export async function converse(
   deps: ConverseDeps,
@@ -44,11 +46,18 @@ export async function converse(
   let shown = writer;
   const over = new AbortController();
   const deltas = createDeltaStream(deps, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
+  const thoughts = createDeltaStream(deps, THOUGHT_GAP_MS, (text) => shown.thought(text), over.signal);
   let steering: Steering | null = null;
   try {
     const events = lease.prompt(await promptFor(deps.prompt, batch, told, lease.startedOver), signal);
     steering = startSteering(deps, { lease, batch, joined: (ids) => shown.joined(ids) }, signal);
     for await (const event of events) {
+      if (event.type === "thought") {
+        deps.said.thoughts = (deps.said.thoughts + event.delta).slice(0, MAX_REASONING_CHARS);
+        thoughts.push(event.delta);
+        continue;
+      }
+      thoughts.flush();
       if (event.type === "text") {
         spans.spoke();
         deltas.push(event.delta);
@@ -60,8 +69,10 @@ export async function converse(
       if (event.type === "tool_start") shown.toolStarted(event);
       else if (event.type === "tool_update") shown.toolUpdated(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
-      else if (event.type === "retrying") shown = deps.live.open(batch);
-      else if (event.type === "waiting")
+      else if (event.type === "retrying") {
+        deps.said.thoughts = "";
+        shown = deps.live.open(batch);
+      } else if (event.type === "waiting")
         shown.waiting({ until: event.until, text: waitSentence(event, timeText(deps, batch)) });
       else {
         shown.textEnded();

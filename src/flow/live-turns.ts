@@ -21,6 +21,8 @@ export interface LiveTurnRecorder extends LiveTurns {
 export interface LiveTurnWriter {
   /** Shown at once, but for what could be the beginning of a secret: that waits for what follows. */
   text(delta: string): void;
+  /** What the model thinks; not part of its answer. */
+  thought(delta: string): void;
   /** The turn says no more: shows what was held back. */
   textEnded(): void;
   /** These have become part of the turn while it ran. */
@@ -34,6 +36,8 @@ export interface LiveTurnWriter {
   close(): void;
 }
 
+/** Of one turn. What a model thinks beyond that is not kept. */
+export const MAX_REASONING_CHARS = 50_000;
 export const PROGRESS_EVERY_MS = 250;
 export const MAX_PROGRESS_CHARS = 200;
 /** A shorter beginning of a secret gives nothing away; holding it back would cut the last letters off ordinary words. */
@@ -44,6 +48,7 @@ interface Shown {
   inboxIds: LiveTurn["inboxIds"];
   readonly startedAt: number;
   text: string;
+  reasoning: string;
   waitsFor: LiveWait | null;
   readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
   /** Rejected before the agent's word that it begins them had come this far. */
@@ -96,9 +101,10 @@ export function createLiveTurns(deps: {
   };
 }
 
-function snapshotOf({ turnId, inboxIds, startedAt, text, waitsFor, tools: calls }: Shown): LiveTurn {
+function snapshotOf({ turnId, inboxIds, startedAt, text, reasoning, waitsFor, tools: calls }: Shown): LiveTurn {
   const tools = [...calls.values()].map(({ begunAt: _begunAt, ...tool }) => tool);
-  return { turnId, inboxIds, startedAt, text, tools, ...(waitsFor ? { waiting: waitsFor } : {}) };
+  const thought = reasoning === "" ? {} : { reasoning };
+  return { turnId, inboxIds, startedAt, text, tools, ...thought, ...(waitsFor ? { waiting: waitsFor } : {}) };
 }
 
 interface WriterDeps {
@@ -114,6 +120,7 @@ function writerFor(
 ): Omit<LiveTurnWriter, "close"> {
   const { turnId } = turn;
   const masked = mask.stream();
+  const thoughts = mask.stream();
   const updated = followProgress({ clock, events, mask }, sessionKey, turn);
   const show = (text: string): void => {
     if (text === "") return;
@@ -123,6 +130,13 @@ function writerFor(
   };
   return {
     text: (delta) => show(masked.push(delta)),
+    thought(delta) {
+      const text = thoughts.push(delta).slice(0, MAX_REASONING_CHARS - turn.reasoning.length);
+      if (text === "") return;
+      turn.reasoning += text;
+      turn.waitsFor = null;
+      events.emit("turn.thought", { sessionKey, turnId, text });
+    },
     textEnded: () => show(masked.flush()),
     joined(ids) {
       turn.inboxIds = [...turn.inboxIds, ...ids];
@@ -167,6 +181,7 @@ function newTurn({ turnId, entries }: Batch, clock: Clock): Shown {
     inboxIds: entries.map((entry) => entry.id),
     startedAt: clock.now(),
     text: "",
+    reasoning: "",
     waitsFor: null,
     tools: new Map(),
     refused: new Map(),

@@ -68,8 +68,8 @@ export interface TurnWorld extends TurnsDeps {
 /** Made for one attempt. */
 export interface AttemptWorld extends TurnWorld {
   readonly spans: SpanRecorder;
-  /** How often tools have sent something to the chat so far. */
-  readonly said: { posts: number };
+  /** How often tools have sent something to the chat so far, and what the model thought. */
+  readonly said: { posts: number; thoughts: string };
   /** Cost of earlier attempts and of other agents; grows while this attempt runs. */
   readonly cost: { besides: Usage };
   /** Aborted when the caller of the turn loses access. */

@@ -74,7 +74,14 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     const spans = createSpanRecorder(world.clock, batch.acceptedAt);
     using rights = await openTurnRights(world, batch);
     const earlier = () => world.lost.get(batch.turnId) ?? NOTHING_USED;
-    const own = { ...world, spans, held, said: { posts: 0 }, cost: { besides: earlier() }, revoked: rights.signal };
+    const own = {
+      ...world,
+      spans,
+      held,
+      said: { posts: 0, thoughts: "" },
+      cost: { besides: earlier() },
+      revoked: rights.signal,
+    };
     const result = await attemptWithRights(rights, earlier, () => attempt(own, rights.batch, options, writer));
     if (result.kind === "end") return await endTurn(own, batch, result, { startedAt, writer });
     await held.disposeAsync();

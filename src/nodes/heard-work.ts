@@ -116,6 +116,7 @@ function note({ turns, approvals, questions }: Work, news: NodeNews["event"], no
 function changedTurn(turn: LiveTurn, news: NodeNews["event"]): LiveTurn | null {
   const { waiting: _waiting, ...going } = turn;
   if (news.event === "turn.delta") return { ...going, text: turn.text + news.data.text };
+  if (news.event === "turn.thought") return { ...going, reasoning: (turn.reasoning ?? "") + news.data.text };
   if (news.event === "turn.joined") return { ...turn, inboxIds: [...turn.inboxIds, ...news.data.inboxIds] };
   if (news.event === "turn.waiting") return { ...turn, waiting: { until: news.data.until, text: news.data.text } };
   if (news.event !== "turn.tool") return null;

@@ -24,7 +24,13 @@ export interface ProviderRequest {
 
 export type FakeReply =
   /** A promise among the pieces holds the stream until it resolves. */
-  | { readonly kind: "text"; readonly pieces: readonly (string | Promise<unknown>)[]; readonly usage?: FakeUsage }
+  | {
+      readonly kind: "text";
+      readonly pieces: readonly (string | Promise<unknown>)[];
+      readonly usage?: FakeUsage;
+      /** Said before, as providers of models that think say it. */
+      readonly thoughts?: readonly string[];
+    }
   | {
       readonly kind: "tools";
       readonly calls: readonly {
@@ -143,6 +149,8 @@ async function respond(reply: FakeReply, response: ServerResponse, count: number
     response.end();
     return true;
   }
+  for (const thought of (reply.kind === "text" && reply.thoughts) || [])
+    write(delta({ role: "assistant", reasoning_content: thought }));
   for (const piece of reply.pieces) {
     if (typeof piece === "string") write(delta({ role: "assistant", content: piece }));
     else await piece;

@@ -5,6 +5,7 @@ import type { Live } from "../../state/chat.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { ApprovalCard } from "../approval-card.tsx";
 import { ToolCard } from "../tool-card.tsx";
+import { LiveReasoning } from "./reasoning.tsx";
 
 export function LiveRow({ live }: { readonly live: Live }) {
   const asked = shownApprovals.value;
@@ -27,6 +28,7 @@ export function LiveRow({ live }: { readonly live: Live }) {
         data-kind="live"
         aria-busy={!live.ended}
       >
+        <LiveReasoning text={live.reasoning} />
         {live.text ? <Markdown text={live.text} /> : <Thinking words={whatItDoes(live)} />}
       </article>
     </>

@@ -8,6 +8,7 @@ import { ToolCard } from "../tool-card.tsx";
 import { Files } from "./files.tsx";
 import { GoOn } from "./go-on.tsx";
 import { Notice } from "./notice.tsx";
+import { Reasoning } from "./reasoning.tsx";
 import { anchorOf, Answered, ReplyButton } from "./reply.tsx";
 import { Marks, RowTime, Speaker } from "./row-parts.tsx";
 import { UserMessage } from "./user-message.tsx";
@@ -29,6 +30,7 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
       data-kind={item.kind ?? "reply"}
     >
       <Speaker who="Assistant" at={item.at} />
+      {item.reasoned && item.turnId !== null && <Reasoning turnId={item.turnId} />}
       <Answered replyTo={item.replyTo} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
       {item.text && <MessageText item={item} />}

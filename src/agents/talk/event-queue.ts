@@ -16,8 +16,8 @@ export function createEventQueue(): EventQueue {
   return {
     push(event) {
       const last = waiting.at(-1);
-      if (last?.type === "text" && event.type === "text") {
-        waiting[waiting.length - 1] = { type: "text", delta: last.delta + event.delta };
+      if ((event.type === "text" || event.type === "thought") && last?.type === event.type) {
+        waiting[waiting.length - 1] = { type: event.type, delta: last.delta + event.delta };
       } else waiting.push(event);
       wake?.resolve();
     },

@@ -29,6 +29,8 @@ export type PiEvent =
   /** A message of the user has become part of the conversation: the prompt, or one that was steered into it. */
   | { readonly type: "user_said" }
   | { readonly type: "text"; readonly delta: string }
+  /** What a model thinks before it answers. */
+  | { readonly type: "thought"; readonly delta: string }
   | { readonly type: "message_ended"; readonly message: PiMessage }
   | { readonly type: "tool_started"; readonly callId: string; readonly tool: string; readonly input: unknown }
   | {
@@ -223,8 +225,10 @@ function spent(usage: unknown): PiEvent {
 }
 
 function toDelta(event: unknown): PiEvent {
-  if (!isFields(event) || event.type !== "text_delta" || text(event.delta) === "") return { type: "alive" };
-  return { type: "text", delta: text(event.delta) };
+  const delta = isFields(event) ? text(event.delta) : "";
+  if (!isFields(event) || delta === "") return { type: "alive" };
+  if (event.type === "thinking_delta") return { type: "thought", delta };
+  return event.type === "text_delta" ? { type: "text", delta } : { type: "alive" };
 }
 
 function isFrom(role: "user" | "assistant", message: unknown): message is Fields {

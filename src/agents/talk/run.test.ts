@@ -58,3 +58,17 @@ test("a prompt that was not told to stop shows its words as they come, and a fai
   const died: Ending = { because: "failed", code: "agent_exited", detail: "gone", again: true };
   expect(run.end(died)).toMatchObject({ type: "failed", again: true, text: "half" });
 });
+
+test("thoughts of a model are told apart from its answer, with a gap between those before and after a tool, and none after a stop", () => {
+  const run = createRun("p/m");
+  const thought = (text: string): PiEvent => ({ type: "thought", delta: text });
+  const events = [thought("a"), { type: "alive" } as const, thought("b"), toolStarted, thought("c"), delta(ANSWER)];
+  expect(events.flatMap((event) => run.apply(event)).filter(({ type }) => type !== "tool_start")).toEqual([
+    { type: "thought", delta: "a" },
+    { type: "thought", delta: "b" },
+    { type: "thought", delta: "\n\nc" },
+    { type: "text", delta: ANSWER },
+  ]);
+  run.cutOff();
+  expect(run.apply(thought("late"))).toEqual([]);
+});

@@ -32,6 +32,20 @@ interface Totals {
 }
 
 export function createRun(model: string): Run {
+  const answer = createAnswer(model);
+  const thoughts = createThoughts();
+  return {
+    ...answer,
+    apply: (event) => [...thoughts.apply(event), ...answer.apply(event)],
+    cutOff() {
+      thoughts.cutOff();
+      answer.cutOff();
+    },
+  };
+}
+
+/** What the model says and the tools that it uses. */
+function createAnswer(model: string): Run {
   const finished: PiMessage[] = [];
   const answered: string[] = []; // before more was steered into the prompt
   const tools = new Set<string>();
@@ -98,6 +112,26 @@ export function createRun(model: string): Run {
       if (ending.because === "settled" || answeredLate)
         return settle(finished.at(-1), toolsUsed + answered.length, totals());
       return cutShort(ending, totals(textAtCutOff ?? allText()));
+    },
+  };
+}
+
+/** What a model thinks, with a gap where it did something else in between. Nothing of it is shown after the cut-off. */
+function createThoughts(): Pick<Run, "apply" | "cutOff"> {
+  let thinks: "not yet" | "now" | "again" | "no more" = "not yet";
+  return {
+    cutOff() {
+      thinks = "no more";
+    },
+    apply(event) {
+      if (thinks === "no more") return [];
+      if (event.type !== "thought") {
+        if (thinks === "now" && event.type !== "alive") thinks = "again";
+        return [];
+      }
+      const gap = thinks === "again" ? "\n\n" : "";
+      thinks = "now";
+      return [{ type: "thought", delta: gap + event.delta }];
     },
   };
 }

@@ -56,7 +56,7 @@ export interface TurnStore {
     },
     page: Page,
   ): Promise<Listed<TurnTrace>>;
-  get(turnId: TurnId): Promise<(TurnTrace & { readonly toolCalls: readonly TurnToolCall[] }) | null>;
+  get(turnId: TurnId): Promise<TurnDetails | null>;
   /** Of those that have ended; a turn that is not there is left out. */
   costsOf(turnIds: readonly TurnId[]): Promise<Readonly<Record<string, TurnCost>>>;
 }
@@ -105,6 +105,12 @@ export interface UnbegunEnd {
 }
 
 /** A turn as the console and the API show it. */
+export interface TurnDetails extends TurnTrace {
+  readonly toolCalls: readonly TurnToolCall[];
+  /** What the model thought before it answered; absent: nothing, or it did not say. */
+  readonly reasoning?: string;
+}
+
 export interface TurnTrace {
   readonly turn: TurnFacts;
   /** In the order in which they began. The last is `delivery`, once every part of the reply has been sent. */

@@ -69,7 +69,7 @@ async function hear(
       onText?.(said);
     } else if (event.type === "retrying") said = "";
     else if (event.type === "tool_start" || event.type === "tool_end") noteTool(spans, event);
-    else if (event.type !== "tool_update" && event.type !== "waiting") return event;
+    else if (event.type !== "tool_update" && event.type !== "waiting" && event.type !== "thought") return event;
   }
   return streamCutOff(false);
 }

@@ -31,7 +31,7 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
       let oldest = before;
       // at least one turn a page, or a long line of waiting messages would hide the past for ever
       while (turn && (count < limit || oldest === before)) {
-        const items = yield* itemsOf(turn);
+        const items = marked(yield* itemsOf(turn), turn.reasoned === 1);
         groups.push(items);
         count += items.length;
         oldest = turn.seq;
@@ -40,6 +40,12 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
       const items = groups.toReversed().flat();
       return turn ? { items, next: encodeCursor([oldest]) } : { items };
     });
+}
+
+/** The first words of the answer say that there were thoughts before them. */
+function marked(items: TranscriptItem[], reasoned: boolean): TranscriptItem[] {
+  const first = reasoned ? items.findIndex(({ role, extra }) => role === "assistant" && !extra) : -1;
+  return items.map((item, at) => (at === first ? { ...item, reasoned: true } : item));
 }
 
 /** Everything that belongs to a turn, in the order of reading. */

@@ -26,7 +26,10 @@ export function createTurnTraces(
   toolCallsOf: (turnId: TurnId) => Steps<readonly TurnToolCall[]>,
 ): Pick<TurnStore, "list" | "get" | "costsOf"> {
   const byId = sql.prepare((db, p: Params<{ id: TurnId }>) =>
-    db.selectFrom("turns").select(COLUMNS).where("id", "=", p("id")),
+    db
+      .selectFrom("turns")
+      .select([...COLUMNS, "reasoning"])
+      .where("id", "=", p("id")),
   );
   const cost = sql.prepare((db, p: Params<{ id: TurnId }>) =>
     db
@@ -66,7 +69,9 @@ export function createTurnTraces(
     get: (turnId) =>
       read(function* () {
         const row = yield* byId.first({ id: turnId });
-        return row && { ...(yield* trace(row)), toolCalls: yield* toolCallsOf(turnId) };
+        if (!row) return null;
+        const details = { ...(yield* trace(row)), toolCalls: yield* toolCallsOf(turnId) };
+        return row.reasoning === null ? details : { ...details, reasoning: row.reasoning };
       }),
     costsOf: (turnIds) =>
       read(function* () {

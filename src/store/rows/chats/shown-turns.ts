@@ -1,10 +1,11 @@
 /** Which turns a session shows: its own that were not asked anew, and before them those of the session that it branched off. */
+import { sql as raw } from "kysely";
 import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { SessionBranchTable, TurnTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
 import type { Steps } from "../../steps.ts";
 
-type ShownTurn = Pick<TurnTable, "id" | "state"> & { readonly seq: number };
+type ShownTurn = Pick<TurnTable, "id" | "state"> & { readonly seq: number; readonly reasoned: number };
 type Origin = Pick<SessionBranchTable, "from_key" | "up_to" | "at">;
 
 interface ShownTurns {
@@ -15,6 +16,8 @@ interface ShownTurns {
   isShown(key: SessionKey, turnId: TurnId): Steps<boolean>;
 }
 
+const REASONED = raw<number>`case when reasoning is null then 0 else 1 end`.as("reasoned");
+
 /**
  * Numbers of turns grow over all sessions, so every turn of a branch has a larger one than those it has from elsewhere. A turn that was
  * superseded in the other session after the branch was made is still part of the branch.
@@ -24,6 +27,7 @@ export function createShownTurns(sql: Sql): ShownTurns {
     db
       .selectFrom("turns")
       .select(["seq", "id", "state"])
+      .select(REASONED)
       .where("session_key", "=", p("key"))
       .where("seq", "<", p("before"))
       .where("superseded_at", "is", null)
@@ -34,6 +38,7 @@ export function createShownTurns(sql: Sql): ShownTurns {
     db
       .selectFrom("turns")
       .select(["seq", "id", "state"])
+      .select(REASONED)
       .where("session_key", "=", p("key"))
       .where("seq", "<", p("before"))
       .where((eb) => eb.or([eb("superseded_at", "is", null), eb("superseded_at", ">", p("at"))]))

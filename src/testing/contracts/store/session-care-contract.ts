@@ -1,6 +1,6 @@
 /** What finding, pinning, archiving and deleting of sessions promises. */
 import { expect, test } from "bun:test";
-import type { InboxId, MediaId } from "../../../contracts/ids.ts";
+import type { InboxId, MediaId, TurnId } from "../../../contracts/ids.ts";
 import type { Store } from "../../../contracts/store.ts";
 import { MASK, SECRET } from "./mask-contract.ts";
 import { end, HERE, intent, type OpenStoreWorld, OPERATOR, row, sessionKey, turn } from "./store-world.ts";
@@ -124,5 +124,27 @@ export function sessionCarePromises(open: OpenStoreWorld): void {
     expect(await store.sessions.remove(sessionKey("a"))).toEqual({ kind: "busy" });
     await store.turns.finish(end("t1"));
     expect(await store.sessions.remove(sessionKey("a"))).toMatchObject({ kind: "removed", messages: 2 });
+  });
+
+  test("thoughts of a model are kept with its turn, masked, and the transcript only says that there is something", async () => {
+    await using world = await open({ mask: MASK });
+    const { store } = world;
+    await store.inbox.accept(row("in1", "a"));
+    await store.turns.begin(turn("t1", "a", ["in1"]));
+    await store.turns.finish(end("t1", { reasoning: `First I think of ${SECRET}.` }));
+    await store.inbox.accept(row("in2", "a"));
+    await store.turns.begin(turn("t2", "a", ["in2"]));
+    await store.turns.finish(end("t2"));
+    const { items } = await store.sessions.transcript(sessionKey("a"), { limit: 10 });
+    expect(items.map(({ id, reasoned }) => [id, reasoned ?? false])).toEqual([
+      ["in1", false],
+      ["t1:0", true],
+      ["in2", false],
+      ["t2:0", false],
+    ]);
+    const kept = (await store.turns.get("t1" as TurnId))?.reasoning;
+    expect(kept).toStartWith("First I think of ");
+    expect(kept).not.toContain(SECRET);
+    expect(await store.turns.get("t2" as TurnId)).not.toHaveProperty("reasoning");
   });
 }

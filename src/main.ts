@@ -45,15 +45,22 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
 
 /** The launcher takes the place of this process and starts the version that an update chose. Where it cannot, the supervisor starts it. */
 async function handOver(
-  { launcher, port }: { readonly launcher: string; readonly port: number },
+  { launcher, port }: { readonly launcher: string; readonly port: number | null },
   argv: readonly string[],
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const { becomeProgram } = await import("./kit/become-program.ts");
-  const why = becomeProgram(["/bin/sh", launcher, ...argv, "--port", String(port)], variables);
+  const why = becomeProgram(["/bin/sh", launcher, ...withPort(argv, port)], variables);
   process.stderr.write(`The new version is started by the next start of the gateway (${why}).\n`);
   exit(START_AGAIN);
   return START_AGAIN;
+}
+
+/** In the place of the port that was asked for: 0 would pick another one. */
+function withPort(argv: readonly string[], port: number | null): readonly string[] {
+  if (port === null) return argv;
+  const others = argv.filter((word, at) => !/^--port(?:=|$)/.test(word) && argv[at - 1] !== "--port");
+  return [...others, "--port", String(port)];
 }
 
 /** When all that was written is out. */

@@ -52,8 +52,8 @@ interface ServeOptions {
 /** How a run of the gateway ended. */
 type ServeEnd =
   | { readonly kind: "stopped" }
-  /** Another version is to be started in the place of this process, on this port. */
-  | { readonly kind: "hand over"; readonly launcher: string; readonly port: number };
+  /** Another version is to be started in the place of this process. `port`: one that was picked, and that browsers know by now; null: the settings say which. */
+  | { readonly kind: "hand over"; readonly launcher: string; readonly port: number | null };
 
 interface ServeWorld {
   readonly environment: Environment;
@@ -151,7 +151,8 @@ async function serveIn(
     const run = { world, options, home, log, from, supervisor, launcher };
     const { reason, port } = await runOnce(run, (ask) => start(from, ask));
     if (reason !== RESTART) return STOPPED;
-    if (launcher !== undefined && waits()) return { kind: "hand over", launcher, port };
+    const picked = loaded.config.gateway.port === 0 ? port : null;
+    if (launcher !== undefined && waits()) return { kind: "hand over", launcher, port: picked };
     from = onPort(await load(), port);
     tellConfigTrouble(world, from, options.json);
     sink.configure(logSettings(home, from.config.logging));

@@ -1,4 +1,5 @@
 /** Packs the project the way `npm pack` does, and unpacks the result. Builds nothing: dist/ is packed as it is. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export const PROJECT = resolve(import.meta.dir, "../..");
@@ -35,6 +36,22 @@ export async function pack(folder: string): Promise<Packed> {
     unpackedBytes: unpackedSize,
     paths: files.map(({ path }) => path),
   };
+}
+
+/** The same package under another version, as if it were the next one. */
+export async function repack(file: string, folder: string, version: string): Promise<string> {
+  const work = join(folder, `repack-${version}`);
+  mkdirSync(work);
+  const root = await unpack(file, work);
+  const edit = (name: string, change: (text: string) => string): void =>
+    writeFileSync(join(root, name), change(readFileSync(join(root, name), "utf8")));
+  edit("package.json", (text) => text.replace(/"version": "[^"]*"/, `"version": "${version}"`));
+  edit("dist/version", () => `${version}\n`);
+  edit("dist/main.js", (text) => text.replace(/(name: "pi-gateway",\s+version: )"[^"]*"/, `$1"${version}"`));
+  const packed = join(folder, `pi-gateway-${version}.tgz`);
+  const tar = Bun.spawn(["tar", "-czf", packed, "-C", work, "package"], { stdio: ["ignore", "ignore", "inherit"] });
+  if ((await tar.exited) !== 0) throw new Error(`${packed} could not be made`);
+  return packed;
 }
 
 /** Into `folder/package`, as every package of npm is made. */

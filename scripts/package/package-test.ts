@@ -1,18 +1,22 @@
 /**
  * `npm run package-test`: installs the packed gateway as people do, from a registry on loopback, into empty folders: as a dependency, globally,
- * and by npx. Each time it runs the commands; once it starts the gateway, chats and stops it. Says what each step took.
+ * and by npx. Each time it runs the commands; once it starts the gateway, chats and stops it; once it updates a gateway that serves. Says what each step took.
  */
 import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureDist } from "../bundle.ts";
-import { pack, PROJECT, unpack } from "./pack.ts";
+import { pack, PROJECT, repack, unpack } from "./pack.ts";
 import { startRegistry } from "./registry.ts";
 
 interface Stage {
   readonly folder: string;
   readonly registry: string;
+  /** The packed gateway. */
+  readonly packed: string;
 }
+
+const NEXT_VERSION = "99.0.0";
 
 type Command = readonly string[];
 
@@ -26,7 +30,7 @@ async function run(stage: Stage, cwd: string, command: Command): Promise<string>
 }
 
 /** Nothing of whoever runs this: no cache, no settings, no home. */
-function environment({ folder, registry }: Stage): Record<string, string> {
+function environment({ folder, registry }: Pick<Stage, "folder" | "registry">): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "",
     HOME: join(folder, "user"),
@@ -79,6 +83,32 @@ async function globally(stage: Stage): Promise<string> {
   return "installed, both commands answer";
 }
 
+/** The installed package updates itself while it serves, with npm and this registry. */
+async function byUpdate(stage: Stage): Promise<string> {
+  const prefix = join(stage.folder, "updated");
+  await run(stage, stage.folder, ["npm", "install", "--global", "--prefix", prefix, "pi-gateway"]);
+  const command = join(prefix, "bin", "pi-gw");
+  const home = join(stage.folder, "updated-home");
+  const gateway = Bun.spawn([command, "start", "--home", home, "--port", "0"], {
+    cwd: stage.folder,
+    env: environment(stage),
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  for await (const chunk of gateway.stdout) if (new TextDecoder().decode(chunk).includes("pi-gateway ready")) break;
+  const next = await repack(stage.packed, stage.folder, NEXT_VERSION);
+  const said = await run(stage, stage.folder, [command, "update", "--from", next, "--home", home]);
+  const status = JSON.parse(await run(stage, stage.folder, [command, "status", "--json", "--home", home])) as {
+    version: string;
+  };
+  await run(stage, stage.folder, [command, "stop", "--home", home]);
+  const code = await gateway.exited;
+  if (status.version !== NEXT_VERSION) throw new Error(`version ${status.version} serves: ${said}`);
+  if (code !== 0) throw new Error(`the gateway ended with ${code}`);
+  rmSync(prefix, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true });
+  return "updated while it served, stopped";
+}
+
 async function byNpx(stage: Stage): Promise<string> {
   await sameVersion(stage, emptyFolder(stage, "nothing"), ["npx", "--yes", "pi-gateway"]);
   return "answers in a folder where nothing is installed";
@@ -97,8 +127,8 @@ try {
   const manifest = JSON.parse(readFileSync(join(await unpack(packed.file, folder), "package.json"), "utf8")) as object;
   console.log(`package: ${packed.paths.length} files, ${packed.bytes} bytes, ${packed.unpackedBytes} unpacked`);
   await using registry = startRegistry({ file: packed.file, manifest }, folder);
-  const stage = { folder, registry: registry.url };
-  for (const step of [asDependency, globally, byNpx]) {
+  const stage = { folder, registry: registry.url, packed: packed.file };
+  for (const step of [asDependency, globally, byNpx, byUpdate]) {
     const startedAt = performance.now();
     const result = await step(stage);
     console.log(`${step.name}: ${result} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s)`);

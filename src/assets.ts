@@ -43,12 +43,17 @@ async function sdkFiles(folder: string): Promise<ReadonlyMap<string, string>> {
   return new Map(["package.json", ...files].map((name) => [name, join(folder, name)]));
 }
 
-/** Reads the files of the web console into memory once: they are small, and then serving them never waits for the disk. */
+/**
+ * The files of the web console. Those that are named after their contents are read when a browser asks for them. The others are read now: a
+ * newer build puts its own in their place, which belong to other files.
+ */
 export async function loadConsole(list: ConsoleList, pathOf: (file: string) => string): Promise<ConsoleAssets> {
-  const read = (file: string) => Bun.file(pathOf(file)).bytes();
+  const open = async (file: string, immutable: boolean) =>
+    immutable ? Bun.file(pathOf(file)) : Bun.file(pathOf(file)).bytes();
   const loading = Object.entries(list.files).map(async ([url, { file, gzip, packed, ...facts }]) => {
-    if (packed) return [url, { body: null, gzip: await read(file), ...facts }] as const;
-    const [body, small] = await Promise.all([read(file), gzip === undefined ? null : read(gzip)]);
+    const { immutable } = facts;
+    if (packed) return [url, { body: null, gzip: await open(file, immutable), ...facts }] as const;
+    const [body, small] = await Promise.all([open(file, immutable), gzip === undefined ? null : open(gzip, immutable)]);
     return [url, { body, ...facts, ...(small ? { gzip: small } : {}) }] as const;
   });
   return { build: list.build, files: new Map<string, ConsoleFile>(await Promise.all(loading)) };

@@ -1,5 +1,5 @@
 /** Process entry: arguments, signals, exit code. Nothing else. */
-import { runCli } from "./cli/index.ts";
+import { createLastingOutput, isTerminal, runCli } from "./cli/index.ts";
 import { readEnvironment } from "./config/environment/index.ts";
 import { sourceAssets } from "./assets.ts";
 import { systemClock } from "./kit/clock.ts";
@@ -22,10 +22,10 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     environment,
     cwd: process.cwd(),
     version: VERSION,
-    isTerminal: process.stdout.isTTY === true,
+    isTerminal: isTerminal("stdout"),
     assets,
     stdin: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() }, // only opened by who reads it
-    stdout: createOutput(argv[0] === "start"),
+    stdout: argv[0] === "start" ? createLastingOutput() : createOutput(),
     stderr: (text: string) => void process.stderr.write(text),
     clock: systemClock,
     ids: systemIds,
@@ -35,7 +35,7 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     ...world,
     start: async (options) => {
       const { serve } = await import("./serve.ts"); // here, because the other commands must not pay for the whole gateway
-      const end = await serve({ ...world, isTerminal: process.stderr.isTTY === true, stopAsked: stopAsked() }, options);
+      const end = await serve({ ...world, isTerminal: isTerminal("stderr"), stopAsked: stopAsked() }, options);
       if (end.kind === "hand over") return handOver(end, argv, variables);
       exit(0); // everything has stopped; what a plugin left running would keep the process
       return 0;
@@ -68,13 +68,12 @@ function exit(code: number): void {
   process.stderr.write("", () => process.stdout.write("", () => process.exit(code)));
 }
 
-/** The reader of the output may be gone (`pi-gw logs -f | head`): a command then ends silently, a gateway goes on. */
-function createOutput(goOn: boolean): (text: string) => void {
+/** The reader of the output may be gone (`pi-gw logs -f | head`): a command then ends silently. */
+function createOutput(): (text: string) => void {
   let heard = false; // the stream is opened by who writes
   return (text) => {
     if (!heard)
       process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-        if (goOn) return;
         if (error.code !== "EPIPE") process.stderr.write(`The output could not be written: ${error.message}\n`);
         process.exit(error.code === "EPIPE" ? 0 : 1);
       });

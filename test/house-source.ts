@@ -12,6 +12,8 @@ export interface Source {
 export interface Import {
   readonly specifier: string;
   readonly typeOnly: boolean;
+  /** Loaded when the line runs, and not with the file. */
+  readonly dynamic: boolean;
   readonly line: number;
 }
 
@@ -130,7 +132,7 @@ export function importsOf({ text, code }: Source): Import[] {
     /\bimport()\s*["']/g,
     /\bimport()\s*\(\s*["'`]/g,
   ];
-  for (const pattern of patterns) {
+  for (const [at, pattern] of patterns.entries()) {
     for (const match of code.matchAll(pattern)) {
       const open = match.index + match[0].length - 1;
       const close = text.indexOf(text[open] ?? '"', open + 1);
@@ -138,6 +140,7 @@ export function importsOf({ text, code }: Source): Import[] {
       found.push({
         specifier: text.slice(open + 1, close),
         typeOnly: /^\s*type\b/.test(names) || onlyInlineTypes(names),
+        dynamic: at === 2,
         line: lineAt(text, match.index),
       });
     }

@@ -30,6 +30,7 @@ import {
   SUBJECTLESS_TESTS,
 } from "./house-plan.ts";
 import { beyondPlan, doubleSpreads, literalSpreads, overfullBags, subjectless } from "./house-shapes.ts";
+import { heavyStarts } from "./house-start.ts";
 import { forgottenPromises } from "./house-promises.ts";
 import { forgottenSteps } from "./house-steps.ts";
 import {
@@ -62,6 +63,8 @@ describe("the house", () => {
     expect(unexcused(verificationUses(sources))).toEqual([]);
   });
   test("has no circle of imports", () => expect(unexcused(importCycles(sources))).toEqual([]));
+  test("loads nothing at a start that is not in the list of what it may load", () =>
+    expect(unexcused(heavyStarts(sources))).toEqual([]));
   test("keeps each library in its rooms", () => expect(unexcused(libraryRooms(sources))).toEqual([]));
   test("keeps time, chance, environment, processes and calls out in their places", () => {
     expect(unexcused(misplaced(sources))).toEqual([]);
@@ -452,6 +455,22 @@ describe("the other checks", () => {
   });
 });
 
+describe("the check of what a start loads", () => {
+  const entry = (text: string) => [
+    source("src/main.ts", text),
+    source("src/late.ts", 'import { gzip } from "node:zlib";'),
+  ];
+  const loads = (text: string) => heavyStarts(entry(text), ["src/main.ts"]);
+
+  test("a start loads what its files import, theirs too, and nothing that is imported by a call or as a type", () => {
+    expect(loads('import { late } from "./late.ts";')).toEqual([
+      "src/late.ts: loads node:zlib at every start; import it where it is needed",
+    ]);
+    expect(loads('import { join } from "node:path"; const late = () => import("./late.ts");')).toEqual([]);
+    expect(loads('import type { Gzip } from "node:zlib";')).toEqual([]);
+  });
+});
+
 describe("the scanner", () => {
   test("tells code from text", () => {
     expect(blank('a("x{"); // {').trimEnd()).toBe('a("  ");');
@@ -461,7 +480,7 @@ describe("the scanner", () => {
   });
   test("reads imports over several lines", () => {
     expect(importsOf(source("a.ts", 'import {\n  a,\n  type B,\n} from "./b.ts";'))).toEqual([
-      { specifier: "./b.ts", typeOnly: false, line: 1 },
+      { specifier: "./b.ts", typeOnly: false, dynamic: false, line: 1 },
     ]);
   });
   test("does not take control flow, calls or signatures for functions", () => {

@@ -10,6 +10,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { CreatedBackup, CreateOptions } from "./create.ts";
+import { createBackup } from "./loaded-late.ts";
 import { backupFolder, listBackups, outdated } from "./names.ts";
 
 /** Pause after the start, so that the start and the turns that were interrupted come first. */
@@ -141,11 +142,7 @@ function createMaker(
   deps: BackupsDeps,
   { home, version }: BackupsOptions,
 ): (folder: string, signal: AbortSignal) => Promise<void> {
-  /** Loaded when a backup is due: most starts never need it. */
-  const create =
-    deps.create ??
-    (async (wanted: CreateOptions, signal: AbortSignal) =>
-      (await import("./create.ts")).createBackup(deps, wanted, signal));
+  const create = deps.create ?? ((wanted: CreateOptions, signal: AbortSignal) => createBackup(deps, wanted, signal));
   return async (folder, signal) => {
     const startedAt = deps.clock.elapsed();
     const { passphrase, keep } = deps.settings();

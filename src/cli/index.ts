@@ -5,3 +5,4 @@
  */
 export { runCli } from "./run.ts";
 export type { CliWorld } from "./world.ts";
+export { createLastingOutput, isTerminal } from "./standard-output.ts";

@@ -180,7 +180,7 @@ export interface ConsoleFile {
   /** Null: it is there as `gzip` alone. */
   readonly body: Uint8Array | Blob | null;
   readonly type: string;
-  readonly gzip?: Uint8Array;
+  readonly gzip?: Uint8Array | Blob;
   /** The name contains a digest of the content, so a browser may keep it for ever. */
   readonly immutable: boolean;
   /** Its content security policy, where that is not the one of the web console. */

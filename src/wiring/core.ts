@@ -124,5 +124,6 @@ function recordEvents(
     return { ...transcripts, retentionDays };
   };
   life.own("transcripts", startTranscripts({ clock, log, events, scrub }, folder, settings));
-  keepMemoryFlat({ clock, events });
+  const memory = keepMemoryFlat({ clock, events });
+  life.onStop("memory", () => memory[Symbol.dispose]());
 }

@@ -28,7 +28,7 @@ async function readiness(isReady: () => boolean | Promise<boolean>): Promise<Res
   return json({ ok }, ok ? 200 : 503);
 }
 
-function consoleFile(asked: Headers, file: ConsoleFile, build: string): Response {
+async function consoleFile(asked: Headers, file: ConsoleFile, build: string): Promise<Response> {
   const zipped = acceptsGzip(asked.get("accept-encoding")) ? file.gzip : undefined;
   const etag = `"${build}${zipped ? "-gz" : ""}"`;
   const headers: Record<string, string> = {
@@ -40,13 +40,14 @@ function consoleFile(asked: Headers, file: ConsoleFile, build: string): Response
     vary: "Accept-Encoding",
   };
   if (asked.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
-  if (!zipped) return new Response(bodyOf(file.body ?? unpacked(file)), { headers });
+  if (!zipped) return new Response(bodyOf(file.body ?? (await unpacked(file))), { headers });
   return new Response(bodyOf(zipped), { headers: { ...headers, "content-encoding": "gzip" } });
 }
 
 /** For the few who cannot read compressed files. */
-function unpacked({ gzip }: ConsoleFile): Uint8Array {
-  return gzip ? Bun.gunzipSync(gzip as Uint8Array<ArrayBuffer>) : new Uint8Array();
+async function unpacked({ gzip = new Uint8Array() }: ConsoleFile): Promise<Uint8Array> {
+  const packed = gzip instanceof Blob ? await gzip.bytes() : gzip;
+  return Bun.gunzipSync(packed as Uint8Array<ArrayBuffer>);
 }
 
 /** A copy of the view's own bytes: types of shared memory are not accepted as a body. */

@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
 import { bundleConsole } from "./console-bundle.ts";
 import { declarationsOf } from "./declarations.ts";
-import { currentStamp, isFresh, stampFile } from "./stamp.mjs";
+import { currentStamp, isFresh, noteLook, stampFile } from "./stamp.mjs";
 
 const MAX_TRIES = 3; // sources that change during the build are built again
 const LOCK_STALE_MS = 10_000; // publishing takes milliseconds; an older lock belongs to a dead process
@@ -36,12 +36,14 @@ const SDK_MODULES = [
 export async function ensureDist(root: string): Promise<"fresh" | "built"> {
   if (isFresh(root)) return "fresh";
   for (let attempt = 1; ; attempt++) {
+    const lookedAt = Date.now();
     const stamp = currentStamp(root);
     const aside = join(root, "dist", `.build-${process.pid}-${attempt}`);
     try {
       await buildInto(root, aside);
       if (currentStamp(root) !== stamp && attempt < MAX_TRIES) continue;
       await publish(root, aside, stamp);
+      noteLook(root, lookedAt);
       return "built";
     } finally {
       rmSync(aside, { recursive: true, force: true });

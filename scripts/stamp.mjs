@@ -1,11 +1,12 @@
 // Says whether dist/ was made from the files as they are now. Looks at names, sizes and times only, so that asking costs a few
 // milliseconds at every start; never reads a source file. Plain JavaScript, because Node asks before Bun runs.
 import { createHash } from "node:crypto";
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { readFileSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
-const FOLDERS = ["src", "bridge", "console"];
-const FILES = [
+/** What a build is made of. bin/pi-gw names the same. */
+export const FOLDERS = ["src", "bridge", "console"];
+export const FILES = [
   "scripts/bundle.ts",
   "scripts/console-bundle.ts",
   "scripts/build-failure.ts",
@@ -28,10 +29,23 @@ export function currentStamp(root) {
 }
 
 export function isFresh(root) {
+  const lookedAt = Date.now();
   try {
-    return readFileSync(stampFile(root), "utf8") === currentStamp(root);
+    const fresh = readFileSync(stampFile(root), "utf8") === currentStamp(root);
+    if (fresh) noteLook(root, lookedAt);
+    return fresh;
   } catch {
     return false; // no stamp yet, or a file vanished while we looked: building again is the safe answer
+  }
+}
+
+/** The time of the stamp says when the files were looked at: bin/pi-gw asks again only when one was touched since then. */
+export function noteLook(root, lookedAt) {
+  const seconds = lookedAt / 1_000 - 1; // file systems tell times less exactly
+  try {
+    utimesSync(stampFile(root), seconds, seconds);
+  } catch {
+    // an installation of somebody else: asked in full at every start
   }
 }
 

@@ -27,6 +27,7 @@ import { ownCost } from "./bench/process.ts";
 import { sandbox } from "./bench/sandbox.ts";
 import { sockets } from "./bench/sockets.ts";
 import { switched } from "./bench/switched.ts";
+import { switching } from "./bench/switching.ts";
 import { throughput } from "./bench/throughput.ts";
 import { toolCalls } from "./bench/tool-calls.ts";
 import { turns } from "./bench/turns.ts";
@@ -46,6 +47,7 @@ const SCENARIOS: readonly Scenario[] = [
     modelDoor,
     switched,
     throughput,
+    switching,
     accepts,
     ownCost,
     sandbox,

@@ -103,8 +103,8 @@ export const turns: Scenario = {
       { what: "turn, bare pi, p99", value: warm.bareMs.p99, unit: "ms" },
       { what: "turn, through the gateway, p50", value: warm.gatewayMs.p50, unit: "ms" },
       { what: "turn, through the gateway, p99", value: warm.gatewayMs.p99, unit: "ms" },
-      { what: "  added by the gateway, p50", value: warm.addedMs.p50, unit: "ms", ...atMost(3) },
-      { what: "  added by the gateway, p99", value: warm.addedMs.p99, unit: "ms", ...atMost(15) },
+      { what: "  added by the gateway, p50", value: warm.addedMs.p50, unit: "ms", ...atMost(2.5) },
+      { what: "  added by the gateway, p99", value: warm.addedMs.p99, unit: "ms", ...atMost(10) },
       { what: "  added by what only stores and passes on, p50", value: warm.leastMs, unit: "ms" },
       {
         what: "  added by the gateway in the first 200 turns after a start, p50",

@@ -1,6 +1,7 @@
 /** One pi process driven directly over its pipe, with the flags, instructions and tools the gateway gives it: a turn without a gateway. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { headerLine } from "../../../src/agents/talk/session-file.ts";
 import { systemPrompt } from "../../../src/agents/setup/system-prompt.ts";
 import { offerChange } from "../../../src/agents/tools/offer.ts";
 import type { ToolFlags, ToolSpec } from "../../../src/contracts/tools/tool.ts";
@@ -21,6 +22,8 @@ export interface BarePi extends AsyncDisposable {
   turn(text: string, see?: (line: string) => void): Promise<void>;
   /** Begins another conversation in the same process. */
   anew(): Promise<void>;
+  /** Goes on in the conversation with this name, which begins with the first time. */
+  open(conversation: string): Promise<void>;
 }
 
 const LEAN = [
@@ -111,6 +114,11 @@ export async function startBarePi(
     async anew() {
       await ask({ type: "new_session" });
       await offer(); // extensions begin anew as well
+    },
+    async open(conversation) {
+      const path = join(folder, `${conversation}.jsonl`);
+      if (!existsSync(path)) writeFileSync(path, headerLine({ id: conversation, at: Date.now(), cwd: folder }));
+      await ask({ type: "switch_session", sessionPath: path });
     },
     async [Symbol.asyncDispose]() {
       await child.stdin.end();

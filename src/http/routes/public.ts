@@ -45,7 +45,8 @@ async function consoleFile(asked: Headers, file: ConsoleFile, build: string): Pr
 }
 
 /** For the few who cannot read compressed files. */
-async function unpacked({ gzip = new Uint8Array() }: ConsoleFile): Promise<Uint8Array> {
+async function unpacked({ gzip }: ConsoleFile): Promise<Uint8Array> {
+  if (!gzip) return new Uint8Array();
   const packed = gzip instanceof Blob ? await gzip.bytes() : gzip;
   return Bun.gunzipSync(packed as Uint8Array<ArrayBuffer>);
 }

@@ -11,6 +11,7 @@ import { waterfallOf } from "../../text/waterfall.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { ToolCard } from "../tool-card.tsx";
+import { FactList } from "../parts/fact-list.tsx";
 import { WaterfallRows } from "./waterfall-rows.tsx";
 
 type Read = { readonly id: string; readonly turn: Turn | null; readonly problem: string | null };
@@ -77,22 +78,17 @@ function OneTurn({ found }: { readonly found: Turn }) {
             Most of the time: {waterfall.slowest}.
           </p>
         )}
-        <dl class="facts">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd dir="auto">{value}</dd>
-            </div>
-          ))}
-          <div>
-            <dt>Conversation</dt>
-            <dd>
+        <FactList
+          facts={[
+            ...facts,
+            [
+              "Conversation",
               <a href={hashOf(sessionKey)} dir="auto">
                 {titleOf(sessionKey)}
-              </a>
-            </dd>
-          </div>
-        </dl>
+              </a>,
+            ],
+          ]}
+        />
       </section>
       <section class="part">
         <h2>Where the time went</h2>

@@ -3,6 +3,7 @@ import type { AgentSummary } from "../../../src/contracts/agents-api.ts";
 import type { Role } from "../../../src/contracts/ids.ts";
 import { details, openRole, showAgent } from "../../state/agents-state.ts";
 import { CopyButton } from "../copy-button.tsx";
+import { FactList } from "../parts/fact-list.tsx";
 import { PermissionMatrix } from "./permission-matrix.tsx";
 
 const ROLES: Readonly<Record<Role, string>> = { owner: "For an owner", member: "For a member", guest: "For a guest" };
@@ -61,16 +62,5 @@ function Settings({ agent }: { readonly agent: AgentSummary }) {
     ["Prompt templates", agent.promptTemplates.join(", ")],
     ["Trouble", agent.trouble ?? ""],
   ];
-  return (
-    <dl class="facts">
-      {facts
-        .filter(([, value]) => value !== "")
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd dir="auto">{value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
+  return <FactList facts={facts} />;
 }

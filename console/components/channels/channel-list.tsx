@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { ChannelAccessCard, ChannelCard } from "../../../src/contracts/channels/channel-cards.ts";
 import { ago } from "../../net/error-text.ts";
 import { cards, followChannels } from "../../state/channels-state.ts";
+import { FactList } from "../parts/fact-list.tsx";
 import { Icon } from "../icons.tsx";
 
 export function ChannelList() {
@@ -48,14 +49,7 @@ function OneChannel({ card }: { readonly card: ChannelCard }) {
         {id}
         <small dir="auto">{detail || (ok ? "connected" : "not connected")}</small>
       </h3>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd dir="auto">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList facts={facts} />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { Permission, ToolPermissions } from "../../../src/contracts/agents-api.ts";
 import type { Role } from "../../../src/contracts/ids.ts";
 import { permissionsOf } from "../../state/channels-state.ts";
+import { FactList } from "../parts/fact-list.tsx";
 import { ADDRESSES } from "../../state/route.ts";
 
 const WORDS: Readonly<Record<Permission, string>> = { yes: "May use", ask: "After approval", no: "Not" };
@@ -30,14 +31,9 @@ function Lists({ rows, role }: { readonly rows: readonly ToolPermissions[]; read
     );
   return (
     <>
-      <dl class="facts">
-        {(Object.keys(WORDS) as Permission[]).map((may) => (
-          <div key={may}>
-            <dt>{WORDS[may]}</dt>
-            <dd>{of(may).join(", ") || "nothing"}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList
+        facts={(Object.keys(WORDS) as Permission[]).map((may) => [WORDS[may], of(may).join(", ") || "nothing"])}
+      />
       <p class="about">
         As {role}, in a chat with the default agent. <a href={ADDRESSES.agents}>Agents</a> shows the others, and why.
       </p>

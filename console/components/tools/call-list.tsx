@@ -8,6 +8,7 @@ import { hashOf } from "../../state/route.ts";
 import { list } from "../../state/session-list.ts";
 import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-state.ts";
 import { PagedList } from "../parts/paged-list.tsx";
+import { FactList } from "../parts/fact-list.tsx";
 import { ToolCard } from "../tool-card.tsx";
 
 const HOUR_MS = 3_600_000;
@@ -58,18 +59,16 @@ function OneCall({ row }: { readonly row: AuditRow }) {
   const at = new Date(row.createdAt);
   const time = <time dateTime={at.toISOString()}>{ago(row.createdAt, Date.now())}</time>;
   const more = (
-    <dl class="facts">
-      <dt>When</dt>
-      <dd>{at.toLocaleString()}</dd>
-      <dt>For</dt>
-      <dd>
-        {row.userId}, from {row.origin}
-      </dd>
-      <dt>In</dt>
-      <dd>
-        {row.turnId === null ? "no conversation" : <a href={hashOf(row.sessionKey)}>{titleOf(row.sessionKey)}</a>}
-      </dd>
-    </dl>
+    <FactList
+      facts={[
+        ["When", at.toLocaleString()],
+        ["For", `${row.userId}, from ${row.origin}`],
+        [
+          "In",
+          row.turnId === null ? "no conversation" : <a href={hashOf(row.sessionKey)}>{titleOf(row.sessionKey)}</a>,
+        ],
+      ]}
+    />
   );
   return (
     <div data-testid="call">

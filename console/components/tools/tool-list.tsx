@@ -5,6 +5,7 @@ import { duration } from "../../net/error-text.ts";
 import { readTools, tools } from "../../state/tools-state.ts";
 import { pretty } from "../../text/pretty.ts";
 import { Icon } from "../icons.tsx";
+import { FactList } from "../parts/fact-list.tsx";
 import { PagedList } from "../parts/paged-list.tsx";
 
 const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
@@ -100,26 +101,18 @@ function About({ tool }: { readonly tool: Shown }) {
           </p>
         ))}
       <p class="tool-about">{tool.description}</p>
-      <dl class="facts">
-        <dt>From</dt>
-        <dd>{originOf(tool)}</dd>
-        <dt>For</dt>
-        <dd>{usersOf(tool)}</dd>
-        {"behindSearch" in tool && isSearchedFor(tool) && (
-          <>
-            <dt>Behind tool_search</dt>
-            <dd>for {accessText(tool.behindSearch)}</dd>
-          </>
-        )}
-        <dt>Flags</dt>
-        <dd>{flagsOf(tool) || "none"}</dd>
-        {"limit" in tool && (
-          <>
-            <dt>Limit</dt>
-            <dd>{tool.limit ? `${tool.limit.calls} calls in ${duration(tool.limit.perMs)}` : "the gateway's own"}</dd>
-          </>
-        )}
-      </dl>
+      <FactList
+        facts={[
+          ["From", originOf(tool)],
+          ["For", usersOf(tool)],
+          [
+            "Behind tool_search",
+            "behindSearch" in tool && isSearchedFor(tool) ? `for ${accessText(tool.behindSearch)}` : null,
+          ],
+          ["Flags", flagsOf(tool) || "none"],
+          ["Limit", "limit" in tool ? limitText(tool) : null],
+        ]}
+      />
       {"parameters" in tool && (
         <section>
           <h3 class="label">Parameters</h3>
@@ -130,4 +123,8 @@ function About({ tool }: { readonly tool: Shown }) {
       )}
     </div>
   );
+}
+
+function limitText({ limit }: Pick<ListedTool, "limit">): string {
+  return limit ? `${limit.calls} calls in ${duration(limit.perMs)}` : "the gateway's own";
 }

@@ -91,7 +91,8 @@ function WhatGoes({ channel }: { readonly channel: string }) {
   return (
     <>
       This deletes everything that was said here, its files and pictures, and what the assistant remembers of it. A
-      running answer is stopped. Tool calls stay in the audit log, and so does what was spent.
+      running answer is stopped. Tool calls stay in the audit log, and so does what was spent. A conversation that was
+      branched off this one shows its messages no more, and the assistant still remembers them there.
       {channel !== "webchat" && channel !== "api" && ` Messages on ${channel} itself stay there.`}
     </>
   );

@@ -102,17 +102,6 @@ export function Composer() {
           onKeyDown={onKeyDown}
           onPaste={(event) => takeFiles(event, event.clipboardData?.files)}
         />
-        {canSteer() && (
-          <button
-            type="button"
-            class="quiet small edged steer"
-            data-testid="steer"
-            title="Say it into the running answer (Ctrl+Enter)"
-            onClick={steer}
-          >
-            <Icon name="steer" size={16} /> Steer
-          </button>
-        )}
         {turnRuns.value && (
           <button
             type="button"
@@ -138,6 +127,17 @@ export function Composer() {
       </div>
       <div class="composer-foot">
         <AnsweringButton />
+        {canSteer() && (
+          <button
+            type="button"
+            class="quiet small edged steer"
+            data-testid="steer"
+            title="Say it into the running answer (Ctrl+Enter)"
+            onClick={steer}
+          >
+            <Icon name="steer" size={16} /> Steer
+          </button>
+        )}
         <p class="hint">
           {turnRuns.value
             ? "Enter sends it as the next message · Ctrl+Enter steers the running answer · Esc stops it"

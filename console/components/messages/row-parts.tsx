@@ -36,7 +36,13 @@ export function Speaker({ who, at }: { readonly who: string; readonly at: number
 export function RowTime({ at }: { readonly at: number }) {
   const when = new Date(at);
   return (
-    <time class="row-time" data-testid="row-time" dateTime={when.toISOString()} title={when.toLocaleString()}>
+    <time
+      class="row-time"
+      dir="auto"
+      data-testid="row-time"
+      dateTime={when.toISOString()}
+      title={when.toLocaleString()}
+    >
       {clockText(at, minute.value)}
     </time>
   );

@@ -15,7 +15,9 @@ export function TurnFooter({ turnId }: { readonly turnId: string | null }) {
   ];
   return (
     <p class="turn-foot" data-testid="turn-footer">
-      {facts.join(" · ")} · <a href={turnAddress(turnId)}>Why slow?</a>
+      <span dir="ltr">
+        {facts.join(" · ")} · <a href={turnAddress(turnId)}>Why slow?</a>
+      </span>
     </p>
   );
 }

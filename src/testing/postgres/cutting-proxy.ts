@@ -10,6 +10,8 @@ interface CuttingProxy extends Disposable {
   cutNext(cut: Cut): void;
   /** Cuts everything now, and lets nobody through until it is mended. */
   cutAll(): void;
+  /** From now on nothing arrives on either side, and nobody is told: a network that is gone. Mended, connections of before are cut. */
+  silence(): void;
   mend(): void;
   readonly cuts: number;
 }
@@ -26,6 +28,7 @@ export function startCuttingProxy(url: string): CuttingProxy {
   const clients = new Set<Socket<Ends>>();
   let next: Cut | null = null;
   let open = true;
+  let silent = false;
   let cuts = 0;
 
   const cut = (client: Socket<Ends>): void => {
@@ -51,6 +54,7 @@ export function startCuttingProxy(url: string): CuttingProxy {
               for (const chunk of client.data.waiting.splice(0)) server.write(chunk);
             },
             data(_server, chunk) {
+              if (silent) return;
               if (client.data.deaf) cut(client);
               else client.write(chunk);
             },
@@ -60,6 +64,7 @@ export function startCuttingProxy(url: string): CuttingProxy {
         }).catch(() => client.terminate());
       },
       data(client, chunk) {
+        if (silent) return;
         const isCommit = next !== null && Buffer.from(chunk).includes("; commit\0");
         if (isCommit && next === "before the commit") {
           next = null;
@@ -89,7 +94,13 @@ export function startCuttingProxy(url: string): CuttingProxy {
       open = false;
       for (const client of clients) cut(client);
     },
-    mend: () => void (open = true),
+    silence: () => void (silent = true),
+    mend() {
+      open = true;
+      if (!silent) return;
+      silent = false;
+      for (const client of clients) cut(client);
+    },
     get cuts() {
       return cuts;
     },

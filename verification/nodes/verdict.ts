@@ -1,0 +1,127 @@
+/**
+ * The verdict of a run with several gateways: what people sent and were told, against the rows that are there in the end. It knows nothing of the
+ * product but these rows. Pure; reads nothing itself.
+ */
+
+export interface SentMessage {
+  readonly session: string;
+  /** Within its session, from 0: whoever sends the next one has been told that this one was accepted. */
+  readonly number: number;
+  readonly text: string;
+  /** Null: nobody was ever told that it was accepted. */
+  readonly acknowledgedAt: number | null;
+}
+
+export interface StoredMessage {
+  readonly session: string;
+  readonly text: string;
+  /** Null: no turn has answered it. */
+  readonly turnId: string | null;
+}
+
+export interface StoredTurn {
+  readonly id: string;
+  readonly session: string;
+  readonly state: "running" | "done" | "failed" | "aborted";
+  readonly begunAt: number;
+  readonly endedAt: number | null;
+}
+
+/** In the order in which they were stored. */
+export interface StoredReply {
+  readonly turnId: string;
+  readonly text: string;
+  readonly isNotice: boolean;
+  readonly isSent: boolean;
+}
+
+export interface History {
+  readonly sent: readonly SentMessage[];
+  /** In the order in which they were stored. */
+  readonly messages: readonly StoredMessage[];
+  readonly turns: readonly StoredTurn[];
+  readonly replies: readonly StoredReply[];
+}
+
+export interface NodesVerdict {
+  /** Acknowledged and not there, or not answered. */
+  readonly lost: readonly string[];
+  /** Stored twice, or answered twice. */
+  readonly doubled: readonly string[];
+  /** Answered with an answer to other words. */
+  readonly wrong: readonly string[];
+  readonly outOfOrder: readonly string[];
+  /** Turns of one session at the same time. */
+  readonly overlaps: readonly string[];
+  /** Replies that are still to be delivered. */
+  readonly undelivered: readonly string[];
+  /** Answered by the gateway itself, because it could not be answered safely. */
+  readonly notices: number;
+}
+
+/** `answerTo`: what the model says to these words. */
+export function judgeNodes(history: History, answerTo: (text: string) => string): NodesVerdict {
+  const stored = Map.groupBy(history.messages, ({ text }) => text);
+  const replies = Map.groupBy(history.replies, ({ turnId }) => turnId);
+  const repliesTo = (text: string): readonly StoredReply[] => replies.get(stored.get(text)?.[0]?.turnId ?? "") ?? [];
+  const answers = (text: string) => repliesTo(text).filter(({ isNotice }) => !isNotice);
+  const { sent } = history;
+  return {
+    lost: sent
+      .filter(({ acknowledgedAt, text }) => acknowledgedAt !== null && repliesTo(text).length === 0)
+      .map(({ text }) => text),
+    doubled: sent
+      .filter(({ text }) => (stored.get(text)?.length ?? 0) > 1 || answers(text).length > 1)
+      .map(({ text }) => text),
+    wrong: [
+      ...sent
+        .filter(({ text }) => answers(text).some((reply) => reply.text !== answerTo(text)))
+        .map(({ text }) => text),
+      ...[...stored.keys()].filter((text) => !sent.some((one) => one.text === text)),
+    ],
+    outOfOrder: [...overtaken(history), ...overtakenTurns(history)],
+    overlaps: overlapping(history.turns),
+    undelivered: history.replies.filter(({ isSent }) => !isSent).map(({ text }) => text),
+    notices: history.replies.filter(({ isNotice }) => isNotice).length,
+  };
+}
+
+/** Whoever sends waits for the word "accepted", so the order of rows is the order of numbers. */
+function overtaken({ sent, messages }: History): string[] {
+  const place = new Map(messages.map(({ text }, at) => [text, at]));
+  return [...Map.groupBy(sent, ({ session }) => session).values()].flatMap((own) => {
+    const kept = own.filter(({ text }) => place.has(text)).toSorted((a, b) => a.number - b.number);
+    return kept
+      .filter(({ text }, at) => at > 0 && (place.get(text) ?? 0) < (place.get(kept[at - 1]?.text ?? "") ?? 0))
+      .map(({ text }) => text);
+  });
+}
+
+/** A message that was accepted later is answered later. */
+function overtakenTurns({ messages, turns }: History): string[] {
+  const begun = new Map(turns.map(({ id, begunAt }) => [id, begunAt]));
+  return [...Map.groupBy(messages, ({ session }) => session).values()].flatMap((own) => {
+    const answered = own.filter(({ turnId }) => turnId !== null);
+    return answered
+      .filter(({ turnId }, at) => at > 0 && timeOf(begun, turnId) < timeOf(begun, answered[at - 1]?.turnId ?? null))
+      .map(({ text }) => `${text} was begun before what came before it`);
+  });
+}
+
+function timeOf(begun: ReadonlyMap<string, number>, turnId: string | null): number {
+  return begun.get(turnId ?? "") ?? 0;
+}
+
+function overlapping(turns: readonly StoredTurn[]): string[] {
+  return [...Map.groupBy(turns, ({ session }) => session).values()].flatMap((own) => {
+    const inOrder = own.toSorted((a, b) => a.begunAt - b.begunAt);
+    return inOrder
+      .filter(({ begunAt }, at) => at > 0 && begunAt < (inOrder[at - 1]?.endedAt ?? Infinity))
+      .map(({ id, session }) => `${id} in ${session}`);
+  });
+}
+
+export function isClean(verdict: NodesVerdict): boolean {
+  const { lost, doubled, wrong, outOfOrder, overlaps, undelivered } = verdict;
+  return [lost, doubled, wrong, outOfOrder, overlaps, undelivered].every(({ length }) => length === 0);
+}

@@ -12,8 +12,14 @@ import type { ApprovalDecision, Approvals, ApproverChat, PendingApproval } from 
 
 /** Answered by one gateway. */
 interface NodeQuestions {
-  /** Of the home of the session. `id`: the message has it wherever it is accepted, so that asking again stores nothing twice. */
-  "queue.accept": { readonly ask: { readonly id: InboxId; readonly entry: QueueEntry }; readonly answer: Accepted };
+  /**
+   * Of the home of the session. `id`: the message has it wherever it is accepted, so that asking again stores nothing twice. `waiting`: how much
+   * waits at the gateway that asks, which may be the better home.
+   */
+  "queue.accept": {
+    readonly ask: { readonly id: InboxId; readonly entry: QueueEntry; readonly waiting: number };
+    readonly answer: Accepted;
+  };
   "queue.cancel": {
     readonly ask: { readonly id: InboxId; readonly by: Principal; readonly end: UnbegunReply };
     readonly answer: Cancelled;

@@ -82,6 +82,15 @@ test("a session that came by a takeover is this gateway's, and is given back lik
   expect([...rows.keys()]).toEqual(["agent:default:b"]);
 });
 
+test("a session that is to go on elsewhere is given up, unless something goes on in it", async () => {
+  const { homes, rows, busy } = world();
+  const running = "agent:default:running" as SessionKey;
+  busy.add(running);
+  for (const key of [KEY, running]) await homes.here(key, async () => undefined);
+  expect([await homes.giveUp(KEY), await homes.giveUp(running), await homes.giveUp(KEY)]).toEqual([true, false, false]);
+  expect([...rows.keys()]).toEqual([running]);
+});
+
 test("leaving gives back what is quiet at once", async () => {
   const { homes, rows, busy } = world();
   const running = "agent:default:running" as SessionKey;

@@ -27,6 +27,8 @@ export interface SessionHomes extends AsyncDisposable {
   elsewhere(sessionKey: SessionKey): Promise<InstanceId | null>;
   /** Work of these came to this gateway by a takeover, or was left by a process before it. */
   adopt(sessions: readonly SessionKey[]): Promise<void>;
+  /** Gives this one back, unless something goes on in it. False: it is kept. */
+  giveUp(sessionKey: SessionKey): Promise<boolean>;
   /** From now on a session without a home gets one at a gateway that is willing; here only while there is none. */
   drain(willing: () => readonly InstanceId[]): void;
   /** Gives back everything that is quiet, now. How many sessions stay. */
@@ -105,6 +107,12 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
       }
     },
     drain: placement.drain,
+    async giveUp(key) {
+      const one = held.get(key);
+      if (!one || !isQuiet(key, one, 0)) return false;
+      held.delete(key);
+      return leases.release(thing(key), one.number);
+    },
     leave: () => giveBack(0),
     async [Symbol.asyncDispose]() {
       closing.abort(new Error("the gateway stops"));

@@ -9,7 +9,7 @@ import { entry } from "../testing/messages.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { advanceUntil } from "../testing/wait-for.ts";
 import type { SessionHomes } from "./session-homes.ts";
-import { createSharedQueue } from "./shared-queue.ts";
+import { createSharedQueue, shouldMove } from "./shared-queue.ts";
 
 const ME = "gateway_a" as InstanceId;
 const HOME = "gateway_b" as InstanceId;
@@ -19,7 +19,7 @@ const END = { outcome: "aborted", reply: [] } as const;
 function world() {
   const clock = createFakeClock();
   const calls: string[] = [];
-  const state = { home: ME, stored: new Map<InboxId, InstanceId>() };
+  const state = { home: ME, stored: new Map<InboxId, InstanceId>(), waiting: 0, busy: false };
   const noted =
     <T>(name: string, value: T) =>
     (...args: readonly unknown[]): Promise<T> => {
@@ -35,11 +35,14 @@ function world() {
     cancel: noted("cancel", { kind: "unknown" }),
     rewrite: noted("rewrite", { kind: "unknown" }),
     abort: noted("abort", true),
+    stats: () => ({ waiting: state.waiting, running: 0 }),
+    isBusy: () => state.busy,
   } as unknown as Queue;
   const homes = {
     here: async (_key: SessionKey, work: () => Promise<unknown>) =>
       state.home === ME ? { kind: "done", value: await work() } : { kind: "elsewhere", node: state.home },
     elsewhere: async () => (state.home === ME ? null : state.home),
+    giveUp: async () => ((state.home = HOME), true),
   } as unknown as SessionHomes;
   const answers = new Map<string, (body: unknown) => Promise<unknown>>();
   let answer: (question: string, body: { id: InboxId }) => Promise<unknown> = async (_question, { id }) => ({
@@ -145,9 +148,29 @@ test("a waiting message is withdrawn and changed where it waits, and a turn is s
 
 test("a gateway that is asked for a session it has given back says so, and stores nothing", async () => {
   const { asked, state, calls } = world();
-  const body = { id: "msg_1", entry: entry("a", "hello") };
+  const body = { id: "msg_1", entry: entry("a", "hello"), waiting: 0 };
   expect(await asked("queue.accept", body)).toMatchObject({ kind: "queued", id: "msg_1" });
   state.home = HOME;
   const refused = await asked("queue.accept", body)?.catch((error: GatewayError) => error.code);
   expect([refused, calls]).toEqual(["node_silent", ["accept msg_1"]]);
+});
+
+test.each([
+  ["much waits here and nothing there", { here: 4, there: 0 }, false, true],
+  ["a little more waits here than there", { here: 3, there: 0 }, false, false],
+  ["as much waits there as here", { here: 9, there: 9 }, false, false],
+  ["something goes on in it here", { here: 90, there: 0 }, true, false],
+])("a session moves or stays when %s", (_when, waiting, isBusy, moves) => {
+  expect(shouldMove(waiting, isBusy)).toBe(moves);
+});
+
+test("a home with much to do gives a quiet session to the gateway that has a message for it", async () => {
+  const { asked, state, calls } = world();
+  state.waiting = 10;
+  const body = { id: "msg_1", entry: entry("a", "hello"), waiting: 0 };
+  expect(await asked("queue.accept", body)?.catch((error: GatewayError) => error.code)).toBe("node_silent");
+  expect([state.home, calls]).toEqual([HOME, []]);
+  state.home = ME;
+  state.busy = true;
+  expect(await asked("queue.accept", body)).toMatchObject({ kind: "queued" });
 });

@@ -46,8 +46,19 @@ export function createSharedQueue(own: Queue, deps: SharedQueueDeps): Queue {
   };
 }
 
+/** So much more has to wait here that moving its file is worth it. */
+const MUCH_MORE = 4;
+
+/** Whether a session should go on at the gateway that has a message for it: nothing goes on in it here, and less waits there. */
+export function shouldMove(waiting: { readonly here: number; readonly there: number }, isBusy: boolean): boolean {
+  return !isBusy && waiting.here >= waiting.there + MUCH_MORE;
+}
+
 function answerOthers(own: Queue, { nodes, homes }: SharedQueueDeps): void {
-  nodes.answer("queue.accept", async ({ id, entry }) => {
+  nodes.answer("queue.accept", async ({ id, entry, waiting }, from) => {
+    const { sessionKey } = entry;
+    const load = { here: own.stats().waiting, there: waiting };
+    if (shouldMove(load, own.isBusy(sessionKey)) && (await homes.giveUp(sessionKey))) throw moved(from);
     const done = await homes.here(entry.sessionKey, () => own.accept(entry, id));
     if (done.kind === "done") return done.value;
     throw moved(done.node); // given back since it was asked for
@@ -71,7 +82,8 @@ async function acceptAtHome(own: Queue, deps: SharedQueueDeps, { entry, id }: Ar
     const at = await homes.here(entry.sessionKey, () => own.accept(entry, id));
     if (at.kind === "done") return at.value;
     try {
-      return await nodes.ask(at.node, "queue.accept", { id, entry });
+      const { waiting } = own.stats();
+      return await nodes.ask(at.node, "queue.accept", { id, entry, waiting });
     } catch (error) {
       if (!isGatewayError(error) || error.code !== "node_silent") throw error;
     }

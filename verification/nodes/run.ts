@@ -50,7 +50,7 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
   });
   const config = {
     queue: { mode: "followup", maxPerSession: 100 },
-    agent: { model: "fake/fake-1", pool: { min: 1, max: 2 } },
+    agent: { model: "fake/fake-1", pool: { min: 2, max: 3, reuse: "profile" } },
     models: {
       providers: { fake: { baseUrl: provider.baseUrl, apiKey: "a-key-for-tests-5521", models: [{ id: "fake-1" }] } },
     },
@@ -67,6 +67,7 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
   await settle("all messages to be accepted", people.isDone);
   await people.stop();
   await settle("all messages to be answered", async () => (await openWork(world)) === 0);
+  if ((await openWork(world)) > 0) await describeOpenWork(world, onLine);
   const history = await readHistory(world, people.sent);
   const takeovers = await watch.stop();
   return {
@@ -112,6 +113,23 @@ async function openWork({ sql }: NodesWorld): Promise<number> {
     select (select count(*) from inbox where done = 0) + (select count(*) from turns where state = 'running')
       + (select count(*) from outbox where ended_at is null) as open`;
   return Number(row.open);
+}
+
+/** For whoever has to find out why something was left. */
+async function describeOpenWork({ sql, nodes }: NodesWorld, onLine: (line: string) => void): Promise<void> {
+  const owners = await sql`
+    select nodes.name, nodes.state, nodes.taken_over_by, count(inbox.id) as messages,
+      (select count(*) from turns where turns.node = nodes.id and turns.state = 'running') as turns,
+      (select count(*) from node_leases where owner = nodes.id) as leases
+    from nodes left join inbox on inbox.node = nodes.id and inbox.done = 0 group by nodes.id order by nodes.started_at`;
+  for (const row of owners as readonly Row[]) onLine(JSON.stringify(row));
+  for (const node of nodes) {
+    const token = node.process()?.token ?? "";
+    const headers = { authorization: `Bearer ${token}` };
+    const status = await fetch(`${node.url}/api/status`, { headers }).then((answer) => answer.text(), String);
+    onLine(`${node.name} says: ${status}`);
+    onLine(`${node.name} said: ${node.process()?.stderr().slice(-2_000) ?? "nothing"}`);
+  }
 }
 
 async function countTakenOver({ sql }: NodesWorld): Promise<number> {

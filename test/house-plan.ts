@@ -78,6 +78,7 @@ export const MAY_WAIT: readonly string[] = ["src/testing/wait-for.ts", "src/test
 export const RUNS_VERIFICATION: readonly string[] = [
   "test/sim.test.ts",
   "test/chaos.test.ts",
+  "test/nodes-faults.test.ts",
   "test/update.test.ts",
   "test/house.test.ts",
 ];

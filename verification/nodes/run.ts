@@ -20,6 +20,8 @@ export interface NodesOptions {
   /** The negative control: the database refuses no write of a gateway from which another one has taken over. */
   readonly unfenced?: boolean;
   readonly only?: readonly Fault[];
+  /** Between two faults: at least, and at most. */
+  readonly gapMs?: readonly [number, number];
   onLine?(line: string): void;
 }
 
@@ -89,7 +91,7 @@ interface Playing {
 /** One fault after the other; those that last overlap with the next. */
 async function playFaults(
   world: NodesWorld,
-  { faults: count, only }: NodesOptions,
+  { faults: count, only, gapMs = GAP_MS }: NodesOptions,
   { chance, onLine }: Playing,
 ): Promise<NodesReport["faults"]> {
   const struck: Partial<Record<Fault, number>> = {};
@@ -102,7 +104,7 @@ async function playFaults(
     const over = strike(world, fault, chance.fork(`fault ${at}`)).then(() => void lasting.delete(over));
     lasting.add(over);
     if (lasting.size > 2) await Promise.race(lasting);
-    await world.pause(chance.between(...GAP_MS));
+    await world.pause(chance.between(...gapMs));
   }
   await Promise.all(lasting);
   return struck;

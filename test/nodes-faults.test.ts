@@ -1,0 +1,25 @@
+/** Three gateways with real pi on one Postgres database under twenty faults; `npm run nodes` puts hundreds to them. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { testPostgres } from "../src/testing/postgres/database.ts";
+import { runNodes } from "../verification/nodes/run.ts";
+import { isClean } from "../verification/nodes/verdict.ts";
+
+setDefaultTimeout(240_000);
+
+describe.skipIf((await testPostgres()) === null)("three gateways on one database", () => {
+  test("lose nothing, double nothing and keep the order, while they and their database are killed, frozen and cut off", async () => {
+    const lines: string[] = [];
+    const report = await runNodes({
+      nodes: 3,
+      faults: 20,
+      sessions: 8,
+      messages: 6,
+      seed: 20_261_116,
+      gapMs: [50, 500],
+      onLine: (line) => void lines.push(line),
+    });
+    if (!isClean(report)) console.error(lines.join("\n"), report);
+    expect({ ...report, faults: null }).toMatchObject({ messages: 48, acknowledged: 48, notices: 0 });
+    expect(isClean(report)).toBe(true);
+  });
+});

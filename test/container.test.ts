@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { checkConfigText } from "../src/config/index.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 const read = (name: string) => Bun.file(join(ROOT, name)).text();
@@ -30,5 +31,54 @@ test("compose gives it a read-only root, no capabilities, and nothing to write t
     security_opt: ["no-new-privileges:true"],
     tmpfs: ["/tmp"],
     volumes: ["data:/data"],
+  });
+});
+
+interface Service {
+  readonly command: readonly string[];
+  readonly volumes: readonly string[];
+  readonly read_only: boolean;
+}
+
+test("the files for several gateways give each its own state, all the same settings, and a proxy that asks whether they are ready", async () => {
+  const { services } = Bun.YAML.parse(await read("examples/scaling/compose.yaml")) as {
+    readonly services: Readonly<Record<string, Service>>;
+  };
+  const gateways = Object.entries(services).filter(([name]) => name.startsWith("gateway"));
+  expect(gateways).toHaveLength(2);
+  const stateOf = ({ volumes }: Service) => volumes.find((volume) => volume.endsWith(":/data"));
+  expect(new Set(gateways.map(([, service]) => stateOf(service))).size).toBe(2);
+  for (const [name, { command, volumes, read_only }] of gateways) {
+    expect([name, read_only, command]).toEqual([name, true, ["start", "--config", "/etc/pi-gateway.jsonc"]]);
+    expect(volumes).toContain("./pi-gateway.jsonc:/etc/pi-gateway.jsonc:ro");
+  }
+  const caddy = await read("examples/scaling/Caddyfile");
+  expect(gateways.every(([name]) => caddy.includes(`${name}:18789`))).toBe(true);
+  expect(caddy).toContain("health_uri /ready");
+});
+
+test("the settings for several gateways are valid, and hold no secret themselves", async () => {
+  const text = await read("examples/scaling/pi-gateway.jsonc");
+  const given: Readonly<Record<string, string>> = {
+    DATABASE_URL: "postgres://gateway:hunter2@postgres:5432/gateway",
+    PI_GATEWAY_SECRET: "kX8tQm2vRz7LpW4nYb9sDf6hJc3gTa5e",
+    PI_GATEWAY_TOKEN: "pQ3rT8vW2xZ7bN4mK9jH6gF5dS1aL0yU",
+  };
+  const { config, problems } = checkConfigText(text, (name) => given[name]);
+  expect(problems).toEqual([]);
+  expect(config?.store.secret?.reveal()).toBe(given["PI_GATEWAY_SECRET"] ?? "");
+});
+
+test("the manifest for Kubernetes asks the routes that there are, and runs without rights", async () => {
+  const [set] = Bun.YAML.parse(await read("examples/scaling/kubernetes.yaml")) as readonly {
+    readonly spec: {
+      readonly template: { readonly spec: { readonly containers: readonly Record<string, unknown>[] } };
+    };
+  }[];
+  const [container] = set?.spec.template.spec.containers ?? [];
+  expect(container).toMatchObject({
+    readinessProbe: { httpGet: { path: "/ready" } },
+    livenessProbe: { httpGet: { path: "/health" } },
+    securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
   });
 });

@@ -6,7 +6,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { createTopic, type Topic } from "../kit/topic.ts";
-import { createAnswering, createAsking } from "./questions.ts";
+import { createAnswering, createAsking, silentError } from "./questions.ts";
 
 interface OtherNodesDeps {
   readonly clock: Clock;
@@ -45,7 +45,11 @@ export function createOtherNodes({ clock, ids, log, letters }: OtherNodesDeps): 
 
   return {
     list: letters.others,
-    ask: asking.ask as OtherNodes["ask"], // what a question is answered with is in the contract
+    ask: (async (node, question, body) => {
+      // one that has ended never answers, and whoever asks would wait
+      if (!letters.others().includes(node) && !(await letters.live()).includes(node)) throw silentError(node);
+      return asking.ask(node, question, body);
+    }) as OtherNodes["ask"], // what a question is answered with is in the contract
     answer: answering.answer as OtherNodes["answer"],
     tell(name, told) {
       if (letters.others().length > 0) send("news", null, { name, told });

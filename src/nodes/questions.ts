@@ -62,7 +62,7 @@ export function createAsking({ clock, ids, send }: QuestionDeps) {
       const id = ids.next("ask");
       const answer = deferred<Outcome>();
       open.set(id, { node, answer });
-      using limit = clock.deadline(ANSWER_MS, () => silent(node));
+      using limit = clock.deadline(ANSWER_MS, () => silentError(node));
       try {
         const post = () => send("question", node, { id, question, body });
         const outcome = await askUntil(post, answer.promise, limit.signal);
@@ -78,7 +78,7 @@ export function createAsking({ clock, ids, send }: QuestionDeps) {
     },
     /** Nobody waits for the answers of a gateway that has ended. */
     gone(ended: InstanceId): void {
-      for (const { node, answer } of open.values()) if (node === ended) answer.resolve(failure(silent(node)));
+      for (const { node, answer } of open.values()) if (node === ended) answer.resolve(failure(silentError(node)));
     },
   };
 }
@@ -115,7 +115,7 @@ export function createAnswering({ clock, log, send }: QuestionDeps) {
 
 const AGAIN = new Error("asked again");
 
-function silent(node: InstanceId): GatewayError {
+export function silentError(node: InstanceId): GatewayError {
   return new GatewayError("node_silent", "another gateway has ended, or does not answer", { fields: { node } });
 }
 

@@ -54,13 +54,16 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
   const isQuiet = (key: SessionKey, { uses, usedAt }: Held, forMs: number): boolean =>
     uses === 0 && clock.elapsed() - usedAt >= forMs && !isBusy(key);
 
+  /** False: something goes on in it, or did a moment ago. */
+  const giveUp = async (key: SessionKey, forMs: number): Promise<boolean> => {
+    const one = held.get(key);
+    if (!one || !isQuiet(key, one, forMs)) return false;
+    held.delete(key); // from here on it is asked for anew
+    return leases.release(thing(key), one.number);
+  };
   /** How many stay. */
   const giveBack = async (forMs: number): Promise<number> => {
-    for (const [key, one] of held) {
-      if (!isQuiet(key, one, forMs)) continue;
-      held.delete(key); // from here on it is asked for anew
-      await leases.release(thing(key), one.number);
-    }
+    for (const key of [...held.keys()]) await giveUp(key, forMs);
     return held.size;
   };
 
@@ -77,10 +80,6 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
     held.set(key, one);
     return use(one);
   };
-  const leaveOff = (one: Held): void => {
-    one.uses--;
-    one.usedAt = clock.elapsed();
-  };
   const elsewhere = async (key: SessionKey): Promise<InstanceId | null> => {
     if (held.has(key)) return null;
     const lease = await leases.heldBy(thing(key)); // reading is cheaper than asking for it, and most sessions have a home
@@ -96,23 +95,18 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
       try {
         return { kind: "done", value: await work() };
       } finally {
-        leaveOff(one);
+        leaveOff(one, clock.elapsed());
       }
     },
     elsewhere,
     async adopt(sessions) {
       for (const key of new Set(sessions)) {
         const one = await take(key);
-        if (typeof one !== "string") leaveOff(one);
+        if (typeof one !== "string") leaveOff(one, clock.elapsed());
       }
     },
     drain: placement.drain,
-    async giveUp(key) {
-      const one = held.get(key);
-      if (!one || !isQuiet(key, one, 0)) return false;
-      held.delete(key);
-      return leases.release(thing(key), one.number);
-    },
+    giveUp: (key) => giveUp(key, 0),
     leave: () => giveBack(0),
     async [Symbol.asyncDispose]() {
       closing.abort(new Error("the gateway stops"));
@@ -149,4 +143,9 @@ async function everyMinute(clock: Clock, signal: AbortSignal, look: () => void):
 function use(one: Held): Held {
   one.uses++;
   return one;
+}
+
+function leaveOff(one: Held, at: number): void {
+  one.uses--;
+  one.usedAt = at;
 }

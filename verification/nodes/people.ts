@@ -31,8 +31,7 @@ export function startPeople(world: NodesWorld, { sessions, messages, chance }: P
     for (let number = 0; number < messages && !stopping.signal.aborted; number++) {
       const text = `${session} says ${number}`;
       const place = sent.push({ session, number, text, acknowledgedAt: null }) - 1;
-      while (!stopping.signal.aborted && !(await isAccepted(world, { session, text }, own)))
-        await systemClock.sleep(own.between(50, 500), never);
+      await untilAccepted(world, { session, text }, { chance: own, signal: stopping.signal });
       if (!stopping.signal.aborted) sent[place] = { session, number, text, acknowledgedAt: performance.now() };
       await systemClock.sleep(own.between(...PAUSE_MS), never);
     }
@@ -50,6 +49,18 @@ export function startPeople(world: NodesWorld, { sessions, messages, chance }: P
       await Promise.all(all);
     },
   };
+}
+
+interface Writing {
+  readonly chance: Chance;
+  readonly signal: AbortSignal;
+}
+
+/** Again and again under the same key. Resolves when it was accepted, or the signal has aborted. */
+async function untilAccepted(world: NodesWorld, message: Parameters<typeof isAccepted>[1], writing: Writing) {
+  if (writing.signal.aborted || (await isAccepted(world, message, writing.chance))) return;
+  await systemClock.sleep(writing.chance.between(50, 500), never);
+  await untilAccepted(world, message, writing);
 }
 
 /** Over a stream, whose first event says that it is stored. Never rejects. */

@@ -1,4 +1,5 @@
 /** Node leases: a row for each thing that one gateway at a time may do. It is free when its owner gave it back or is gone. */
+import { sql as raw } from "kysely";
 import type { InstanceId } from "../../contracts/ids.ts";
 import type { LeasedThing, NodeLease, NodeLeaseStore } from "../../contracts/store/node-leases.ts";
 import type { Params, Sql } from "../sql.ts";
@@ -17,7 +18,7 @@ export interface NodeLeaseTable {
 }
 
 export function createNodeLeases({ sql, instanceId: me, read, write }: RowDeps): NodeLeaseStore {
-  const { now, known, put, release } = statements(sql);
+  const { now, known, leftBy, put, release } = statements(sql);
   function* liveLease(thing: LeasedThing): Steps<NodeLease | null> {
     const row = yield* known.first(thing);
     return row && isLive(row) ? toLease(row) : null;
@@ -28,6 +29,9 @@ export function createNodeLeases({ sql, instanceId: me, read, write }: RowDeps):
         const row = yield* known.first(thing);
         const next = nextLease(row, me);
         if (next.kind === "held") return { kind: "held", lease: toLease(next.lease) } as const;
+        const left =
+          next.kind === "new" && thing.kind === "session" ? yield* leftBy.first({ key: thing.key, me }) : null;
+        if (left) return { kind: "held", lease: toLease({ ...left, number: row?.number ?? 0, since: 0 }) } as const;
         if (next.kind === "new") {
           const since = (yield* now.first({}))?.at ?? 0;
           yield* put.run({ ...thing, owner: me, number: next.number, since });
@@ -55,6 +59,17 @@ function statements(sql: Sql) {
         .select(["nodes.state", "nodes.name"])
         .where("node_leases.kind", "=", p("kind"))
         .where("node_leases.key", "=", p("key")),
+    ),
+    // messages that wait at another gateway, or were left by one that ended, come first: who takes over from it becomes the home
+    leftBy: sql.prepare((db, p: Params<{ key: string; me: InstanceId }>) =>
+      db
+        .selectFrom("inbox")
+        .leftJoin("nodes", "nodes.id", "inbox.node")
+        .select((eb) => ["nodes.name", eb.ref("inbox.node").$castTo<InstanceId>().as("owner")])
+        .where("inbox.done", "=", raw.lit(0))
+        .where("inbox.session_key", "=", p("key") as never)
+        .where("inbox.node", "<>", p("me"))
+        .limit(1),
     ),
     put: sql.prepare((db, p: Params<NodeLeaseTable>) =>
       db

@@ -1,7 +1,7 @@
 /** What every store promises about things that one gateway at a time may do. */
 import { expect, test } from "bun:test";
 import type { LeasedThing } from "../../../contracts/store/node-leases.ts";
-import type { StoreWorld } from "./store-world.ts";
+import { row, sessionKey, type StoreWorld } from "./store-world.ts";
 
 const BOT: LeasedThing = { kind: "platform", key: "telegram" };
 const OTHER: LeasedThing = { kind: "platform", key: "discord" };
@@ -34,6 +34,21 @@ export function nodeLeasePromises(open: () => Promise<StoreWorld>): void {
     expect(await nodeLeases.heldBy(BOT)).toBeNull();
     expect(await nodeLeases.release(BOT, 1)).toBe(false);
     expect(await nodeLeases.acquire(BOT)).toMatchObject({ kind: "mine", lease: { owner: instanceId, number: 2 } });
+  });
+
+  test("a session with messages that a gateway left is not free before somebody has taken over from it", async () => {
+    await using world = await open();
+    if (!world.isShared) return;
+    const other = await world.openSecond();
+    const session: LeasedThing = { kind: "session", key: sessionKey("a") };
+    await other.nodeLeases.acquire(session);
+    await other.inbox.accept(row("msg_1", "a"));
+    await other[Symbol.asyncDispose]();
+    const { nodeLeases, nodes, instanceId } = world.store;
+    expect(await nodeLeases.acquire(session)).toMatchObject({ kind: "held", lease: { owner: other.instanceId } });
+    expect(await nodeLeases.acquire({ ...session, key: sessionKey("b") })).toMatchObject({ kind: "mine" });
+    await nodes.takeOver();
+    expect(await nodeLeases.acquire(session)).toMatchObject({ kind: "mine", lease: { owner: instanceId } });
   });
 
   test("of several gateways that ask for a lease at once, one gets it, and the others are told who has it", async () => {

@@ -9,7 +9,7 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { SESSION } from "../testing/worlds/flow-world.ts";
 import { createLiveTurns } from "./index.ts";
-import { MAX_PROGRESS_CHARS, PROGRESS_EVERY_MS } from "./live-turns.ts";
+import { MAX_PROGRESS_CHARS, MAX_REASONING_CHARS, PROGRESS_EVERY_MS } from "./live-turns.ts";
 
 const TURN = "turn_1" as TurnId;
 const CALL = { sessionKey: SESSION, turnId: TURN, callId: "c1", tool: "bash" };
@@ -330,4 +330,18 @@ test("the end of an earlier attempt does not take the one that runs now from vie
   expect(fx.live.snapshot(SESSION)?.tools).toEqual([]);
   next.close();
   expect(fx.live.snapshot(SESSION)).toBeNull();
+});
+
+test("thoughts of a model are shown apart from its words, without secrets, and up to a limit", () => {
+  const fx = world();
+  const told: string[] = [];
+  fx.events.on("turn.thought", ({ text }) => void told.push(text));
+  for (const piece of ["The token is oper", "ator-token-42, ", "I think."]) fx.writer.thought(piece);
+  const { reasoning = "", text } = fx.live.snapshot(SESSION) ?? {};
+  expect([reasoning, text]).toEqual([told.join(""), ""]);
+  expect(reasoning).toEndWith(", I think.");
+  expect(reasoning).not.toContain("token-42");
+  fx.writer.thought("x".repeat(MAX_REASONING_CHARS));
+  fx.writer.thought("more");
+  expect(fx.live.snapshot(SESSION)?.reasoning).toHaveLength(MAX_REASONING_CHARS);
 });

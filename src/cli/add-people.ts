@@ -30,24 +30,28 @@ Examples:
     .action(async (person: string, role: string, flags: CommonFlags) =>
       finish(await (await load()).peopleRole(world, person, role, flags)),
     );
-  const models = common(
-    program.command("models").description("the models that an agent can be told to use; * marks the current one"),
-  )
-    .option("--agent <id>", "of this agent (default: the default agent)")
+  const models = program
+    .command("models")
+    .description("models that can answer, and the keys of their providers")
     .addHelpText(
       "after",
-      "\nExamples:\n  pi-gw models\n  pi-gw models --agent helper --json\n  pi-gw models test openai",
-    )
+      "\nExamples:\n  pi-gw models list\n  pi-gw models list --agent helper --json\n  pi-gw models test openai",
+    );
+  common(
+    models
+      .command("list", { isDefault: true })
+      .description("the models that an agent can be told to use; * marks the current one"),
+  )
+    .option("--agent <id>", "of this agent (default: the default agent)")
     .action(async (flags: ModelFlags) => finish(await (await load()).modelsList(world, flags)));
-  common(models.command("providers").description("providers of models, and where the key of each comes from"))
-    .addHelpText("after", "\nExample:\n  pi-gw models providers")
-    .action(async (flags: CommonFlags) => finish(await (await load()).providersList(world, flags)));
+  common(models.command("providers").description("providers of models, and where the key of each comes from")).action(
+    async (flags: CommonFlags) => finish(await (await load()).providersList(world, flags)),
+  );
   common(
     models.command("test").description("try a provider's key: asks for the list of its models, which costs nothing"),
   )
     .argument("<provider>", "such as openai")
     .option("--key-stdin", "try the first line of the standard input instead of the key that is set")
-    .addHelpText("after", "\nExample:\n  pi-gw models test openai")
     .action(async (provider: string, flags: KeyTestFlags) =>
       finish(await (await load()).testModelKey(world, provider, flags)),
     );

@@ -67,4 +67,6 @@ test("pi-gw models providers says where keys come from, and models test tries on
   const tried = await output("models", "test", "openai");
   expect(tried).toMatchObject({ code: 1, asked: [{ provider: "openai" }] });
   expect(tried.lines).toEqual(["api.openai.com refuses this key (401)."]);
+  const json = await output("models", "test", "openai", "--json");
+  expect(JSON.parse(json.lines[0] ?? "")).toEqual(ANSWERS["POST /api/models/test"]);
 });

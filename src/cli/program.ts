@@ -7,7 +7,7 @@ import type { ExportFlags } from "./bridge-export.ts";
 import { addExamples } from "./examples.ts";
 import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
-import { addHeartbeat, addWebhooks } from "./automations/add-automations.ts";
+import { addHeartbeat, addWebhooks } from "./add-automations.ts";
 import { addNodes } from "./add-nodes.ts";
 import { addBackup } from "./add-backup.ts";
 import { addChannels, addPairing } from "./add-channels.ts";

@@ -35,6 +35,7 @@ function world() {
     cancel: noted("cancel", { kind: "unknown" }),
     rewrite: noted("rewrite", { kind: "unknown" }),
     abort: noted("abort", true),
+    recover: noted("recover", { waiting: 0, interrupted: 0 }),
     stats: () => ({ waiting: state.waiting, running: 0 }),
     isBusy: () => state.busy,
   } as unknown as Queue;
@@ -147,7 +148,9 @@ test("a waiting message is withdrawn and changed where it waits, and a turn is s
 });
 
 test("a gateway that is asked for a session it has given back says so, and stores nothing", async () => {
-  const { asked, state, calls } = world();
+  const { queue, asked, state, calls } = world();
+  await queue.recover();
+  calls.length = 0;
   const body = { id: "msg_1", entry: entry("a", "hello"), waiting: 0 };
   expect(await asked("queue.accept", body)).toMatchObject({ kind: "queued", id: "msg_1" });
   state.home = HOME;
@@ -165,12 +168,22 @@ test.each([
 });
 
 test("a home with much to do gives a quiet session to the gateway that has a message for it", async () => {
-  const { asked, state, calls } = world();
+  const { queue, asked, state, calls } = world();
+  await queue.recover();
+  calls.length = 0;
   state.waiting = 10;
   const body = { id: "msg_1", entry: entry("a", "hello"), waiting: 0 };
   expect(await asked("queue.accept", body)?.catch((error: GatewayError) => error.code)).toBe("node_silent");
   expect([state.home, calls]).toEqual([HOME, []]);
   state.home = ME;
   state.busy = true;
+  expect(await asked("queue.accept", body)).toMatchObject({ kind: "queued" });
+});
+
+test("a gateway that starts takes messages of others only after it has read what was left, so that those are answered first", async () => {
+  const { queue, asked } = world();
+  const body = { id: "msg_1", entry: entry("a", "hello"), waiting: 0 };
+  expect(asked("queue.accept", body)).toBeUndefined();
+  await queue.recover();
   expect(await asked("queue.accept", body)).toMatchObject({ kind: "queued" });
 });

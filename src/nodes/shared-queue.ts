@@ -27,9 +27,14 @@ const PAUSE_MS = 250;
 /** `own`: the lanes of this gateway. */
 export function createSharedQueue(own: Queue, deps: SharedQueueDeps): Queue {
   const { nodes, homes } = deps;
-  answerOthers(own, deps);
   return {
     ...own,
+    /** Others are answered from then on: what was left comes before what they have. */
+    async recover() {
+      const recovered = await own.recover();
+      answerOthers(own, deps);
+      return recovered;
+    },
     accept: (entry, id = deps.ids.next("msg") as InboxId) => acceptAtHome(own, deps, { entry, id }),
     async cancel(id, by, end) {
       const node = await otherWith(deps, id);

@@ -6,6 +6,8 @@ import { silentLog } from "../kit/log.ts";
 import { createSocketStream, type SocketStream } from "../kit/mux/socket-stream.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
+import type { HostQuestions } from "./host-questions.ts";
+import { connectOut } from "./outgoing.ts";
 import { createEgress } from "./proxy.ts";
 
 const CALLER: EgressCaller = {
@@ -21,6 +23,8 @@ const CALLER: EgressCaller = {
   over: new AbortController().signal,
   commands: () => [],
 };
+type HostAnswer = Awaited<ReturnType<HostQuestions["ask"]>>;
+
 const TUNNEL = "CONNECT example.org:443 HTTP/1.1\r\n\r\n";
 const MINUTE_MS = 60_000;
 /** The clock is moved by hand, so each end is at once. */
@@ -159,4 +163,53 @@ test("a host that comes after its program hung up is let go of", async () => {
   isThere.resolve();
   await clock.advance(0);
   expect([clock.pending(), host.closed]).toEqual([0, true]);
+});
+
+test("a program that hangs up while its owner is asked is not waited for, and a later yes opens nothing", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<HostAnswer>();
+  const program = createSide();
+  const done: string[] = [];
+  const egress = createEgress({
+    clock: createFakeClock(),
+    log: silentLog,
+    audit: { note: async ({ kind }) => void done.push(kind) },
+    gatewayPort: Promise.resolve(0),
+    questions: { ask: () => (asked.resolve(), answer.promise) },
+    resolve: async () => (done.push("resolved"), []),
+  });
+  const served = egress.serve(program.stream, { ...CALLER, network: { allow: [], ask: true } });
+  program.stream.arrived(Buffer.from(TUNNEL));
+  await waitForEnd("the question", asked.promise, AT_ONCE);
+  program.stream.closed(null);
+  await waitForEnd("the connection", served, AT_ONCE);
+  answer.resolve({ kind: "yes", scope: "once" });
+  await Promise.resolve();
+  expect(done).toEqual([]);
+});
+
+test("a host that has said all it wants to say still hears what the program says", async () => {
+  const heard = Promise.withResolvers<string>();
+  let text = "";
+  using host = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    allowHalfOpen: true,
+    socket: {
+      open(socket) {
+        socket.write("that is all");
+        socket.shutdown();
+      },
+      data: (_socket, got) => void (text += got.toString()),
+      end: (socket) => void socket.end(),
+      close: () => heard.resolve(text),
+    },
+  });
+  const stream = await connectOut("127.0.0.1", host.port);
+  expect(Buffer.from((await stream.read()) ?? []).toString()).toBe("that is all");
+  expect(await stream.read()).toBeNull();
+  await new Promise((resolve) => setImmediate(resolve)); // a socket that ends with its other side has ended by then
+  await stream.write(bytes("one more thing")).catch(() => undefined); // what the host heard says whether it arrived
+  stream.end();
+  expect(await waitForEnd("what the host hears", heard.promise, AT_ONCE)).toBe("one more thing");
 });

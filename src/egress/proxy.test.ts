@@ -236,6 +236,21 @@ test("the owner is asked about so many hosts in one turn and no more", async () 
   expect(asked).toHaveLength(MAX_HOSTS_ASKED + 1); // another turn begins anew
 });
 
+test("an owner's yes to one port of a host is none to another port of it", async () => {
+  const asked: string[] = [];
+  const { ask } = createHostQuestions({
+    approvals: { ask: async ({ tool }) => (asked.push(tool), tool.endsWith(":443") ? "once" : "deny") },
+    scrub: (text) => text,
+  });
+  const caller: EgressCaller = { of: ANN, network: ASKS, over: new AbortController().signal, commands: () => [] };
+  const [web, shell] = [
+    await ask({ host: "example.org", port: 443 }, caller, "it is not listed"),
+    await ask({ host: "example.org", port: 22 }, caller, "it is not listed"),
+  ];
+  expect([web.kind, shell.kind]).toEqual(["yes", "no"]);
+  expect(asked).toEqual(["network example.org:443", "network example.org:22"]);
+});
+
 test("a question ends with its turn", async () => {
   const turn = new AbortController();
   let asked = false;
@@ -335,6 +350,13 @@ test("a process has so many connections at the same time, and one more is closed
   expect(await answerTo(via, "nonsense\r\n\r\n")).toBe("");
   expect(closed).toBe(0);
   for (const one of open) one.end();
+});
+
+test("connections that are over do not count: a process opens as many as it likes, one after the other", async () => {
+  using via = proxy("all");
+  const answers = new Set<string>();
+  for (let opened = 0; opened <= 64; opened++) answers.add((await answerTo(via, "nonsense\r\n\r\n")).slice(0, 12));
+  expect([...answers]).toEqual(["HTTP/1.1 400"]);
 });
 
 test("a program that does not wait for the tunnel before it speaks is heard", async () => {

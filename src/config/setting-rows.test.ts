@@ -52,3 +52,10 @@ test("settings that an entry of the file leaves out are defaults, and not from t
   expect(rows.get("models.providers.mine.baseUrl")).toBe("file");
   expect(rows.get("models.providers.mine.api")).toBe("default");
 });
+
+test("what the file tells a plugin is one row that the file sets, at the line where it begins", () => {
+  const text = '{\n  "plugins": { "config": { "weather": {\n    "city": "Oslo" } } }\n}';
+  const config = checkConfigText(text, NONE).config ?? defaultConfig();
+  const rows = settingRows(config, text, NONE).filter(({ path }) => path.startsWith("plugins.config"));
+  expect(rows).toMatchObject([{ path: "plugins.config.weather", value: "set", source: "file", line: 3 }]);
+});

@@ -30,10 +30,17 @@ const SECRET = "0p3rator-Qx7vLm2Kd9Tz4Rb8";
 const redactor = createRedactor();
 redactor.add(secret(SECRET));
 
-type Put = { readonly event: Pick<SystemEvent, "id" | "kind" | "text">; readonly wake: Wake | undefined };
+type Put = {
+  readonly event: Pick<SystemEvent, "id" | "kind" | "text"> & { readonly real?: string };
+  readonly wake: Wake | undefined;
+};
 
 /** `role`: what the caller has in this chat by now; null: nothing any more. */
-async function told(role: Role | null, caller: Caller = CALLER, { fail = false, text = "a coin" } = {}) {
+async function told(
+  role: Role | null,
+  caller: Caller = CALLER,
+  { fail = false, text = "a coin", kept }: { fail?: boolean; text?: string; kept?: string } = {},
+) {
   const put: Put[] = [];
   const log = recordingLog();
   const deps = {
@@ -48,7 +55,8 @@ async function told(role: Role | null, caller: Caller = CALLER, { fail = false, 
       },
     },
   } as unknown as BackgroundEndDeps;
-  const outcome = { kind: "ok", result: { content: [{ type: "text", text }] } } as const;
+  const result = { content: [{ type: "text", text }] } as const;
+  const outcome = { kind: "ok", result, ...(kept === undefined ? {} : { kept }) } as const;
   await reportBackgroundEnd(deps, { ...END, caller, outcome });
   return { put, log };
 }
@@ -82,4 +90,10 @@ test("an end that cannot be stored is said in the log, and nobody else is distur
 test("an end that is too long is cut between secrets", async () => {
   const { put } = await told("owner", CALLER, { text: `${"x".repeat(3_990)}${SECRET}` });
   expect(put[0]?.event.text).toEndWith(`has finished.\n${"x".repeat(3_990)}`);
+});
+
+test("of an end that a plugin wants to be kept as another text, that text is kept and the real one is told", async () => {
+  const { put } = await told("owner", CALLER, { text: "a coin", kept: "something round" });
+  expect(put[0]?.event.text).toEndWith("has finished.\nsomething round");
+  expect(put[0]?.event.real).toEndWith("has finished.\na coin");
 });

@@ -148,6 +148,17 @@ describe("a preview that no reply has taken over", () => {
     expect([at.state.removed, at.kept.size]).toEqual([removed, notes]);
   });
 
+  test("is the reply, and stays, when that was written into it while it was looked at", async () => {
+    const at = await world();
+    const delivered = (): boolean => {
+      at.kept.clear(); // the reply was owed a moment ago
+      return false;
+    };
+    Object.defineProperty(at.state, "owed", { get: delivered });
+    await at.clock.advance(START_MS);
+    expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
+  });
+
   test("is only forgotten when another version noted it in a way that cannot be read", async () => {
     const at = await world("7@11");
     await at.clock.advance(START_MS);

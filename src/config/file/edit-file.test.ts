@@ -1,6 +1,6 @@
 /** A command that changes one setting: the file is right before and after, what else is in it stays, and the old text is kept. */
 import { expect, test } from "bun:test";
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "../../testing/temp-home.ts";
 import { editConfig, editText, replaceConfig } from "./edit-file.ts";
@@ -65,6 +65,16 @@ test("a linked file is changed where it really is, and the link stays one", asyn
   expect(await editConfig(path, LEVEL, NONE)).toEqual({ kind: "written", path: real, backup: `${real}.bak-1` });
   expect(await readFile(real, "utf8")).toContain("debug");
   expect((await readdir(home.path)).toSorted()).toEqual(["dotfiles", "pi-gateway.jsonc"]);
+});
+
+test("a whole text that replaces a linked file is written where the file really is, and the link stays one", async () => {
+  await using home = await tempHome();
+  const [real, path] = [join(home.path, "mine.jsonc"), join(home.path, "pi-gateway.jsonc")];
+  await writeFile(real, "{}");
+  await symlink(real, path);
+  const written = await replaceConfig(path, "{ /* newer */ }", "{}");
+  expect(written).toEqual({ kind: "written", path: real, backup: `${real}.bak-1` });
+  expect([await readFile(real, "utf8"), await readlink(path)]).toEqual(["{ /* newer */ }", real]);
 });
 
 test.each([

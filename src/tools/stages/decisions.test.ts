@@ -164,6 +164,18 @@ describe("an answer of a plugin", () => {
     expect((await ask({ block: "no" }, undefined)).seen.length).toBe(1);
   });
 
+  test("about what is kept is asked of each plugin with the text that the one before left", async () => {
+    const seen: string[] = [];
+    const handlers = ["b", "c"].map((output) => ({
+      plugin: output,
+      handler: (event: { readonly output: string }) => (seen.push(event.output), { output }),
+    }));
+    const deps = { clock: createFakeClock(), log: recordingLog(), hooks: { deciding: () => handlers } as never };
+    const outcome = { kind: "ok", result: { content: [{ type: "text", text: "a" }] } } as const;
+    expect(finishedText(await persisted(deps, draft, outcome, NEVER))).toBe("c");
+    expect(seen).toEqual(["a", "b"]);
+  });
+
   test("about what is kept may be another text, and whoever cannot be read hides it", async () => {
     const keep = (outcome: ToolOutcome, ...answers: readonly unknown[]) => {
       const handlers = answers.map((said, at) => ({ plugin: `p${at}`, handler: () => said }));

@@ -111,6 +111,13 @@ describe("limits", () => {
       expect(await rate.take(other, { calls: 1, perMs: 1_000 })).toEqual({ kind: "ok" });
   });
 
+  test("count a call under every spelling of its tool", async () => {
+    const world = toolWorld([tool(async () => says("done"), { name: "say_it", limit: { calls: 1, perMs: 60_000 } })]);
+    expect(await world.call({ text: "x" }, { tool: "say_it" })).toMatchObject({ kind: "ok" });
+    const again = await world.call({ text: "x" }, { tool: "sayIt", callId: "second" });
+    expect(again).toMatchObject({ kind: "refused", code: "rate_limited" });
+  });
+
   test("that are durable hold across a restart, others begin anew; refused calls do not count", async () => {
     for (const [durable, kind] of [
       [true, "refused"],

@@ -9,6 +9,7 @@ import { createPlaces } from "../inbound/threads.ts";
 import { snowflakeAt } from "../settings.ts";
 import { approvalPlatform } from "./approvals.ts";
 import { createInteractions, type InteractionAnswer, type InteractionDeps } from "./interactions.ts";
+import { registerMenu } from "./menu.ts";
 import { createQuestionMessages } from "./question-messages.ts";
 import { createReplays } from "./replays.ts";
 import { discordWebhook } from "./webhook.ts";
@@ -253,4 +254,12 @@ describe("discord approvals", () => {
   ])("are posted %s", (_when, error, pauseMs) => {
     expect(approvalPlatform({} as never).retryAfterMs(error)).toBe(pauseMs);
   });
+});
+
+test("the menu is registered once for each application, also when its commands are the same", async () => {
+  const registered: string[] = [];
+  const applicationCommands = { bulkOverwriteGlobalCommands: async (id: string) => void registered.push(id) };
+  const deps = { api: { applicationCommands } as never, log: recordingLog(), facts: facts(), commands: () => [] };
+  for (const application of ["77", "77", "78"]) await registerMenu(deps, application, NEVER);
+  expect(registered).toEqual(["77", "78"]);
 });

@@ -368,3 +368,11 @@ test("telegram: an early edit gives its words to its message, and nothing to an 
   expect(await applied({ media_group_id: "g" })).toEqual(["old", "old"]);
   expect(await applied({ from: { ...FRIEND, id: 6 } })).toEqual(["old", "old"]);
 });
+
+test("telegram: an early edit that mentions the bot makes its message one that does", () => {
+  const early = createEarlyEdits(createFakeClock());
+  const [edit, said] = [read({ text: "new" }, "edited_message"), read({ text: "old" })];
+  if (!edit || !said) throw new Error("both are for us");
+  early.note({ ...edit, mentioned: true });
+  expect(early.apply({ ...said, mentioned: false })).toMatchObject({ text: "new", mentioned: true });
+});

@@ -53,7 +53,7 @@ test("settings that an entry of the file leaves out are defaults, and not from t
   expect(rows.get("models.providers.mine.api")).toBe("default");
 });
 
-test("what the file tells a plugin is one row that the file sets, at the line where it begins", () => {
+test("settings of a plugin are one row that the file sets, at the line where they begin", () => {
   const text = '{\n  "plugins": { "config": { "weather": {\n    "city": "Oslo" } } }\n}';
   const config = checkConfigText(text, NONE).config ?? defaultConfig();
   const rows = settingRows(config, text, NONE).filter(({ path }) => path.startsWith("plugins.config"));

@@ -92,7 +92,7 @@ test("an end that is too long is cut between secrets", async () => {
   expect(put[0]?.event.text).toEndWith(`has finished.\n${"x".repeat(3_990)}`);
 });
 
-test("of an end that a plugin wants to be kept as another text, that text is kept and the real one is told", async () => {
+test("an end that a plugin wants to be kept as another text is kept as that, and the real one is told", async () => {
   const { put } = await told("owner", CALLER, { text: "a coin", kept: "something round" });
   expect(put[0]?.event.text).toEndWith("has finished.\nsomething round");
   expect(put[0]?.event.real).toEndWith("has finished.\na coin");

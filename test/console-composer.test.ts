@@ -13,7 +13,7 @@ import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { accessibilityProblems } from "./console-axe.ts";
 import { openBrowser, paste, type Visit, visit } from "./console-stage.ts";
-import { asked, endpoint, WHOLE_TEST_MS, wordsOf } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, WHOLE_TEST_MS, wordsOf } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -206,9 +206,8 @@ test("pictures open large and lead from one to the next, and files of any kind a
   await on.page.getByRole("dialog", { name: "second.png" }).waitFor();
   await on.page.keyboard.press("Escape");
   await on.page.getByTestId("lightbox").waitFor({ state: "detached" });
-  expect(await on.page.evaluate<string>("document.activeElement.getAttribute('aria-label')")).toBe(
-    "Show first.png large",
-  );
+  const focused = () => on.page.evaluate<string>("document.activeElement.getAttribute('aria-label')");
+  await eventually("the focus is back where it was", focused, (label) => label === "Show first.png large");
   clean(on);
 });
 

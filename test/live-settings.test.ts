@@ -270,7 +270,7 @@ const LIVE: Readonly<Record<Exclude<keyof Config, AtStart>, () => Proof>> = {
 test("every section of the schema has a proof that a change of it takes effect at once", () => {
   const sections = Object.keys(ConfigSchema.properties).filter((key) => key !== "$schema" && key !== "store");
   expect(Object.keys(LIVE).toSorted()).toEqual(sections.toSorted());
-  expect([...NEEDS_RESTART]).toEqual(["gateway.port", "gateway.bind", "store.url"]);
+  expect([...NEEDS_RESTART]).toEqual(["gateway.port", "gateway.bind", "store.url", "store.secret", "store.files"]);
 });
 
 async function reload(settings: object): Promise<void> {

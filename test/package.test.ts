@@ -122,10 +122,10 @@ test("preparing a checkout that is built leaves the build alone and links both c
   for (const name of ["bun", "typebox"])
     symlinkSync(join(PROJECT, "node_modules", name), join(project.root, "node_modules", name));
   await ensureDist(project.root);
-  const stamp = join(project.root, "dist", ".stamp");
-  const builtAt = statSync(stamp).mtimeMs;
+  const built = join(project.root, "dist", "main.js");
+  const builtAt = statSync(built).mtimeMs;
   expect(Bun.spawnSync(["node", join(project.root, "scripts", "prepare.mjs")]).exitCode).toBe(0);
-  expect(statSync(stamp).mtimeMs).toBe(builtAt);
+  expect(statSync(built).mtimeMs).toBe(builtAt);
   for (const name of ["pi-gateway", "pi-gw"])
     expect(existsSync(join(project.root, "node_modules", ".bin", name))).toBe(true);
 });

@@ -54,6 +54,7 @@ describe("the build", () => {
       "sandbox.js.jsc",
       "sandbox.relay.js",
       "sdk",
+      "version",
     ]);
     const list = JSON.parse(readFileSync(join(dist, "console.json"), "utf8"));
     for (const { file, gzip } of Object.values<{ file: string; gzip: string }>(list.files)) {

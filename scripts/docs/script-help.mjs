@@ -12,6 +12,8 @@ Formats every file of the project.`,
 Measures what has a budget. --quick: a fifth of the samples. --only: some scenarios. --times: the median of N runs.`,
   "verification/chaos/chaos.ts": `npm run chaos [-- --rounds N] [--seed N] [--channels]
 Kills the gateway and its agents under many clients and counts what was lost. --channels: with people on fake platforms.`,
+  "verification/nodes/nodes.ts": `npm run nodes [-- --faults N] [--seed N] [--nodes N] [--sessions N] [--messages N] [--only FAULT] [--unfenced]
+Puts faults to several gateways on one Postgres database and judges what is left. --unfenced: the negative control, which has to fail.`,
   "verification/sim/sim.ts": `npm run sim [-- --seeds N] [--seed N] [--pool] [--processes N] [--stop-at-first] [--mutants [--only WORDS]]
 Plays seeds of the simulated gateway. --seed alone plays that one and shows its trace. --pool: with the pool of agents.
 --mutants: puts known bugs into a copy, one by one, and fails when the simulation does not notice one.`,

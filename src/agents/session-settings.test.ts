@@ -132,9 +132,10 @@ test("the models to choose from are those that pi offers with the key of one pro
   await turn(fx, "hello", { sessionFile: file("own") });
   const own = await fx.pool.models?.({ caller: caller("operator") }, never);
   const levels = ["off", "minimal", "low", "medium", "high"] as const;
+  const price = { input: 1, output: 2 };
   expect(own).toEqual([
-    { name: "fake/fake-1", thinking: [...levels] },
-    { name: "fake/fake-2", thinking: [...levels] },
+    { name: "fake/fake-1", thinking: [...levels], price },
+    { name: "fake/fake-2", thinking: [...levels], price },
   ]);
   await using fresh = await agentFixture({ model: "fake/fake-1", pool: { max: 1 } }, models(provider));
   const others = await fresh.pool.models?.({ caller: caller("operator"), provider: "other" }, never);

@@ -11,6 +11,7 @@ describe("the route table", () => {
     expect(open.map((row) => `${row.method} ${row.path}`).sort()).toEqual([
       "GET /",
       "GET /app-1a2b.js",
+      "GET /diagram.html",
       "GET /favicon.svg",
       "GET /health",
       "GET /ready",

@@ -17,7 +17,7 @@ import { dirname, join, resolve } from "node:path";
 const PROJECT = resolve(import.meta.dir, "../..");
 const DEPENDENCIES = ["bun", "@earendil-works"];
 const LAUNCHER_FILES = ["bin/pi-gw", "bin/pi-gw.mjs", "scripts/bun.mjs", "scripts/docs/script-help.mjs"];
-const MIGRATIONS_END = /(var MIGRATIONS = \[[^\]]*)\]/;
+const MIGRATIONS_END = /(\bMIGRATIONS ?= ?\[firstMessage\b[^\]]*)\]/;
 const FIRST_MESSAGE = /deps\.update\?\.beforeFirstMessage\(\)/;
 const CHUNK = /^dist\/chunk-[^/]*\.js$/;
 const THROWS = '(() => { if (!deps.update?.isRehearsal) throw new Error("a bug for the test"); })()';
@@ -88,7 +88,7 @@ function install({ folder, files }: Parts, into: string, { version, migrations, 
   };
   writeFileSync(join(root, "package.json"), JSON.stringify({ name: "pi-gateway", version, type: "module" }));
   change("dist/version", () => `${version}\n`);
-  change("dist/main.js", (text) => `${text.replace(/(name: "pi-gateway",\s+version: )"[^"]*"/, `$1"${version}"`)}`);
+  change("dist/main.js", (text) => `${text.replace(/(name: ?"pi-gateway",\s*version: ?)"[^"]*"/, `$1"${version}"`)}`);
   if (flaw === "broken")
     change("dist/main.js", (text) => `if (!process.argv.includes("--rehearse")) process.exit(3);\n${text}`);
   const edits = [

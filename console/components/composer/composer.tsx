@@ -81,6 +81,26 @@ export function Composer() {
         </p>
       )}
       <SlashMenu />
+      {/* shown below, and before the message field on the way of Tab: every area stays ten stops away from there */}
+      <div class="composer-foot">
+        <AnsweringButton />
+        {canSteer() && (
+          <button
+            type="button"
+            class="quiet small edged steer"
+            data-testid="steer"
+            title="Say it into the running answer (Ctrl+Enter)"
+            onClick={steer}
+          >
+            <Icon name="steer" size={16} /> Steer
+          </button>
+        )}
+        <p class="hint">
+          {turnRuns.value
+            ? "Enter sends it as the next message · Ctrl+Enter steers the running answer · Esc stops it"
+            : "Enter sends · Shift+Enter starts a new line · / shows commands"}
+        </p>
+      </div>
       <div class="composer-box">
         <AttachButton />
         <VoiceButton />
@@ -124,25 +144,6 @@ export function Composer() {
         >
           <Icon name="send" />
         </button>
-      </div>
-      <div class="composer-foot">
-        <AnsweringButton />
-        {canSteer() && (
-          <button
-            type="button"
-            class="quiet small edged steer"
-            data-testid="steer"
-            title="Say it into the running answer (Ctrl+Enter)"
-            onClick={steer}
-          >
-            <Icon name="steer" size={16} /> Steer
-          </button>
-        )}
-        <p class="hint">
-          {turnRuns.value
-            ? "Enter sends it as the next message · Ctrl+Enter steers the running answer · Esc stops it"
-            : "Enter sends · Shift+Enter starts a new line · / shows commands"}
-        </p>
       </div>
     </form>
   );

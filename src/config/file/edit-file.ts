@@ -1,7 +1,7 @@
 /** Changes the configuration file for a command: comments and layout stay, a backup is kept, and a file that would not be valid is not written. */
 import { mkdir, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import { applyEdits, findNodeAtLocation, modify, parseTree } from "jsonc-parser";
+import { applyEdits, createScanner, findNodeAtLocation, modify, type ParseError, parseTree } from "jsonc-parser";
 import { checkConfigText, type Variables } from "../check/check.ts";
 import { formatProblem } from "../check/problem.ts";
 import { rootSchema, type SchemaNode } from "../schema-node.ts";
@@ -58,7 +58,16 @@ function nodeAt(text: string, keys: readonly string[]) {
 
 function edited(text: string, keys: readonly string[], value: unknown): string {
   const formattingOptions = { insertSpaces: true, tabSize: 2 }; // line ends are those of the text
-  return applyEdits(text, modify(text, [...keys], value, { formattingOptions }));
+  const changed = applyEdits(text, modify(text, [...keys], value, { formattingOptions }));
+  return value === undefined ? withoutStrayComma(changed) : changed;
+}
+
+/** The library leaves the comma behind the only entry of a group where it was. */
+function withoutStrayComma(text: string): string {
+  const errors: ParseError[] = [];
+  parseTree(text, errors, { allowTrailingComma: true });
+  const stray = errors.find(({ offset }) => text[offset] === ",");
+  return stray ? text.slice(0, stray.offset) + text.slice(stray.offset + 1) : text;
 }
 
 /** An entry that the author has named, such as a server of a chat, means something when it is empty too. */
@@ -71,8 +80,21 @@ function isGroupOfSchema(keys: readonly string[]): boolean {
 function withoutEmptyGroups(text: string, keys: readonly string[]): string {
   const group = isGroupOfSchema(keys) ? nodeAt(text, keys) : undefined;
   const isEmpty = group !== undefined && /^\{\s*\}$/.test(text.slice(group.offset, group.offset + group.length));
-  return isEmpty ? withoutEmptyGroups(edited(text, keys, undefined), keys.slice(0, -1)) : text;
+  const without = isEmpty ? edited(text, keys, undefined) : text;
+  if (!isEmpty || commentsIn(without) < commentsIn(text)) return text; // a comment before the group would go with it
+  return withoutEmptyGroups(without, keys.slice(0, -1));
 }
+
+function commentsIn(text: string): number {
+  const scanner = createScanner(text, false);
+  let count = 0;
+  for (let token = scanner.scan(); token !== SyntaxKind.EOF; token = scanner.scan())
+    if (token === SyntaxKind.LineCommentTrivia || token === SyntaxKind.BlockCommentTrivia) count++;
+  return count;
+}
+
+/** Of the library, whose own list is a type alone. */
+const SyntaxKind = { LineCommentTrivia: 12, BlockCommentTrivia: 13, EOF: 17 } as const;
 
 /** Puts a whole text in place of a file that still holds `before`; null: there is none yet. The caller has checked the text. */
 export async function replaceConfig(path: string, text: string, before: string | null): Promise<ConfigEdit> {

@@ -69,6 +69,8 @@ const SHOWN: readonly string[] = [
   "plugins.disabled",
   "logging.level",
   "logging.retentionDays",
+  "observe.otel.endpoint",
+  "observe.otel.serviceName",
   "backup.every",
   "backup.keep",
 ];

@@ -63,7 +63,7 @@ describe.skipIf((await testPostgres()) === null)("several gateways on one Postgr
     return gate;
   };
 
-  test("a gateway with other keys is not let in, and is told how to be", async () => {
+  test("a gateway with other keys is refused, and is told how both could run", async () => {
     const refused = await startFails({ config: configOf("another-secret-for-tests-7f3kQ9") });
     expect(sentenceOf(refused)).toMatch(
       /^Another gateway uses this database: .* give all gateways .* the same store\.secret/,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import { API_SESSION, type HttpWorld, PNG, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
+import { type HttpWorld, PNG, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
+import { API_SESSION } from "../../testing/http/memory-store.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 
 const problem = async (response: Response): Promise<Record<string, unknown>> => ({

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
-import { API_SESSION, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { API_SESSION } from "../../testing/http/memory-store.ts";
 import { openWs } from "../../testing/http/ws-client.ts";
 
 const CANCELLED: Cancelled = { kind: "cancelled", turnId: "turn_9" as TurnId, sessionKey: API_SESSION as SessionKey };

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { TurnId } from "../../contracts/ids.ts";
-import { API_SESSION, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { API_SESSION } from "../../testing/http/memory-store.ts";
 
 function part(id: string, state: TroubledPart["state"]): TroubledPart {
   return {

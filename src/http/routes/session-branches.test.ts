@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { BranchRequest } from "../../contracts/flow.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
-import { API_SESSION, type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { API_SESSION } from "../../testing/http/memory-store.ts";
 
 const path = `/api/sessions/${encodeURIComponent(API_SESSION)}`;
 const said = (id: string, text: string): TranscriptItem => ({ id, role: "user", text, at: 1, turnId: "t" as TurnId });

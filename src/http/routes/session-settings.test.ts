@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { API_SESSION, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { API_SESSION } from "../../testing/http/memory-store.ts";
 
 const path = `/api/sessions/${encodeURIComponent(API_SESSION)}`;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import { API_SESSION, type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { API_SESSION } from "../../testing/http/memory-store.ts";
 import { openWs, type WsClient } from "../../testing/http/ws-client.ts";
 
 const codeOf = (answer: Record<string, unknown>) => (answer["error"] as { code?: string } | undefined)?.code;

@@ -1,13 +1,11 @@
 /** A real server on a free port with everything behind it in memory, so that tests speak to the port as any client does. */
 import type { Receipt } from "../../contracts/channel.ts";
 import type { Webhook } from "../../contracts/channels/platform.ts";
-import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/chat.ts";
-import type { SessionSettings } from "../../contracts/session-settings.ts";
+import type { InboundMessage, TranscriptItem } from "../../contracts/chat.ts";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
-import type { InboxId, InstanceId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, InstanceId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
-import type { Store } from "../../contracts/store.ts";
 import type { TurnResult } from "../../contracts/store/turns.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import { type HttpDeps, type HttpOptions, type HttpServer, openHttp } from "../../http/index.ts";
@@ -15,7 +13,6 @@ import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
-import { fileType } from "../../media/index.ts";
 import { testModels } from "../command-fixture.ts";
 import { freeBudget } from "../free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
@@ -24,14 +21,12 @@ import { testKeys } from "./test-keys.ts";
 import { noJobs, noLookAhead, noWebhooks } from "../automation/no-jobs.ts";
 import { inboundOf, noConfigFile, testConsole } from "./test-surfaces.ts";
 import { noCompletions, noResponses } from "./no-completions.ts";
+import { API_SESSION, createMemory, type StoredMedia, type StoredSignIn } from "./memory-store.ts";
 import { STATUS } from "./test-status.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";
 export const PASSWORD = "correct horse battery";
 export const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4]);
-
-type SignIn = Parameters<Store["signIns"]["put"]>[0];
-type Media = MediaRef & { readonly owner: Principal; readonly data: Uint8Array };
 
 export interface HttpWorld extends AsyncDisposable {
   readonly http: HttpServer;
@@ -39,8 +34,8 @@ export interface HttpWorld extends AsyncDisposable {
   readonly log: RecordingLog;
   readonly deps: HttpDeps;
   readonly received: InboundMessage[];
-  readonly signIns: Map<string, SignIn>;
-  readonly media: Map<string, Media>;
+  readonly signIns: Map<string, StoredSignIn>;
+  readonly media: Map<string, StoredMedia>;
   /** What the store says about itself. */
   readonly writable: { now: boolean };
   readonly transcript: TranscriptItem[];
@@ -63,8 +58,6 @@ export interface HttpWorld extends AsyncDisposable {
   endTurn(id: InboxId, end?: Partial<TurnResult>): void;
   say(item: Partial<TranscriptItem> & { readonly id: string }, sessionKey?: string): void;
 }
-
-export const API_SESSION = "agent:default:api:dm:operator" as SessionKey;
 
 /** Single members of groups, instead of those below. */
 type GivenDeps = { readonly [Group in keyof HttpDeps]?: Partial<HttpDeps[Group]> };
@@ -261,143 +254,4 @@ function turnResult(id: InboxId): TurnResult {
     toolCalls: [],
     usage: { inputTokens: 1, outputTokens: 2, costUsd: 0 },
   };
-}
-
-function createMemory() {
-  const writable = { now: true };
-  const signIns = new Map<string, SignIn>();
-  const media = new Map<string, Media>();
-  const results = new Map<string, TurnResult>();
-  const live = new Map<string, LiveTurn>();
-  const transcript: TranscriptItem[] = [];
-  const troubled: TroubledPart[] = [];
-  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  const chosen = new Map<SessionKey, SessionSettings>();
-  const opened = new Set<SessionKey>();
-  const names = new Map<SessionKey, string>();
-  const settingsOf = (key: SessionKey) => {
-    const { model = null, thinking = null } = chosen.get(key) ?? {};
-    return { ...(model === null ? {} : { model }), ...(thinking === null ? {} : { thinking }) };
-  };
-  const summary = (key: SessionKey) => ({
-    ...settingsOf(key),
-    key,
-    channel: "api",
-    title: names.get(key) ?? "A title",
-    createdAt: 1,
-    lastActivityAt: 2,
-    messages: transcript.length,
-    usage,
-  });
-  const never = () => Promise.reject(new Error("not part of this fixture"));
-  const store: HttpDeps["store"] = {
-    health: { isWritable: async () => writable.now },
-    messages: {
-      traffic: async () => ({ lastReceived: null, lastSent: null }),
-      find: async (_place, id) => {
-        const item = transcript.find((one) => one.id === id);
-        const to = { channel: "webchat", account: "default", chat: "" };
-        const ours = item?.role === "assistant";
-        return item ? { id, to, ours, platformIds: [], pending: false, files: 0, reactions: [] } : null;
-      },
-      item: async (id) => transcript.find((one) => one.id === id) ?? null,
-    },
-    turns: {
-      begin: never,
-      leave: never,
-      countCrashes: never,
-      join: never,
-      endUnbegun: never,
-      finish: never,
-      resultOf: async (id) => results.get(id) ?? null,
-      list: async () => ({ items: [] }),
-      get: async () => null,
-      costsOf: async () => ({}),
-    },
-    sessions: {
-      get: async (key) => (key.includes("missing") && !opened.has(key) ? null : summary(key)),
-      list: async (_filter, page) => ({ items: [summary(API_SESSION)].slice(0, page.limit) }),
-      transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
-      reset: async (key) => !key.includes("missing"),
-      setQueueMode: never,
-      open: async ({ key }) => void opened.add(key),
-      branches: { place: async () => null, rewind: never, branch: never },
-      mark: async () => true,
-      waiting: async () => [],
-      remove: never,
-      searchMessages: async ({ words }) => ({
-        items: [
-          {
-            id: "in_1",
-            sessionKey: API_SESSION,
-            title: "hello",
-            channel: "api",
-            role: "user",
-            at: 1,
-            snippet: `about ${words}`,
-          },
-        ],
-      }),
-      total: never,
-      async configure(key, changes) {
-        chosen.set(key, { ...(chosen.get(key) ?? { model: null, thinking: null }), ...changes });
-        return true;
-      },
-      async rename(key, name) {
-        names.set(key, name ?? "A title");
-        return true;
-      },
-    },
-    media: {
-      async put({ data, at: _at, ...file }) {
-        const { owner: _owner, ...ref } = { ...file, bytes: data.byteLength };
-        media.set(file.mediaId, { ...ref, owner: file.owner, data });
-        return ref;
-      },
-      async find(id) {
-        const found = media.get(id);
-        if (!found) return null;
-        const { data: _data, ...ref } = found;
-        return ref;
-      },
-      list: async () => [],
-      read: async (id: MediaId) => media.get(id)?.data ?? null,
-      bytesSince: async () => 0,
-      removeFile: never,
-      removeCopies: never,
-    },
-    toolCalls: { list: async () => ({ items: [] }) },
-    audit: { list: async () => ({ items: [] }), note: async () => undefined },
-    activity: { list: async () => ({ items: [] }) },
-    approvals: { ended: async () => ({ items: [] }) },
-    usage: { report: never },
-    outbox: {
-      list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
-    },
-    signIns: {
-      list: async (now) => [...signIns.values()].filter(({ expiresAt }) => expiresAt > now),
-      put: async (signIn) => void signIns.set(signIn.digest, signIn),
-      find: async (digest) => signIns.get(digest) ?? null,
-      remove: async (digest) => void signIns.delete(digest),
-    },
-  };
-  const pairing: HttpDeps["people"]["pairing"] = {
-    list: () => [],
-    approve: async () => ({ kind: "unknown" }),
-    revoke: async () => false,
-    undo: async () => false,
-  };
-  let kept = 0;
-  const files: HttpDeps["messages"]["files"] = {
-    async keep({ owner, name, open }, signal) {
-      const data = new Uint8Array(await new Response(await open(signal)).arrayBuffer());
-      if (data.byteLength === 0) return { kind: "refused", note: `"${name}" was not taken in: it is empty.` };
-      const mediaId = `media_${String(++kept).padStart(6, "0")}` as MediaId;
-      const mimeType = fileType(data);
-      return { kind: "kept", media: await store.media.put({ mediaId, owner, name, mimeType, data, at: 0 }) };
-    },
-    transcribe: async () => ({ kind: "off" }),
-  };
-  const webhooks = new Map<string, Webhook>();
-  return { store, writable, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };
 }

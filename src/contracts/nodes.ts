@@ -51,7 +51,7 @@ interface NodeQuestions {
   present: { readonly ask: null; readonly answer: PresentWork };
 }
 
-/** What every gateway keeps in memory of the database, and what decides who may do something. */
+/** What every gateway keeps in memory of the database, and what decides who may do something. `wiring/people.ts` reads it anew. What decides nothing is news. */
 export type SharedMemory = "grants" | "pairings" | "keys";
 
 /** What other gateways show of this one's work. */
@@ -96,8 +96,8 @@ export interface OtherNodes {
   onGone(listener: (node: InstanceId) => void): Disposable;
   onCame(listener: (node: InstanceId) => void): Disposable;
   /**
-   * Every live gateway has read this anew when it resolves. One that does not answer has lost its time by then, and does nothing any more
-   * outside of the database.
+   * Every other live gateway has read this anew when it resolves; this one has it already. One that has not renewed its row in time counts no more: it does
+   * nothing outside of the database. Throws `node_silent` when one lives and cannot read it.
    */
   agree(what: SharedMemory): Promise<void>;
 }

@@ -123,7 +123,22 @@ test("a change that all have to know does not wait for a gateway that has ended,
   hub.end(B);
   await end(agreed, 1);
   expect(clock.elapsed()).toBeLessThan(1_100);
-  expect(log.lines.map(({ words }) => words)).toContain("some gateways did not say that a change is in force there");
+  expect(log.lines.map(({ words }) => words)).toContain("another gateway did not say that a change is in force there");
+});
+
+test("a change that a live gateway cannot read at first is asked for again, and one that it never can is not said to be done", async () => {
+  const { a, b, end, clock } = world();
+  let tries = 0;
+  b.answer("reload", async () => {
+    if (++tries < 3) throw new GatewayError("store_failed", "away");
+    return null;
+  });
+  expect(await end(a.agree("grants"), 100)).toBeUndefined();
+  expect(tries).toBe(3);
+  b.answer("reload", () => Promise.reject(new GatewayError("store_failed", "away")));
+  const before = clock.elapsed();
+  expect(await end(a.agree("grants"))).toStartWith("node_silent: The change is stored");
+  expect(clock.elapsed() - before).toBeLessThan(40_000);
 });
 
 test("a letter that cannot be read, or is of a kind that is not known, harms nobody", async () => {

@@ -1,4 +1,5 @@
 /** Asks other gateways and tells them things, by letters. */
+import { GatewayError } from "../contracts/errors.ts";
 import type { InstanceId } from "../contracts/ids.ts";
 import type { NodeNews, OtherNodes } from "../contracts/nodes.ts";
 import type { LetterStore, ReceivedLetter } from "../contracts/store/letters.ts";
@@ -59,13 +60,41 @@ export function createOtherNodes({ clock, ids, log, letters }: OtherNodesDeps): 
     onGone: gone.subscribe,
     onCame: came.subscribe,
     async agree(what) {
-      const asked = await letters.live();
-      const answers = await Promise.allSettled(asked.map((node) => asking.ask(node, "reload", { what })));
-      const silent = asked.filter((_node, at) => answers[at]?.status === "rejected");
-      if (silent.length > 0)
-        log.warn("some gateways did not say that a change is in force there", { what, nodes: silent });
+      const reload = (node: InstanceId) => asking.ask(node, "reload", { what });
+      const live = await letters.live();
+      await Promise.all(live.map((node) => untilReloaded({ clock, log, letters }, node, reload)));
     },
   };
+}
+
+const RELOAD_PAUSE_MS = 500;
+/** Far longer than a gateway lives without a word. */
+const RELOAD_MS = 30_000;
+
+/** Resolves when this gateway has read it anew, or does not live any more. Throws when it lives, and says in vain that it cannot. */
+async function untilReloaded(
+  { clock, log, letters }: Pick<OtherNodesDeps, "clock" | "log" | "letters">,
+  node: InstanceId,
+  reload: (node: InstanceId) => Promise<unknown>,
+): Promise<void> {
+  using limit = clock.deadline(RELOAD_MS, () => notEverywhere(node));
+  for (;;) {
+    try {
+      await reload(node);
+      return;
+    } catch (error) {
+      log.warn("another gateway did not say that a change is in force there", { node, error });
+    }
+    if (!(await letters.live()).includes(node)) return;
+    await clock.sleep(RELOAD_PAUSE_MS, limit.signal);
+  }
+}
+
+function notEverywhere(node: InstanceId): GatewayError {
+  return new GatewayError("node_silent", "a change is not in force at another gateway", {
+    fields: { node },
+    say: "The change is stored, and holds at this gateway. Another one has not said that it holds there too: look at pi-gw nodes, and stop that one if it must not wait.",
+  });
 }
 
 interface Heard {

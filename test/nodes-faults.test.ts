@@ -19,7 +19,8 @@ describe.skipIf((await testPostgres()) === null)("three gateways on one database
       onLine: (line) => void lines.push(line),
     });
     if (!isClean(report)) console.error(lines.join("\n"), report);
-    expect({ ...report, faults: null }).toMatchObject({ messages: 48, acknowledged: 48, notices: 0 });
+    expect({ ...report, faults: null }).toMatchObject({ messages: 48, acknowledged: 48 });
+    expect(report.notices).toBeLessThanOrEqual(2); // a turn that was at work in three deaths is given up with a sentence, as one gateway does
     expect(isClean(report)).toBe(true);
   });
 });

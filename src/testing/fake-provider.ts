@@ -77,8 +77,11 @@ export function inOrder(...replies: readonly FakeReply[]): FakeScript {
   return (_request, index) => replies[Math.min(index, replies.length - 1)] ?? says("ok");
 }
 
-/** On node:http, because a cut in the middle has to be a real one: the socket is destroyed. */
-export async function startFakeProvider(script: FakeScript = () => says("ok")): Promise<FakeProvider> {
+/** On node:http, because a cut in the middle has to be a real one: the socket is destroyed. `host`: where it listens. */
+export async function startFakeProvider(
+  script: FakeScript = () => says("ok"),
+  host = "127.0.0.1",
+): Promise<FakeProvider> {
   const requests: ProviderRequest[] = [];
   const hungUp: { request: ProviderRequest; at: number }[] = [];
   const watchers = new Set<() => void>();
@@ -94,12 +97,12 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
       charged = { inputTokens: charged.inputTokens + inputTokens, outputTokens: charged.outputTokens + outputTokens };
     }
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://${host}:${port}/v1`,
     requests,
     hungUp,
     charged: () => charged,

@@ -1,12 +1,12 @@
 /**
  * `npm run nodes -- --faults N --seed S`: several gateways on one Postgres database under faults. `--unfenced` is the negative control: it has to
- * end with faults found. `--only "kill"` draws from some kinds alone.
+ * end with faults found. `--only "kill"` draws from some kinds alone. `--gap` and `--pause` are milliseconds between two faults, and between two
+ * messages of a session; `--settle` is the seconds that everything may take to come to rest in the end.
  */
 import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
 import { FAULTS, type Fault } from "./faults.ts";
-import { runNodes } from "./run.ts";
-import { isClean } from "./verdict.ts";
+import { isCleanReport, runNodes } from "./run.ts";
 
 const { values } = parseArgs({
   options: {
@@ -16,9 +16,19 @@ const { values } = parseArgs({
     messages: { type: "string", default: "20" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
+    gap: { type: "string", default: "300-3000" },
+    pause: { type: "string", default: "50-2500" },
+    settle: { type: "string", default: "180" },
     unfenced: { type: "boolean", default: false },
   },
 });
+
+/** "300-3000", in milliseconds. */
+function spanOf(text: string): readonly [number, number] {
+  const [low = Number.NaN, high = low] = text.split("-").map(Number);
+  if (!(low <= high)) throw new Error(`"${text}" is no span of milliseconds, such as "300-3000".`);
+  return [low, high];
+}
 
 const unknown = values.only?.find((name) => !FAULTS.some((fault) => fault === name));
 if (unknown !== undefined) throw new Error(`There is no fault "${unknown}". Known are: ${FAULTS.join("; ")}.`);
@@ -32,8 +42,11 @@ const report = await runNodes({
   messages: Number(values.messages),
   seed,
   unfenced: values.unfenced,
+  gapMs: spanOf(values.gap),
+  pauseMs: spanOf(values.pause),
+  settleMs: Number(values.settle) * 1_000,
   ...(values.only ? { only: values.only as readonly Fault[] } : {}),
-  onLine: (line) => console.error(line),
+  onLine: (line) => console.error(`${Math.round(performance.now() / 1_000)} s: ${line}`),
 });
 console.log(JSON.stringify({ ...report, seed }, null, 2));
-if (!isClean(report)) process.exitCode = 1;
+if (!isCleanReport(report)) process.exitCode = 1;

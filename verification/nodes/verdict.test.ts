@@ -6,9 +6,9 @@ const answerTo = (text: string): string => `answer to ${text}`;
 
 const GOOD: History = {
   sent: [
-    { session: "a", number: 0, text: "a0", acknowledgedAt: 1 },
-    { session: "a", number: 1, text: "a1", acknowledgedAt: 2 },
-    { session: "b", number: 0, text: "b0", acknowledgedAt: null },
+    { session: "a", number: 0, text: "a0", acknowledgedAt: 1, isPoisoned: false },
+    { session: "a", number: 1, text: "a1", acknowledgedAt: 2, isPoisoned: false },
+    { session: "b", number: 0, text: "b0", acknowledgedAt: null, isPoisoned: false },
   ],
   messages: [
     { session: "a", text: "a0", turnId: "t1" },
@@ -19,8 +19,8 @@ const GOOD: History = {
     { id: "t2", session: "a", state: "done", begunAt: 20, endedAt: 30 },
   ],
   replies: [
-    { turnId: "t1", text: "answer to a0", isNotice: false, isSent: true },
-    { turnId: "t2", text: "answer to a1", isNotice: false, isSent: true },
+    { turnId: "t1", chat: "a", text: "answer to a0", isNotice: false, isSent: true, isInDoubt: false },
+    { turnId: "t2", chat: "a", text: "answer to a1", isNotice: false, isSent: true, isInDoubt: false },
   ],
 };
 
@@ -50,6 +50,24 @@ test.each<[string, keyof NodesVerdict, Partial<History>]>([
     "wrong",
     { messages: [...GOOD.messages, { session: "a", text: "who?", turnId: null }] },
   ],
+  [
+    "an answer to a message that cannot be answered",
+    "wrong",
+    { sent: GOOD.sent.map((one) => ({ ...one, isPoisoned: one.text === "a0" })) },
+  ],
+  [
+    "a message that cannot be answered and has no end",
+    "lost",
+    { sent: GOOD.sent.map((one) => ({ ...one, isPoisoned: one.text === "a0" })), replies: [secondReply as never] },
+  ],
+  [
+    "a message that waits for ever behind one that cannot be answered",
+    "lost",
+    {
+      sent: GOOD.sent.map((one) => ({ ...one, isPoisoned: one.text === "a0" })),
+      replies: [{ ...(firstReply as never as object), text: "Sorry.", isNotice: true } as never],
+    },
+  ],
   ["messages that changed places", "outOfOrder", { messages: [second as never, first as never] }],
   [
     "turns that changed places",
@@ -75,6 +93,18 @@ test.each<[string, keyof NodesVerdict, Partial<History>]>([
   const verdict = judgeNodes({ ...GOOD, ...wrong }, answerTo);
   expect(verdict[where]).not.toEqual([]);
   expect(isClean(verdict)).toBe(false);
+});
+
+test("a message that cannot be answered ends with a notice, which is counted apart, and the next one is answered", () => {
+  const sent = GOOD.sent.map((one) => ({ ...one, isPoisoned: one.text === "a0" }));
+  const notice = { ...(firstReply as never as object), text: "Sorry.", isNotice: true };
+  const verdict = judgeNodes({ ...GOOD, sent, replies: [notice as never, secondReply as never] }, answerTo);
+  expect([isClean(verdict), verdict.notices, verdict.poisoned]).toEqual([true, 0, 1]);
+});
+
+test("a reply whose arrival is in doubt, and recorded so, is not undelivered", () => {
+  const doubtful = { ...(secondReply as never as object), isSent: false, isInDoubt: true };
+  expect(isClean(judgeNodes({ ...GOOD, replies: [firstReply as never, doubtful as never] }, answerTo))).toBe(true);
 });
 
 test("turns of different sessions at the same time are as it should be", () => {

@@ -10,6 +10,8 @@ export interface SentMessage {
   readonly text: string;
   /** Null: nobody was ever told that it was accepted. */
   readonly acknowledgedAt: number | null;
+  /** No model can answer it: it ends with a notice, and what is behind it is answered. */
+  readonly isPoisoned: boolean;
 }
 
 export interface StoredMessage {
@@ -30,15 +32,19 @@ export interface StoredTurn {
 /** In the order in which they were stored. */
 export interface StoredReply {
   readonly turnId: string;
+  readonly chat: string;
   readonly text: string;
   readonly isNotice: boolean;
   readonly isSent: boolean;
+  /** Its platform did not say whether it arrived, and that is recorded. */
+  readonly isInDoubt: boolean;
 }
 
 export interface History {
   readonly sent: readonly SentMessage[];
   /** In the order in which they were stored. */
   readonly messages: readonly StoredMessage[];
+  /** Their times are of one clock, that of the database. */
   readonly turns: readonly StoredTurn[];
   readonly replies: readonly StoredReply[];
 }
@@ -48,7 +54,7 @@ export interface NodesVerdict {
   readonly lost: readonly string[];
   /** Stored twice, or answered twice. */
   readonly doubled: readonly string[];
-  /** Answered with an answer to other words. */
+  /** Answered with an answer to other words, or to a message that cannot be answered. */
   readonly wrong: readonly string[];
   readonly outOfOrder: readonly string[];
   /** Turns of one session at the same time. */
@@ -57,6 +63,8 @@ export interface NodesVerdict {
   readonly undelivered: readonly string[];
   /** Answered by the gateway itself, because it could not be answered safely. */
   readonly notices: number;
+  /** Messages that cannot be answered, and ended so. */
+  readonly poisoned: number;
 }
 
 /** `answerTo`: what the model says to these words. */
@@ -66,6 +74,10 @@ export function judgeNodes(history: History, answerTo: (text: string) => string)
   const repliesTo = (text: string): readonly StoredReply[] => replies.get(stored.get(text)?.[0]?.turnId ?? "") ?? [];
   const answers = (text: string) => repliesTo(text).filter(({ isNotice }) => !isNotice);
   const { sent } = history;
+  const poisonedTurns = new Set(
+    sent.filter(({ isPoisoned }) => isPoisoned).map(({ text }) => stored.get(text)?.[0]?.turnId ?? ""),
+  );
+  const notices = history.replies.filter(({ isNotice }) => isNotice);
   return {
     lost: sent
       .filter(({ acknowledgedAt, text }) => acknowledgedAt !== null && repliesTo(text).length === 0)
@@ -75,14 +87,15 @@ export function judgeNodes(history: History, answerTo: (text: string) => string)
       .map(({ text }) => text),
     wrong: [
       ...sent
-        .filter(({ text }) => answers(text).some((reply) => reply.text !== answerTo(text)))
+        .filter(({ text, isPoisoned }) => answers(text).some((reply) => isPoisoned || reply.text !== answerTo(text)))
         .map(({ text }) => text),
       ...[...stored.keys()].filter((text) => !sent.some((one) => one.text === text)),
     ],
     outOfOrder: [...overtaken(history), ...overtakenTurns(history)],
     overlaps: overlapping(history.turns),
-    undelivered: history.replies.filter(({ isSent }) => !isSent).map(({ text }) => text),
-    notices: history.replies.filter(({ isNotice }) => isNotice).length,
+    undelivered: history.replies.filter(({ isSent, isInDoubt }) => !isSent && !isInDoubt).map(({ text }) => text),
+    notices: notices.filter(({ turnId }) => !poisonedTurns.has(turnId)).length,
+    poisoned: notices.filter(({ turnId }) => poisonedTurns.has(turnId)).length,
   };
 }
 

@@ -1,88 +1,89 @@
-/** Some gateways with real pi on one real Postgres server. Each has a wire of its own to it, and is started again when it has ended, as a supervisor would. */
-import { rmSync } from "node:fs";
+/** Some gateways with real pi on one real Postgres server, each with whatever of its own this machine gives it. */
 import { systemClock } from "../../src/kit/clock.ts";
-import { freePort } from "../../src/testing/free-port.ts";
 import { startCuttingProxy } from "../../src/testing/postgres/cutting-proxy.ts";
 import { startPostgres } from "../../src/testing/postgres/server.ts";
-import { tempHome } from "../../src/testing/temp-home.ts";
 import { waitFor } from "../../src/testing/wait-for.ts";
-import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
+import type { Network } from "./network.ts";
+import { type Node, startNode, UP_MS } from "./node.ts";
+import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
 
-export interface Node {
-  readonly name: string;
-  readonly url: string;
-  readonly wire: ReturnType<typeof startCuttingProxy>;
-  /** Null while it is not there. */
-  process(): GatewayProcess | null;
-  /** kill -9; started again after so long. */
-  kill(awayMs: number): Promise<void>;
-  /** SIGTERM, and resolves when it has ended. */
-  end(): Promise<void>;
-  freeze(): void;
-  thaw(): void;
-}
+export type Outage = "kill" | "immediate" | "fast";
 
 export interface NodesWorld extends AsyncDisposable {
   readonly nodes: readonly [Node, ...Node[]];
   readonly sql: Bun.SQL;
   pause(ms: number): Promise<void>;
-  /** The database is away until `during` has resolved. */
-  outage(how: "kill" | "immediate", during: () => Promise<void>): Promise<void>;
-  isDatabaseAway(): boolean;
+  /** The database is away until `during` has resolved. Troubles of the database come one after the other. */
+  outage(how: Outage, during: () => Promise<void>): Promise<void>;
+  /** The disk of the database is full until `during` has resolved. False: it could not be filled. */
+  fillDatabase(during: () => Promise<void>): Promise<boolean>;
+  /** All connections that the database has left after `before` are taken until `during` has resolved. */
+  takeConnections(before: () => void, during: () => Promise<void>): Promise<void>;
+  /** Why this machine gives gateways and database no disks of their own; null: it does. */
+  readonly noDisks: string | null;
   /** Everything is mended and every gateway there again. */
   heal(): Promise<void>;
 }
 
 interface WorldOptions {
   readonly count: number;
+  /** Null: this machine gives gateways none of their own. */
+  readonly network: Network | null;
   /** Everything but where the database is. */
   readonly config: Readonly<Record<string, unknown>>;
   onLine(line: string): void;
 }
 
-const SECRET = "kX8tQm2vRz7LpW4nYb9sDf6hJc3gTa5e";
-const RESTART_MS = 300;
-const UP_MS = 90_000;
+/** Few, so that all can be taken quickly: a gateway has seven or eight. */
+const MAX_CONNECTIONS = 60;
+/** The server needs a moment to notice that a connection was cut. */
+const FREED_MS = 200;
+const DATABASE_MEGABYTES = 1_500;
+const NODE_MEGABYTES = 300;
 const never = new AbortController().signal;
 
-export async function openNodesWorld({ count, config, onLine }: WorldOptions): Promise<NodesWorld> {
+export async function openNodesWorld({ count, network, config, onLine }: WorldOptions): Promise<NodesWorld> {
   await using building = new AsyncDisposableStack();
-  const server = await startPostgres();
+  const useDisk = async (megabytes: number): Promise<SmallDisk | string> => {
+    const disk = await openSmallDisk(megabytes);
+    if (typeof disk !== "string") building.use(disk);
+    return disk;
+  };
+  const databaseDisk = await useDisk(DATABASE_MEGABYTES);
+  const server = await startPostgres({
+    settings: { max_connections: String(MAX_CONNECTIONS), max_wal_size: "256MB" },
+    ...(typeof databaseDisk === "string" ? {} : { parent: databaseDisk.path }),
+  });
   if (typeof server === "string") throw new Error(server);
   building.use(server);
   const database = new URL(server.url);
   await using admin = new Bun.SQL(server.url, { max: 1 });
   await admin`create database nodes`;
   database.pathname = "/nodes";
-  const pause = (ms: number) => systemClock.sleep(ms, never);
   const nodes: Node[] = [];
   for (let at = 0; at < count; at++) {
-    const wire = building.use(startCuttingProxy(database.href));
-    const node = building.use(await startNode({ name: `node ${at}`, wire, config, onLine }));
-    nodes.push(node);
+    const wire = building.use(startCuttingProxy(database.href, network?.back));
+    const disk = await useDisk(NODE_MEGABYTES);
+    const parts = { wire, disk: typeof disk === "string" ? null : disk, network: network?.nodes[at] ?? null };
+    nodes.push(building.use(await startNode({ name: `node ${at}`, ...parts, config, onLine })));
   }
   const sql = building.use(new Bun.SQL(database.href, { max: 2 }));
   const rest = building.move();
-  let away = false;
+  const trouble = createDatabaseTrouble({ server, url: database.href, disk: databaseDisk });
   const up = (node: Node) => waitFor(`${node.name} to be there`, () => isReady(node), Boolean, { withinMs: UP_MS });
   return {
     nodes: nodes as unknown as NodesWorld["nodes"],
     sql,
-    pause,
-    isDatabaseAway: () => away,
-    async outage(how, during) {
-      if (away) return;
-      away = true;
-      if (how === "kill") await server.kill();
-      else await server.stop("immediate");
-      await during();
-      await server.start();
-      away = false;
-    },
+    pause: (ms) => systemClock.sleep(ms, never),
+    ...trouble,
+    noDisks: typeof databaseDisk === "string" ? databaseDisk : null,
     async heal() {
       for (const node of nodes) {
         node.thaw();
         node.wire.mend();
+        node.network?.mend();
+        node.disk?.free();
+        node.clock.shift(0);
       }
       await Promise.all(nodes.map(up));
     },
@@ -95,60 +96,61 @@ async function isReady(node: Node): Promise<boolean> {
   return answer?.status === 200;
 }
 
-interface NodeOptions extends Pick<WorldOptions, "config" | "onLine"> {
-  readonly name: string;
-  readonly wire: Node["wire"];
+interface DatabaseParts {
+  readonly server: Exclude<Awaited<ReturnType<typeof startPostgres>>, string>;
+  readonly url: string;
+  readonly disk: SmallDisk | string;
 }
 
-async function startNode({ name, wire, config, onLine }: NodeOptions): Promise<Node & AsyncDisposable> {
-  const home = await tempHome();
-  const port = await freePort();
-  const whole = { ...config, store: { url: wire.url, secret: SECRET } };
-  const closing = new AbortController();
-  let current: GatewayProcess | null = null;
-  let awayMs = RESTART_MS;
+type DatabaseTrouble = Pick<NodesWorld, "outage" | "fillDatabase" | "takeConnections">;
 
-  /** Never rejects. Starts it again whenever it has ended, whatever the reason. */
-  const supervise = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
-      try {
-        current = await startGatewayProcess({ home: home.path, config: whole, port });
-        const code = await current.exited;
-        if (code !== 0 && code !== 137) onLine(`${name} ended with ${code}`);
-      } catch (error) {
-        onLine(`${name} did not start: ${String(error).slice(0, 300)}`);
-      }
-      current = null;
-      const pauseMs = awayMs;
-      awayMs = RESTART_MS;
-      await systemClock.sleep(pauseMs, closing.signal).catch(() => undefined); // the end of the run
-    }
-  };
-  const running = supervise();
-  await waitFor(`${name} to start`, () => current !== null, Boolean, { withinMs: UP_MS });
-  const signal = (what: NodeJS.Signals): void => {
-    if (current) process.kill(current.pid, what);
+/** One after the other: a server cannot be killed while it starts. */
+function createDatabaseTrouble({ server, url, disk }: DatabaseParts): DatabaseTrouble {
+  let last: Promise<unknown> = Promise.resolve();
+  const alone = <T>(act: () => Promise<T>): Promise<T> => {
+    const mine = last.then(act);
+    last = mine.catch(() => undefined); // whoever asked for it hears of it
+    return mine;
   };
   return {
-    name,
-    url: `http://127.0.0.1:${port}`,
-    wire,
-    process: () => current,
-    async kill(forMs) {
-      awayMs = Math.max(forMs, RESTART_MS);
-      await current?.kill();
-    },
-    async end() {
-      await current?.stop();
-    },
-    freeze: () => signal("SIGSTOP"),
-    thaw: () => signal("SIGCONT"),
-    async [Symbol.asyncDispose]() {
-      closing.abort(new Error("the run is over"));
-      signal("SIGCONT");
-      await current?.kill();
-      await running;
-      rmSync(home.path, { recursive: true, force: true });
-    },
+    outage: (how, during) =>
+      alone(async () => {
+        if (how === "kill") await server.kill();
+        else await server.stop(how);
+        await during();
+        await server.start();
+      }),
+    fillDatabase: (during) =>
+      alone(async () => {
+        if (typeof disk === "string" || !disk.fill()) return false;
+        await during();
+        disk.free();
+        if (!server.isAlive()) await server.start(); // it ends when it cannot even write its log
+        return true;
+      }),
+    takeConnections: (before, during) =>
+      alone(async () => {
+        before();
+        const taken = await takeAll(url);
+        await systemClock.sleep(FREED_MS, never);
+        taken.push(...(await takeAll(url)));
+        await during();
+        await Promise.all(taken.map((one) => one.close({ timeout: 0 })));
+      }),
   };
+}
+
+/** One after the other until the server has none left. */
+async function takeAll(url: string): Promise<Bun.SQL[]> {
+  const taken: Bun.SQL[] = [];
+  while (taken.length < MAX_CONNECTIONS) {
+    const one = new Bun.SQL(url, { max: 1 });
+    const isOpen = await one.connect().then(
+      () => true,
+      () => false, // none left, or no server
+    );
+    if (!isOpen) break;
+    taken.push(one);
+  }
+  return taken;
 }

@@ -18,6 +18,7 @@ interface PostgresServer extends AsyncDisposable {
   readonly folder: string;
   /** Of the first server process, whose end is the end of all of them. */
   pid(): number;
+  isAlive(): boolean;
   /** Again, on the same port and with the same data. */
   start(): Promise<void>;
   /** `immediate` is Postgres' own crash: no checkpoint, and recovery at the next start. */
@@ -38,22 +39,34 @@ const SETTINGS = {
   full_page_writes: "off",
 };
 
+interface PostgresOptions {
+  /** Where its folder is made; its user has to be able to use it. Default: where temporary files are. */
+  readonly parent?: string;
+  /** Beside those of every test, and before them. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** Text: why there can be none on this machine. */
-export async function startPostgres(): Promise<PostgresServer | string> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer | string> {
   const programs = postgresPrograms();
   if (typeof programs === "string") return programs;
   for (let attempt = 1; ; attempt++) {
-    const outcome = await tryPort(programs, await freePort());
+    const outcome = await tryPort(programs, await freePort(), options);
     if (typeof outcome !== "string") return outcome;
     // Another process may have taken the port in between.
     if (attempt === MAX_PORTS || !outcome.includes("could not bind")) return `Postgres did not start: ${outcome}`;
   }
 }
 
-async function tryPort(programs: PostgresPrograms, port: number): Promise<PostgresServer | string> {
-  const folder = newFolder(programs.user);
+async function tryPort(
+  programs: PostgresPrograms,
+  port: number,
+  { parent, settings }: PostgresOptions,
+): Promise<PostgresServer | string> {
+  const folder = newFolder(programs.user, parent);
   const password = systemIds.secret(PASSWORD_BYTES);
-  const initdbFlags = [...LOCALE, ...Object.entries(SETTINGS).map(([name, value]) => `--set=${name}=${value}`)];
+  const all = Object.entries({ ...SETTINGS, ...settings });
+  const initdbFlags = [...LOCALE, ...all.map(([name, value]) => `--set=${name}=${value}`)];
   const keeper = startKeeper({ programs, folder, port, password, initdbFlags });
   const logs = (): string => ["keeper.log", "server.log"].map((name) => textOf(join(folder, name))).join("\n");
   const command = async (words: Parameters<typeof keeper.ask>[0]): Promise<void> => {
@@ -71,6 +84,7 @@ async function tryPort(programs: PostgresPrograms, port: number): Promise<Postgr
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     folder,
     pid,
+    isAlive: () => identify(pid()) !== null,
     start: () => command("start"),
     stop: (mode) => command(`stop ${mode}`),
     async kill() {
@@ -84,8 +98,8 @@ async function tryPort(programs: PostgresPrograms, port: number): Promise<Postgr
 }
 
 /** A folder that the user of Postgres can use and delete: the one for temporary files of a test process often is for its own user alone. */
-function newFolder(user: PostgresPrograms["user"]): string {
-  const parent = [tmpdir(), "/dev/shm", "/tmp"].find((path) => !user || isOpen(path)) ?? tmpdir();
+function newFolder(user: PostgresPrograms["user"], wanted: string | undefined): string {
+  const parent = wanted ?? [tmpdir(), "/dev/shm", "/tmp"].find((path) => !user || isOpen(path)) ?? tmpdir();
   const folder = mkdtempSync(join(parent, "pi-gw-postgres-"));
   if (user) chownSync(folder, user.uid, user.gid);
   chmodSync(folder, 0o700);

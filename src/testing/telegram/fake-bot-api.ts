@@ -54,6 +54,8 @@ export interface FakeBotApi extends AsyncDisposable {
   /** Messages that were shown and whose sender was told nothing. */
   readonly untold: ReadonlySet<number>;
   count(method: string): number;
+  /** Polls that another poll has ended. */
+  readonly conflicts: number;
   connections(): number;
   /** Resolves when the condition holds; looked at after every call and its answer. */
   until(what: string, holds: () => boolean, withinMs?: number): Promise<void>;
@@ -66,6 +68,8 @@ interface BotState {
   reversed: boolean;
   /** One more is confirmed. */
   confirmed(): void;
+  /** One more poll was ended by another one. */
+  conflicted(): void;
   poller: (() => void) | null;
   pushed: (() => void) | null;
 }
@@ -73,14 +77,15 @@ interface BotState {
 const FIRST_UPDATE = 5_000;
 const MAX_UPDATES = 100;
 
-/** `clock`: by which a poll without news ends. */
-export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeBotApi> {
+/** `clock`: by which a poll without news ends. `host`: where it listens. */
+export async function startFakeBotApi(clock: Clock = systemClock, host = "127.0.0.1"): Promise<FakeBotApi> {
   const calls: ApiCall[] = [];
   const bots = new Map<string, BotState>();
   const faults = new Map<string, Misbehaviour[]>();
   const watchers = new Set<() => void>();
   const untold = new Set<number>();
   let nextUpdate = FIRST_UPDATE;
+  let conflicts = 0;
   let spell: ((method: string) => Misbehaviour | null) | null = null;
   let tellConfirmed: (() => void) | null = null;
   let tellShown: ((message: number) => void) | null = null;
@@ -100,6 +105,7 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
       poller: null,
       pushed: null,
       confirmed: () => tellConfirmed?.(),
+      conflicted: () => void conflicts++,
     };
     bots.set(token, made);
     return made;
@@ -150,13 +156,13 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
 
   return {
-    apiRoot: `http://127.0.0.1:${port}`,
+    apiRoot: `http://${host}:${port}`,
     calls,
     bot: (token) => stateOf(token).room,
     push(token, update) {
@@ -198,6 +204,9 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
     untold,
     connections: () => sockets.size,
     count: (method) => calls.filter((call) => call.method === method).length,
+    get conflicts() {
+      return conflicts;
+    },
     until(what, holds, withinMs = WHOLE_WAIT_MS) {
       const happened = new Promise<void>((resolve) => {
         const watcher = (): void => {
@@ -263,8 +272,10 @@ async function poll(state: BotState, { fields, clock }: Asked, request: Incoming
       );
     });
     over.abort();
-    if (ended === "replaced")
+    if (ended === "replaced") {
+      state.conflicted();
       return { ok: false, error_code: 409, description: "Conflict: terminated by other getUpdates request" };
+    }
     state.pushed = null;
     state.poller = null;
   }

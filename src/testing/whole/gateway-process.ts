@@ -43,6 +43,10 @@ export interface GatewayProcessOptions {
   readonly args?: readonly string[];
   /** The port is the configuration's affair; without this, a flag asks for a free one and wins over the file. */
   readonly portFromConfig?: boolean;
+  /** A command that becomes the one behind it, such as one that enters a network. */
+  readonly within?: readonly string[];
+  /** A file that runs before the gateway. */
+  readonly preload?: string;
 }
 
 const PROJECT = resolve(import.meta.dir, "../../..");
@@ -124,7 +128,8 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
   const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } = process.env;
   const port = options.portFromConfig ? [] : ["--port", String(options.port ?? 0)];
   const command = [MAIN, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
-  return Bun.spawn([process.execPath, "--no-env-file", ...command], {
+  const before = options.preload === undefined ? [] : ["--preload", options.preload];
+  return Bun.spawn([...(options.within ?? []), process.execPath, "--no-env-file", ...before, ...command], {
     cwd: existsSync(home) ? home : tmpdir(), // the gateway makes its folder itself
     stdin: "ignore",
     stdout: "pipe",

@@ -1,0 +1,103 @@
+/** People in chats of a fake Telegram, which one gateway at a time receives for. It outlives every gateway: it keeps what was said until it is taken, and shows what was sent. */
+import { systemClock } from "../../src/kit/clock.ts";
+import type { Chance } from "../../src/testing/chance.ts";
+import { startFakeBotApi } from "../../src/testing/telegram/fake-bot-api.ts";
+import { TOKEN } from "../../src/testing/whole/platform-config.ts";
+import { telegramSpots } from "../chaos/platforms/people.ts";
+import { judgePlatform, nameOf, type PlatformVerdict } from "../chaos/platforms/verdict.ts";
+import type { History, SentMessage } from "./verdict.ts";
+
+interface ChatOptions {
+  /** Where gateways reach it. */
+  readonly host: string;
+  readonly chance: Chance;
+  /** Between two messages of a chat: at least, and at most. */
+  readonly pauseMs: readonly [number, number];
+  /** How many faults there were so far: a reply may be there twice when one came between. */
+  faultsSoFar(): number;
+  answerTo(text: string): string;
+}
+
+export interface Chats extends AsyncDisposable {
+  /** For the gateways' configuration. */
+  readonly channels: Readonly<Record<string, unknown>>;
+  begin(): void;
+  /** Says no more. */
+  stop(): Promise<void>;
+  /** Everything that was said has been taken. */
+  isHeard(): boolean;
+  sent(): readonly SentMessage[];
+  /** Polls with the same token until `during` has resolved. Returns how many polls of gateways that has ended. */
+  pollBeside(during: Promise<void>): Promise<number>;
+  verdict(history: History): PlatformVerdict;
+}
+
+/** Those that speak to the bot alone. */
+const CHATS = 3;
+const POLL_EVERY_MS = 300;
+
+export async function startChats({ host, chance, pauseMs, faultsSoFar, answerTo }: ChatOptions): Promise<Chats> {
+  const api = await startFakeBotApi(systemClock, host);
+  const spots = telegramSpots(api).slice(0, CHATS);
+  const said: { readonly chat: string; readonly number: number; readonly text: string; readonly name: string }[] = [];
+  const shownAfter = new Map<number, number>();
+  const stopping = new AbortController();
+  api.onShown((message) => void shownAfter.set(message, faultsSoFar()));
+
+  const isWaiting = (name: string): boolean => api.waiting(TOKEN).includes(Number(name));
+  /** Never rejects. */
+  const talk = async (spot: (typeof spots)[number], own: Chance): Promise<void> => {
+    for (let number = 0; !stopping.signal.aborted; number++) {
+      const text = `${spot.chat} says ${number}`;
+      said.push({ chat: spot.chat, number, text, name: spot.say(text) });
+      await systemClock.sleep(own.between(...pauseMs), stopping.signal).catch(() => undefined); // nobody speaks any more
+    }
+  };
+  let talking: Promise<unknown> = Promise.resolve();
+  const pollOnce = async (): Promise<void> => {
+    const asked = { method: "POST", signal: AbortSignal.timeout(POLL_EVERY_MS), body: JSON.stringify({ timeout: 0 }) };
+    await fetch(`${api.apiRoot}/bot${TOKEN}/getUpdates`, asked).catch(() => undefined); // it is only in the way
+    await systemClock.sleep(POLL_EVERY_MS, stopping.signal).catch(() => undefined); // nobody speaks any more
+  };
+  return {
+    channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot, dmPolicy: "open", allowFrom: ["*"] } },
+    begin: () => void (talking = Promise.all(spots.map((spot) => talk(spot, chance.fork(spot.chat))))),
+    async stop() {
+      stopping.abort(new Error("nobody speaks any more"));
+      await talking;
+    },
+    isHeard: () => api.waiting(TOKEN).length === 0,
+    sent: () =>
+      said.map(({ chat, number, text, name }) => ({
+        session: chat,
+        number,
+        text,
+        acknowledgedAt: isWaiting(name) ? null : 0,
+        isPoisoned: false,
+      })),
+    async pollBeside(during) {
+      const before = api.conflicts;
+      let over = false;
+      void during.then(() => (over = true));
+      while (!over) await pollOnce();
+      return api.conflicts - before;
+    },
+    verdict({ messages, replies }) {
+      const noticed = new Set(replies.filter(({ isNotice }) => isNotice).map(({ turnId }) => turnId));
+      return judgePlatform({
+        said: said.map(({ chat, text, name }) => ({ chat, answer: answerTo(text), taken: !isWaiting(name) })),
+        shown: api
+          .bot(TOKEN)
+          .messages.filter(({ deleted }) => !deleted)
+          .map(({ id, chat, text }) => ({ chat, text, life: shownAfter.get(id) ?? 0, untold: api.untold.has(id) })),
+        doubts: replies.filter(({ isInDoubt }) => isInDoubt),
+        excused: new Set(
+          messages
+            .filter(({ turnId }) => turnId !== null && noticed.has(turnId))
+            .map(({ session, text }) => nameOf({ chat: session, answer: answerTo(text) })),
+        ),
+      });
+    },
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * What is there in the end, as rows. Gateways write the times of their turns by clocks that a fault may have shifted, so the database notes
+ * by its own clock when a turn begins and ends, in a schema that no gateway knows.
+ */
+import type { History, SentMessage } from "./verdict.ts";
+import type { NodesWorld } from "./world.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const RECORDER = `
+create schema judge;
+create table judge.turn_states (seq bigint generated always as identity, turn text, state text, at double precision);
+create function judge.note_turn() returns trigger language plpgsql security definer as $$
+begin
+  insert into judge.turn_states (turn, state, at) values (new.id, new.state, extract(epoch from clock_timestamp()) * 1000);
+  return null;
+end $$;
+create trigger judge_notes after insert or update of state on turns for each row execute function judge.note_turn()`;
+
+/** As soon as there are tables. */
+export async function recordTurns({ sql }: Pick<NodesWorld, "sql">): Promise<void> {
+  await sql.unsafe(RECORDER);
+}
+
+const sessionOf = (key: unknown): string => String(key).slice(String(key).lastIndexOf(":") + 1);
+
+export async function readHistory({ sql }: Pick<NodesWorld, "sql">, sent: readonly SentMessage[]): Promise<History> {
+  const messages = await sql`select session_key, text, turn_id from inbox order by seq`;
+  const turns = await sql`
+    select turns.id, turns.session_key, turns.state, min(noted.at) as begun_at,
+      max(noted.at) filter (where noted.state <> 'running') as ended_at
+    from turns join judge.turn_states noted on noted.turn = turns.id 
+    group by turns.seq, turns.id, turns.session_key, turns.state order by turns.seq`;
+  const replies = await sql`select turn_id, text, kind, state, channel, chat from outbox order by seq`;
+  return {
+    sent,
+    messages: messages.map((row: Row) => ({
+      session: sessionOf(row["session_key"]),
+      text: String(row["text"]),
+      turnId: row["turn_id"] === null ? null : String(row["turn_id"]),
+    })),
+    turns: turns.map((row: Row) => ({
+      id: String(row["id"]),
+      session: sessionOf(row["session_key"]),
+      state: row["state"] as History["turns"][number]["state"],
+      begunAt: Number(row["begun_at"]),
+      endedAt: row["ended_at"] === null ? null : Number(row["ended_at"]),
+    })),
+    replies: replies.map((row: Row) => ({
+      turnId: String(row["turn_id"]),
+      chat: String(row["chat"]),
+      text: String(row["text"]),
+      isNotice: row["kind"] === "notice",
+      isSent: row["state"] === "sent",
+      isInDoubt: row["channel"] === "telegram" && row["state"] === "ambiguous",
+    })),
+  };
+}
+
+export async function openWork({ sql }: Pick<NodesWorld, "sql">): Promise<number> {
+  const [row] = await sql`
+    select (select count(*) from inbox where done = 0) + (select count(*) from turns where state = 'running')
+      + (select count(*) from outbox where ended_at is null) as open`;
+  return Number(row.open);
+}
+
+export async function countFailures({ sql }: Pick<NodesWorld, "sql">): Promise<Readonly<Record<string, number>>> {
+  const rows = await sql`
+    select coalesce(error_code, 'none') as code, count(*)::int as count from turns where state in ('failed', 'aborted') group by 1`;
+  return Object.fromEntries((rows as readonly { code: string; count: number }[]).map((row) => [row.code, row.count]));
+}
+
+/** For whoever has to find out why something was left. */
+export async function describeOpenWork({ sql, nodes }: NodesWorld, onLine: (line: string) => void): Promise<void> {
+  const owners = await sql`
+    select nodes.name, nodes.state, nodes.taken_over_by, count(inbox.id) as messages,
+      (select count(*) from turns where turns.node = nodes.id and turns.state = 'running') as turns,
+      (select count(*) from node_leases where owner = nodes.id) as leases
+    from nodes left join inbox on inbox.node = nodes.id and inbox.done = 0 group by nodes.id order by nodes.started_at`;
+  for (const row of owners as readonly Row[]) onLine(JSON.stringify(row));
+  for (const node of nodes) {
+    const token = node.process()?.token ?? "";
+    const headers = { authorization: `Bearer ${token}` };
+    const status = await fetch(`${node.url}/api/status`, { headers }).then((answer) => answer.text(), String);
+    onLine(`${node.name} says: ${status}`);
+    onLine(`${node.name} said: ${node.process()?.stderr().slice(-2_000) ?? "nothing"}`);
+  }
+}

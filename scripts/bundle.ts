@@ -25,7 +25,7 @@ const LOCK_POLL_MS = 20;
 const KEEP_OLD_MS = 24 * 3_600_000; // from the day they were replaced: a running gateway may still load parts of the build it started from
 const FILES = ".files"; // the names of all files of the build that is in place
 const PACKED = ".npmignore"; // tells npm to pack this build alone, without older parts beside it
-const HASHED = /^(console\/assets\/|(?:sdk\/)?chunk-)/; // named after their contents, so old and new ones live side by side
+const HASHED = /^(console\/assets\/|(?:sdk\/|maps\/)?chunk-)/; // named after their contents, so old and new ones live side by side
 
 /** `pi-gateway/NAME`, as `exports` of package.json says. */
 const SDK_MODULES = [
@@ -54,7 +54,7 @@ export async function ensureDist(root: string): Promise<"fresh" | "built"> {
 async function buildInto(root: string, folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const shared = { root, target: "bun", outdir: folder, sourcemap: "linked", minify: { syntax: true } } as const;
+  const shared = { root, target: "bun", outdir: folder, sourcemap: "external", minify: { syntax: true } } as const;
   await bundled({
     ...shared,
     minify: { syntax: true, whitespace: true }, // its text stays in memory: three megabytes less, and read faster
@@ -96,7 +96,7 @@ async function buildInto(root: string, folder: string): Promise<void> {
     naming: "mcp-host.js",
     sourcemap: "none",
   });
-  for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
+  for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await setAside(folder, file);
   await bundleConsole(join(root, "console"), folder);
 }
 
@@ -122,14 +122,15 @@ async function bundleSdk(root: string, folder: string): Promise<void> {
 }
 
 /**
- * The build folder lies one level below dist/, where the map ends up; without this, stack traces name folders that do not exist. A trace
- * needs names and lines: the texts of the sources are two thirds of a map, and are left out.
+ * In a folder of its own: Bun reads a map that lies beside its file at the first error, and keeps it in memory. Names are those that are right
+ * from dist/, one level above the build folder. The texts of the sources are two thirds of a map, and a trace needs names and lines alone.
  */
-async function liftSources(map: string): Promise<void> {
-  const parsed: { sources: string[]; sourcesContent: string[] } = await Bun.file(map).json();
-  parsed.sources = parsed.sources.map((source) => source.replace(/^\.\.\/\.\.\//, "../"));
-  parsed.sourcesContent = parsed.sources.map(() => ""); // Bun refuses a map that has no list of them
-  await Bun.write(map, JSON.stringify(parsed));
+async function setAside(folder: string, file: string): Promise<void> {
+  const map: { sources: string[]; sourcesContent: string[] } = await Bun.file(join(folder, file)).json();
+  map.sources = map.sources.map((source) => source.replace(/^\.\.\/\.\.\//, "../"));
+  map.sourcesContent = map.sources.map(() => "");
+  await Bun.write(join(folder, "maps", file), JSON.stringify(map));
+  rmSync(join(folder, file));
 }
 
 interface Leaner {

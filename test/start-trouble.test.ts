@@ -174,6 +174,7 @@ describe("pi", () => {
     const say = /pi agent was not found|piPath.*nowhere/;
     await saysWhatIsWrong(poor, { status: 502, say, notice: /piPath.*nowhere/ });
     expect((await poor.chat("hello")).body.error?.code).toBe("agent_missing");
+    expect(poor.stderr()).toMatch(/src\/agents\/[\w/-]+\.ts:\d+:\d+/); // the log names our sources, though what runs is built
     await writeFile(join(own.path, "pi-gateway.jsonc"), JSON.stringify({ agent: { pool: { min: 1, max: 1 } } }));
     await agentReady(poor);
     expect((await poor.chat("echo: back")).body.content).toBe("back");

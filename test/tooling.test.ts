@@ -48,7 +48,7 @@ describe("the build", () => {
       "console",
       "console.json",
       "main.js",
-      "main.js.map",
+      "maps",
       "mcp-host.js",
       "sandbox.js",
       "sandbox.js.jsc",

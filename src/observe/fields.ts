@@ -2,8 +2,11 @@
 import { isGatewayError } from "../contracts/errors.ts";
 import type { LogFields } from "../kit/log.ts";
 import { isSecret } from "../kit/secret.ts";
+import { createSourcePlaces } from "./source-places.ts";
 
 type Scrub = (text: string) => string;
+
+const withSourcePlaces = createSourcePlaces(import.meta.dir);
 
 const MAX_FIELD_CHARS = 2_000;
 /** Scrubbed before it is cut, so that no half of a secret survives at the edge; what is longer than this is cut first. */
@@ -118,7 +121,7 @@ function tidyError(error: Error, walk: Walk, depth: number, causes = 0): Record<
     tidied["fields"] = tidyObject(error.fields, walk, depth + 1);
   }
   const stack = framesOf(error.stack ?? "");
-  if (stack !== "") tidied["stack"] = tidyText(stack, walk.scrub);
+  if (stack !== "") tidied["stack"] = tidyText(withSourcePlaces(stack), walk.scrub);
   if (error instanceof AggregateError && depth < MAX_DEPTH) tidied["errors"] = tidyArray(error.errors, walk, depth + 1);
   if (error.cause === undefined) return tidied;
   if (causes >= MAX_CAUSES) tidied["cause"] = "…";

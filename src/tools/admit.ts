@@ -3,6 +3,7 @@ import type { ToolAdmission, ToolRefusal, ToolRequest } from "../contracts/tools
 import { UNCHECKED_RESULT } from "../contracts/tools/envelope.ts";
 import { background } from "../kit/background.ts";
 import {
+  cancelledBefore,
   conflict,
   type Denial,
   denied,
@@ -62,7 +63,9 @@ async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: Ab
   if ("outcome" in judged) return judged.outcome;
   const { tool, params, record } = judged;
   await record.begins({ tool: tool.name, params, idempotent: tool.flags.idempotent });
-  return judged;
+  if (!signal.aborted) return judged;
+  // its turn ended while the row was written: nobody would tell its end any more, and its id would stay taken
+  return (await denied(parts, request, judged, cancelledBefore(judged))).outcome;
 }
 
 function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): Draft | ToolRefusal {

@@ -4,6 +4,7 @@ import { startCounts } from "../observe/metrics/counts.ts";
 import { MEMBER, OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { ENVELOPE_STATUS, UNCHECKED_RESULT } from "../contracts/tools/envelope.ts";
 import type { ToolOutcome } from "../contracts/tools/tool.ts";
+import { waitForEnd } from "../testing/wait-for.ts";
 
 type World = ReturnType<typeof toolWorld>;
 type Status = "success" | "error" | "blocked";
@@ -274,4 +275,56 @@ test("a call keeps its slot until plugins have looked at its result", async () =
   expect(second).toBe("waits");
   looked.resolve();
   await Promise.all([first, other]);
+});
+
+/** The call is judged, and its row is not on the disk yet; what is given happens then. */
+async function whileItsRowIsWritten(world: ReturnType<typeof toolWorld>, happens: () => void): Promise<void> {
+  const { intend } = world.store;
+  const asked = Promise.withResolvers<void>();
+  const written = Promise.withResolvers<void>();
+  world.store.intend = async (...row) => (asked.resolve(), await written.promise, intend(...row));
+  await waitForEnd("the row", asked.promise);
+  happens();
+  await world.clock.advance(0);
+  written.resolve();
+}
+
+test.each(["its turn ends", "its caller loses the right to it"])(
+  "a tool does not begin when %s while its row is written",
+  async (what) => {
+    let runs = 0;
+    const world = toolWorld([tool(async () => (runs++, says("done")))]);
+    const turn = new AbortController();
+    const happens = () =>
+      what === "its turn ends"
+        ? turn.abort(new Error("stopped"))
+        : world.rights.change({ kind: "lost", because: "unknown_sender", tell: true });
+    const during = whileItsRowIsWritten(world, happens);
+    const outcome = world.call({ text: "hi" }, {}, turn.signal);
+    await during;
+    expect(await outcome).toMatchObject({ kind: "failed", code: "cancelled" });
+    expect([runs, world.rows.map(({ end }) => end?.status)]).toEqual([0, ["error"]]);
+  },
+);
+
+test("a pi tool whose turn ends while its row is written is not let go, has an end on record, and its id is free", async () => {
+  const world = toolWorld([]);
+  world.rules.now = policy({ profile: () => "workspace" });
+  const turn = new AbortController();
+  const during = whileItsRowIsWritten(world, () => turn.abort(new Error("stopped")));
+  const request = { tool: "read", callId: "same", params: { path: "a" }, path: "pi", context: OWNER } as const;
+  const admission = world.gate.admit(request, turn.signal);
+  await during;
+  expect(await waitForEnd("the admission", admission)).toMatchObject({ kind: "failed", code: "cancelled" });
+  expect(world.rows.map(({ end }) => end?.status)).toEqual(["error"]);
+  expect(await world.call(request.params, { ...request, path: "pipe" })).not.toMatchObject({ code: "call_conflict" });
+});
+
+test("a call that is cancelled before it is judged asks nobody, counts for no limit and does not run", async () => {
+  let runs = 0;
+  const world = toolWorld([tool(async () => (runs++, says("done")), { approval: true })]);
+  world.approvals.answer = "once";
+  const outcome = await world.call({ text: "hi" }, {}, AbortSignal.abort(new Error("stopped")));
+  expect(outcome).toMatchObject({ kind: "failed", code: "cancelled" });
+  expect([runs, world.approvals.asked]).toEqual([0, []]);
 });

@@ -58,17 +58,21 @@ export function conflict(): ToolRefusal {
   return refuse("call_conflict", "This call id was used before for a different call. Use another one.");
 }
 
+export function cancelledBefore({ tool }: Pick<Draft, "tool">): Denial {
+  return { kind: "failed", code: "cancelled", message: `${tool.name} was cancelled before it ran.` };
+}
+
 async function passStages(parts: Parts, first: Draft, signal: AbortSignal): Promise<Passed> {
   let draft = first;
   for (const stage of STAGES) {
     try {
+      signal.throwIfAborted(); // most stages wait for somebody who knows nothing of the signal
       const judged = await stage.judge(parts, draft, signal);
       if (isRefusal(judged)) return { draft, denial: judged };
       draft = judged;
     } catch (error) {
       if (!signal.aborted) throw error;
-      const message = `${draft.tool.name} was cancelled before it ran.`;
-      return { draft, denial: { kind: "failed", code: "cancelled", message } };
+      return { draft, denial: cancelledBefore(draft) };
     }
   }
   return { draft, denial: null };

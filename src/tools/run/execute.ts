@@ -55,6 +55,7 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
   });
   const limits = AbortSignal.any([signal, deadline.signal]);
   try {
+    limits.throwIfAborted(); // cancelled while its row was written: not every tool looks at its signal before it begins
     const value = await withCleanup(deps, started(tool, call, progress.report, limits), limits);
     const failed = saysError(value);
     const checks = { images: deps.images, mask: deps.mask, checkOutput: failed ? null : call.checkOutput };

@@ -21,6 +21,7 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
       const message = "Too many tools run in the background. Wait for one of them to end.";
       return await denied(parts, request, draft, refuse("rate_limited", message));
     }
+    using rights = watchPermission(parts, draft); // from here on: what is lost while the row is written is lost too
     await record.begins({ tool: tool.name, params, idempotent: tool.flags.idempotent });
     const told = tellStart(parts, draft);
     let yielded = false;
@@ -42,7 +43,6 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
         shared.early({ kind: "pending", code: "background", message: text });
       },
     };
-    using rights = watchPermission(parts, draft);
     const until = AbortSignal.any([signal, rights.signal]);
     const outcome = await execute(parts, tool, execution, until);
     if (yielded) parts.background.running--;

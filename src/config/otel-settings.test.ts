@@ -19,6 +19,8 @@ test("spans go nowhere unless somebody named an endpoint", () => {
   expect(settings({}, { OTEL_EXPORTER_OTLP_ENDPOINT: "" })).toBeNull();
   expect(settings({}, { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" })).toBeNull();
   expect(settings({}, { ...BASE, OTEL_SDK_DISABLED: "true" })).toBeNull();
+  expect(settings({}, { ...BASE, OTEL_SDK_DISABLED: "TRUE" })).toBeNull();
+  expect(settings({}, { OTEL_EXPORTER_OTLP_ENDPOINT: "x http://collector:4318" })).toBeNull();
 });
 
 test.each([
@@ -29,6 +31,7 @@ test.each([
     { ...BASE, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://other/x" },
     "http://other/x",
   ],
+  ["nothing for traces alone", { ...BASE, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "" }, TRACES],
 ])("a variable names %s", (_what, variables, url) => {
   expect(settings({}, variables)?.url).toBe(url);
 });
@@ -49,4 +52,21 @@ test("headers and the name of the service come from the variables as well", () =
     OTEL_SERVICE_NAME: "n",
   };
   expect(settings({}, variables)).toEqual({ url: TRACES, serviceName: "n", headers: { "api-key": "a b", x: "y=z" } });
+});
+
+test("headers for traces alone count more than those for everything, and what is no header is left out", () => {
+  const variables = {
+    ...BASE,
+    OTEL_EXPORTER_OTLP_HEADERS: "all=1",
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: `traces=100%,=nameless,${"x".repeat(64)}=longest,${"x".repeat(65)}=longer`,
+  };
+  expect(settings({}, variables)?.headers).toEqual({ traces: "100%", [`${"x".repeat(64)}`]: "longest" });
+});
+
+test("an endpoint of the configuration gets the path for traces once, whatever slashes it ends with", () => {
+  const url = (endpoint: string) => settings({ otel: { endpoint } })?.url;
+  expect([url("https://a.example//"), url("https://a.example/v1/traces/")]).toEqual([
+    "https://a.example/v1/traces",
+    "https://a.example/v1/traces",
+  ]);
 });

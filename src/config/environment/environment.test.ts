@@ -27,6 +27,9 @@ describe("the environment", () => {
       OPENAI_API_KEY: "sk-hunter2",
       GROQ_API_KEY: "",
       UNRELATED: "hunter2",
+      LANGUAGE: "de",
+      MY_LANG: "de",
+      LC_secret: "hunter2",
     });
     const { variables, providerKeys, ...rest } = environment;
     expect(rest).toEqual({

@@ -1,6 +1,6 @@
 /** The configuration file for an editor: a change is looked at first, written as a whole or not at all, and never over somebody else's. */
 import { expect, test } from "bun:test";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "../../testing/temp-home.ts";
 import { defaultConfig } from "../check/check.ts";
@@ -14,6 +14,9 @@ const FILE = `{
 }
 `;
 
+/** A file whose changes the gateway does not take over. */
+const NOT_TAKEN = "{ /* kept */ }";
+
 async function world(text: string | null) {
   const home = await tempHome();
   const path = join(home.path, "pi-gateway.jsonc");
@@ -25,7 +28,7 @@ async function world(text: string | null) {
     variables: () => undefined,
     async reload() {
       reloads.push(await readFile(path, "utf8"));
-      return { problems: [] };
+      return { problems: text === NOT_TAKEN ? ["The new settings were not taken over."] : [] };
     },
   });
   const { version } = await editor.file();
@@ -109,4 +112,32 @@ test("a broken file is not shown, and is replaced by nothing but a whole text", 
   expect((await on.editor.file()).text).toBeNull();
   expect(await on.editor.save({ version: on.version, ...LEVEL })).toMatchObject({ written: false });
   expect(await on.editor.save({ version: on.version, text: "{}" })).toMatchObject({ written: true });
+});
+
+test("of two who save what they saw at the same moment the second is told, and the first one's change stays", async () => {
+  await using on = await world(FILE);
+  const other = { edits: [{ path: ["queue", "maxTotal"], value: 7 }] };
+  const saves = await Promise.allSettled(
+    [LEVEL, other].map((change) => on.editor.save({ version: on.version, ...change })),
+  );
+  expect(saves.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(await readFile(on.path, "utf8")).toBe(FILE.replace("warn", "debug"));
+  const { version } = await on.editor.file();
+  expect(await on.editor.save({ version, ...other })).toMatchObject({ written: true });
+});
+
+test("a saved file that the gateway does not take over is written all the same, and why is told", async () => {
+  await using on = await world(NOT_TAKEN);
+  expect(await on.editor.save({ version: on.version, ...LEVEL })).toMatchObject({
+    written: true,
+    notInForce: ["The new settings were not taken over."],
+  });
+});
+
+test("an editor begins with an empty group where there is no file, and is told of a file that cannot be read", async () => {
+  await using on = await world(null);
+  expect(await on.editor.file()).toEqual({ path: on.path, text: "{\n}\n", version: "none" });
+  await mkdir(on.path);
+  await expect(on.editor.file()).rejects.toMatchObject({ code: "conflict", say: `${on.path} cannot be read.` });
+  await expect(on.editor.save({ version: "none", ...LEVEL })).rejects.toMatchObject({ code: "conflict" });
 });

@@ -1,6 +1,6 @@
 /** The configuration file for an operator's editor: shown without secrets, changed only as it was seen, and never into something that is not valid. */
 import { createHash } from "node:crypto";
-import type { ConfigChange, ConfigEditor, ConfigFile } from "../../contracts/config-api.ts";
+import type { ConfigChange, ConfigEditor, ConfigFile, SavedConfig } from "../../contracts/config-api.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Variables } from "../check/check.ts";
 import { hideSecrets } from "../hidden-secrets.ts";
@@ -22,6 +22,7 @@ const FIRST_TEXT = "{\n}\n";
 
 export function openConfigEditor(deps: ConfigEditorDeps): ConfigEditor {
   const { path } = deps;
+  let queue: Promise<unknown> = Promise.resolve();
   return {
     async file() {
       const text = await read(path());
@@ -30,15 +31,22 @@ export function openConfigEditor(deps: ConfigEditorDeps): ConfigEditor {
     async propose(change) {
       return (await propose(deps, change)).shown;
     },
-    async save(change) {
-      const { text, shown, before } = await propose(deps, change);
-      if (shown.problems.length > 0) return { ...shown, written: false, backup: null, notInForce: [] };
-      const edit = await replaceConfig(path(), text, before);
-      if (edit.kind === "refused") throw new GatewayError("conflict", "not written", { say: edit.problems.join(" ") });
-      const { problems } = await deps.reload();
-      return { ...shown, written: true, backup: edit.backup, notInForce: problems };
+    save(change) {
+      // one at a time: two that saw the same file would both find it unchanged, and the second would undo the first
+      const saved = queue.then(() => save(deps, change));
+      queue = saved.catch(() => undefined); // whoever saves is told; the next one goes on
+      return saved;
     },
   };
+}
+
+async function save(deps: ConfigEditorDeps, change: ConfigChange): Promise<SavedConfig> {
+  const { text, shown, before } = await propose(deps, change);
+  if (shown.problems.length > 0) return { ...shown, written: false, backup: null, notInForce: [] };
+  const edit = await replaceConfig(deps.path(), text, before);
+  if (edit.kind === "refused") throw new GatewayError("conflict", "not written", { say: edit.problems.join(" ") });
+  const { problems } = await deps.reload();
+  return { ...shown, written: true, backup: edit.backup, notInForce: problems };
 }
 
 async function propose(

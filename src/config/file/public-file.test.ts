@@ -13,7 +13,10 @@ test("a configuration file with a secret in it that others can read is named; on
     return fileOthersCanRead(path);
   };
   expect(await write("a-token-of-at-least-22-characters", 0o644)).toBe(path);
+  expect(await write("a-token-of-at-least-22-characters", 0o640)).toBe(path); // the group is others as well
+  expect(await write("a-token-of-at-least-22-characters", 0o604)).toBe(path);
   expect(await write("a-token-of-at-least-22-characters", 0o600)).toBeNull();
+  expect(await write("a-token-of-at-least-22-characters", 0o622)).toBeNull(); // written by others, and not read
   expect(await write("${TOKEN}", 0o644)).toBeNull();
   expect([await fileOthersCanRead(null), await fileOthersCanRead(join(home.path, "none"))]).toEqual([null, null]);
 });

@@ -4,6 +4,8 @@ import { parseProxyRequest } from "./request.ts";
 test.each([
   ["CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443", { host: "example.org", port: 443, first: "" }],
   ["CONNECT [2606:2800::1]:8443 HTTP/1.1", { host: "2606:2800::1", port: 8_443, first: "" }],
+  ["CONNECT example.org:1 HTTP/1.0", { host: "example.org", port: 1, first: "" }],
+  [`CONNECT ${"a".repeat(253)}:65535 HTTP/1.1`, { host: "a".repeat(253), port: 65_535, first: "" }],
 ])("a tunnel is asked for by %j", (head, expected) => {
   expect(parseProxyRequest(head)).toEqual(expected);
 });
@@ -19,7 +21,37 @@ test("a request for a whole address reaches the host as a request of its own, wi
 });
 
 test.each([
+  ["GET http://example.org HTTP/1.0", "example.org", 80, "GET / HTTP/1.0\r\nHost: example.org\r\n"],
+  ["POST http://[2606:2800::1]/a HTTP/1.1", "2606:2800::1", 80, "POST /a HTTP/1.1\r\nHost: [2606:2800::1]\r\n"],
+])("%j is a request to the host %s, port %d", (head, host, port, begin) => {
+  expect(parseProxyRequest(head)).toEqual({ host, port, first: `${begin}Connection: close\r\n\r\n` });
+});
+
+test.each([
+  "Proxy-Connection: close",
+  "KEEP-ALIVE: 5",
+  "host : other.example",
+  "proxy-authorization:x",
+  "Connection: x",
+])("the header %j of a program is not passed on", (header) => {
+  expect(parseProxyRequest(`GET http://example.org/ HTTP/1.1\r\n${header}\r\nX-Host: kept`)?.first).toBe(
+    "GET / HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\nX-Host: kept\r\n\r\n",
+  );
+});
+
+test.each([
   "",
+  "GET http://user@example.org/ HTTP/1.1",
+  "GET http://:pass@example.org/ HTTP/1.1",
+  " CONNECT example.org:443 HTTP/1.1",
+  "CONNECT example.org:443 HTTP/1.1 ",
+  "CONNECT user@example.org:443 HTTP/1.1",
+  "CONNECT example.org:443/path HTTP/1.1",
+  "CONNECT [2606:2800::1]x:443 HTTP/1.1",
+  "CONNECT example.org:000443 HTTP/1.1",
+  `CONNECT ${"a".repeat(254)}:443 HTTP/1.1`,
+  `${"A".repeat(17)} http://example.org/ HTTP/1.1`,
+  `GET http://example.org/${"a".repeat(2_048)} HTTP/1.1`,
   "GET / HTTP/1.1",
   "GET https://example.org/ HTTP/1.1",
   "GET http://user:pass@example.org/ HTTP/1.1",

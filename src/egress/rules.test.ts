@@ -23,6 +23,12 @@ test.each<[string, number, NetworkSetting, boolean]>([
   ["example.org.", 443, listed, false],
   ["93.184.216.34", 443, { allow: ["*.34"] }, false],
   ["example.org", 443, { allow: [] }, false],
+  ["example.org", 443, { allow: ["Example.ORG"] }, true],
+  ["registry.npmjs.org", 443, { allow: ["*.NPMJS.org"] }, true],
+  ["example.org", 80, { allow: ["example.org", "example.org:8443"] }, true],
+  ["example.org", 8443, { allow: ["example.org", "example.org:8443"] }, true],
+  ["example.org", 8443, { allow: ["*.example.org:8443", "example.org"] }, false],
+  ["93.184.216.34", 443, { allow: ["93.184.216.34"] }, true],
 ])("a connection to %s, port %d, with the setting %j is allowed: %p", (host, port, network, expected) => {
   expect(mayReach({ host, port }, network).may).toBe(expected);
 });
@@ -52,6 +58,13 @@ test("a refused connection names the host and the setting that would allow it", 
     because: "port 443 of git.example.org is not listed in agent.network.allow (9418 are)",
     advice: 'The owner can add "git.example.org" there.',
     ask: false,
+  });
+});
+
+test("a server whose setting is none is told the setting of its own", () => {
+  expect(mayReach({ host: "a.example", port: 443 }, "none", "mcp.servers.shop.network")).toMatchObject({
+    because: "mcp.servers.shop.network is none, so it reaches no host",
+    advice: 'The owner can set mcp.servers.shop.network to {"allow":["a.example"]}.',
   });
 });
 

@@ -69,3 +69,54 @@ test("a proxy that is closed ends its connections, tells whoever serves them, an
   await waitFor("the end of the connection", () => program.closed);
   expect(await connect().then(String, () => "refused")).toBe("refused");
 });
+
+test("whoever serves a program is told when it hangs up", async () => {
+  const cut = Promise.withResolvers<void>();
+  const listener = listenForPrograms(
+    {
+      serve(stream) {
+        stream.cut.addEventListener("abort", () => cut.resolve());
+        return cut.promise;
+      },
+    },
+    () => named("ann"),
+  );
+  using _open = listener;
+  await Bun.connect({
+    hostname: "127.0.0.1",
+    port: listener.port,
+    socket: { open: (socket) => void socket.terminate(), data: () => undefined },
+  });
+  await waitForEnd("the cut", cut.promise);
+});
+
+test("an answer that is larger than a program takes at once arrives whole", async () => {
+  const ANSWER_BYTES = 16 * 1024 * 1024;
+  const arrived = Promise.withResolvers<number>();
+  let isWritten = false;
+  const listener = listenForPrograms(
+    {
+      async serve(stream) {
+        await stream.write(new Uint8Array(ANSWER_BYTES));
+        isWritten = true;
+        stream.end();
+      },
+    },
+    () => named("ann"),
+  );
+  using _open = listener;
+  let got = 0;
+  const program = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: listener.port,
+    socket: {
+      open: (socket) => void socket.pause(),
+      data: (_socket, bytes) => void (got += bytes.length),
+      close: () => arrived.resolve(got),
+    },
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isWritten).toBe(false); // the program does not read yet
+  program.resume();
+  expect(await waitForEnd("the whole answer", arrived.promise)).toBe(ANSWER_BYTES);
+});

@@ -15,7 +15,7 @@ let server: Server;
 let port = 0;
 
 const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  "/ok": (response) => void response.end("fine"),
+  "/ok": (response) => void response.writeHead(200, { "content-type": "text/plain" }).end("fine"),
   "/huge": (response) => {
     response.write("x".repeat(5_000));
     response.end("x".repeat(5_000));
@@ -160,7 +160,13 @@ describe("a place", () => {
   });
 
   test("the operator wrote down is called wherever it is, and only at exactly that origin", async () => {
-    expect(await get("/ok")).toEqual(expect.objectContaining({ kind: "answered", status: 200, text: "fine" }));
+    expect(await get("/ok")).toMatchObject({
+      kind: "answered",
+      status: 200,
+      text: "fine",
+      body: Buffer.from("fine"),
+      contentType: "text/plain",
+    });
     expect((await get(`http://other.test:${port}/ok`)).kind).toBe("refused");
     expect((await get(`http://127.0.0.1:${port}/ok`)).kind).toBe("refused");
   });

@@ -141,7 +141,7 @@ test("a redirection is handed back and not followed", async () => {
 
 test("an answer without a body has none, and one that is too large breaks off", async () => {
   const { body, headers } = await trusting()(at("/nothing"));
-  expect([body, headers.get("x-own")]).toEqual([null, "yes"]);
+  expect([body, headers.get("x-own"), headers.has("date")]).toEqual([null, "yes", true]);
   await expect((await trusting(1_000)(at("/"))).text()).rejects.toThrow("it sent more than 1000 bytes");
 });
 

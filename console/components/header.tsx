@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { status, title, view } from "../state/console-state.ts";
+import { ADDRESSES } from "../state/route.ts";
 import { drawer } from "../state/screen.ts";
 import { HealthChip } from "./frame/health.tsx";
 import { Icon } from "./icons.tsx";
@@ -66,14 +67,11 @@ function DemoBadge() {
         <div class="popover" role="dialog" aria-label="About the demo model">
           <h2>A demo model is answering</h2>
           <p>
-            It needs no key and no network, and its answers are scripted. For a real model, start the gateway with a
-            key:
+            It needs no key and no network, and its answers are scripted. For a real model, enter a provider's key, use
+            a pi login, or name a model server of your own: <a href={`${ADDRESSES.setup}/model`}>Set up a model</a>.
           </p>
+          <p>A key in the environment works too:</p>
           <pre tabindex={0}>{"export ANTHROPIC_API_KEY=…\nnpm start"}</pre>
-          <p>
-            The key of another provider works too. For a certain model or a local one, set <code>agent.model</code> in{" "}
-            <code>pi-gateway.jsonc</code>.
-          </p>
         </div>
       )}
     </div>

@@ -126,8 +126,13 @@ export async function readJson<T>(path: string): Promise<Answer<T>> {
   return answer.ok ? { ok: true, value: parseObject(answer.value) as unknown as T } : answer;
 }
 
-export async function sendJson<T>(method: "POST" | "PATCH", path: string, body: object): Promise<Answer<T>> {
-  const answer = await send(method, path, body);
+export async function sendJson<T>(
+  method: "POST" | "PATCH",
+  path: string,
+  body: object,
+  withinMs = ANSWER_WITHIN_MS,
+): Promise<Answer<T>> {
+  const answer = await send(method, path, body, withinMs);
   return answer.ok ? { ok: true, value: parseObject(answer.value) as unknown as T } : answer;
 }
 
@@ -142,9 +147,14 @@ export async function readToolCalls(query: URLSearchParams): Promise<Answer<List
   return { ok: true, value: parseObject(answer.value) as unknown as Listed<AuditRow> };
 }
 
-function send(method: "POST" | "PATCH", path: string, body: object): Promise<Answer<string>> {
+function send(
+  method: "POST" | "PATCH",
+  path: string,
+  body: object,
+  withinMs = ANSWER_WITHIN_MS,
+): Promise<Answer<string>> {
   const headers = { ...OURS, "Content-Type": "application/json" };
-  return ask(path, { method, headers, body: JSON.stringify(body) });
+  return ask(path, { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(withinMs) });
 }
 
 async function ask(path: string, init: RequestInit): Promise<Answer<string>> {

@@ -63,6 +63,7 @@ export type View =
   | "agents"
   | "usage"
   | "health"
+  | "setup"
   | "settings"
   | "models"
   | "extensions"
@@ -87,6 +88,7 @@ export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   agents: "#/agents",
   usage: "#/usage",
   health: "#/system",
+  setup: "#/system/setup",
   settings: "#/system/settings",
   models: "#/system/models",
   extensions: "#/system/extensions",
@@ -117,6 +119,7 @@ export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   agents: "Agents",
   usage: "Usage",
   health: "System",
+  setup: "Setup",
   settings: "Settings",
   models: "Models",
   extensions: "Extensions",
@@ -133,7 +136,13 @@ const VIEW_BY_ADDRESS: ReadonlyMap<string, View> = new Map([
 
 /** Every address that names no other view is one of a conversation. */
 export function viewOf(hash: string): View {
+  if (stepOf(hash) !== "") return "setup";
   return VIEW_BY_ADDRESS.get(hash) ?? (turnIdOf(hash) === null ? "chat" : "turn");
+}
+
+/** The step of the setup that an address names; empty when it names none. */
+export function stepOf(hash: string): string {
+  return /^#\/system\/setup\/([a-z]{1,32})$/.exec(hash)?.[1] ?? "";
 }
 
 const TURN_PREFIX = "#/activity/turn/";

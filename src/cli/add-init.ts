@@ -13,7 +13,8 @@ Examples:
   pi-gw init --demo
   pi-gw init --provider anthropic --key-file key.txt --telegram-token-file bot.txt --owner telegram:user:123
   pi-gw init --endpoint http://127.0.0.1:11434/v1 --model llama3.2
-  pi-gw init --pi-login ~/.pi/agent --replace`;
+  pi-gw init --pi-login ~/.pi/agent --replace
+  pi-gw init --check`;
 
 export function addInit(
   program: Command,
@@ -33,6 +34,7 @@ export function addInit(
     .option("--owner <ids...>", "who may do everything, such as telegram:user:123")
     .option("--replace", "replace a configuration that is there; a copy is kept")
     .option("--no-test", "write it without trying it")
+    .option("--check", "say what is set up in the gateway that runs, and change nothing")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: InitFlags) => {
       const { init } = await import("./init/init.ts");

@@ -2,7 +2,7 @@
 import type { Environment } from "../config/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
-import type { InitProbes } from "./init/live-tests.ts";
+import type { InitProbes } from "./init/init.ts";
 import type { DoctorProbes } from "./doctor/probes.ts";
 
 export interface CliWorld {

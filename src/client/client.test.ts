@@ -200,6 +200,9 @@ const EXAMPLES: readonly Example[] = [
     (c) => c.request("GET /api/cron/calendar", { query: { from: "2026-11-01", days: 30, timezone: "UTC" } }),
   ],
   ["GET /api/models/providers", (c) => c.request("GET /api/models/providers")],
+  ["GET /api/setup", (c) => c.request("GET /api/setup")],
+  ["POST /api/setup/test", (c) => c.request("POST /api/setup/test", { body: { model: { kind: "demo" } } })],
+  ["POST /api/setup", (c) => c.request("POST /api/setup", { body: { owners: ["telegram:user:1"], backup: true } })],
   ["POST /api/models/test", (c) => c.request("POST /api/models/test", { body: { provider: "openai", key: "k" } })],
   ["GET /api/heartbeats", (c) => c.request("GET /api/heartbeats")],
   [

@@ -22,7 +22,9 @@ export {
 export { type LoadConfigOptions, type LoadedConfig, loadConfig, LAST_GOOD_NAME } from "./file/load.ts";
 export { type ConfigReport, configReport, configReportText } from "./file/report.ts";
 export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";
-export { editConfig, replaceConfig } from "./file/edit-file.ts";
+export { editConfig, editText, FIRST_TEXT, replaceConfig } from "./file/edit-file.ts";
+export { keyFileOf, writeKeyFile } from "./file/key-file.ts";
+export { readConfigText } from "./file/read-file.ts";
 export { openConfigEditor } from "./file/config-editor.ts";
 export { findConfigFile, resolveHome } from "./file/paths.ts";
 export { type ConfigProblem, formatProblem } from "./check/problem.ts";

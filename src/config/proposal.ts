@@ -48,7 +48,11 @@ export function proposeConfig({ text: before, inForce, variables }: Given, asked
 
 function textOf(before: string, asked: ProposedConfig): ReturnType<typeof restoreSecrets> {
   if ("text" in asked) return restoreSecrets(asked.text, before);
-  const edits = asked.edits.map(({ path, value }) => ({ keys: path, value }));
+  const edits = asked.edits.map(({ path, ...edit }) => ({
+    keys: path,
+    value: edit.value,
+    comment: edit.comment ?? "",
+  }));
   try {
     return { text: editText(before, edits), problems: [] };
   } catch {

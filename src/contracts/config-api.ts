@@ -28,6 +28,8 @@ interface SettingEdit {
   readonly path: readonly string[];
   /** Absent: the setting is taken out of the file. */
   readonly value?: unknown;
+  /** One line. It stands above the section of the setting where that is new in the file. */
+  readonly comment?: string;
 }
 
 export type ProposedConfig = { readonly text: string } | { readonly edits: readonly SettingEdit[] };

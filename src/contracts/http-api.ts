@@ -2,6 +2,7 @@
  * The JSON routes of the gateway by name: what each takes and answers. Routes answer by it (`jsonOf` of http/route.ts) and take bodies by it
  * (`bodyOf` of http/checked.ts), and the client is typed by it, so that they cannot disagree. Types only.
  */
+import type { SavedSetup, SetupCheck, SetupInput, SetupTest } from "./setup.ts";
 import type { AgentDetails, AgentList } from "./agents-api.ts";
 import type { AgentModel } from "./agent.ts";
 import type { HeartbeatCard } from "./automation/heartbeat.ts";
@@ -292,6 +293,13 @@ export interface HttpApi {
   "GET /api/models/providers": { result: { items: readonly ProviderCard[] } };
   /** Asks the provider for the list of its models, which costs nothing. Without `key` with the one that is set. */
   "POST /api/models/test": { body: { provider: string; key?: string }; result: KeyTest };
+
+  /** What a gateway should have, and whether it does: a model, a channel, notifications, backups. */
+  "GET /api/setup": { result: { items: readonly SetupCheck[] } };
+  /** Tries one of the two for real, and changes nothing. */
+  "POST /api/setup/test": { body: Pick<SetupInput, "model" | "channel">; result: SetupTest };
+  /** Tries each step that is given, unless `test` is false, and writes all of them into the configuration, or nothing. */
+  "POST /api/setup": { body: SetupInput; result: SavedSetup };
 
   "GET /api/usage": {
     query?: PageQuery & { from?: string; to?: string; by?: UsageBy };

@@ -14,6 +14,7 @@ import { turnRoutes } from "./routes/turns.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { channelRoutes } from "./routes/channels.ts";
+import { setupRoutes } from "./routes/setup.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
@@ -57,6 +58,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...agentRoutes(deps),
     ...channelRoutes(deps),
     ...systemRoutes(deps),
+    ...setupRoutes(deps),
     ...toolRoutes(deps),
     ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),

@@ -28,6 +28,7 @@ import type { OpenAiDoor } from "../contracts/openai.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
+import type { Setup } from "../contracts/setup.ts";
 import type { SystemLook } from "../contracts/system-api.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
@@ -167,6 +168,7 @@ interface OperatorViews {
   readonly system: SystemLook;
   readonly auditVerifier: AuditVerifier;
   readonly modelKeys: ModelKeys;
+  readonly setup: Setup;
 }
 
 /** The built web console. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

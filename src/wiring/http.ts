@@ -27,6 +27,7 @@ import type { Groups } from "./groups.ts";
 import { createModelKeys } from "./model-keys.ts";
 import { storageOf } from "./retention.ts";
 import { createSessionCare } from "./session-care.ts";
+import { createSetup } from "./setup.ts";
 import { createSystemLook } from "./system.ts";
 import { openOpenAiDoors } from "./openai.ts";
 
@@ -129,6 +130,7 @@ export function openPort(core: Core, parts: PortParts): Port {
           system,
           auditVerifier,
           modelKeys: createModelKeys(core),
+          setup: createSetup(core, { status, editor: system.config }),
         },
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,

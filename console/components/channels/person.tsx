@@ -14,7 +14,8 @@ const ROLES: readonly (readonly [Role, string])[] = [
   ["owner", "Owner: may do everything"],
 ];
 
-export function Person({ row }: { readonly row: PersonRow }) {
+/** `offered`: the role that is chosen before somebody chooses. */
+export function Person({ row, offered = "member" }: { readonly row: PersonRow; readonly offered?: Role }) {
   const { person, gone, decided } = row;
   const { busy, problem, run } = useAction();
   const waits = person.state === "pending";
@@ -30,7 +31,12 @@ export function Person({ row }: { readonly row: PersonRow }) {
         <Undo name={name} decided={decided} busy={busy} onUndo={() => void run(() => undo(person))} />
       )}
       {decided === null && !gone && waits && (
-        <LetIn row={row} busy={busy} onLetIn={(code, role) => void run(() => approve(person, code, role))} />
+        <LetIn
+          row={row}
+          offered={offered}
+          busy={busy}
+          onLetIn={(code, role) => void run(() => approve(person, code, role))}
+        />
       )}
       {decided === null && !gone && (
         <button
@@ -58,12 +64,13 @@ function describe({ person, gone, decided }: PersonRow): string {
 
 function LetIn(props: {
   readonly row: PersonRow;
+  readonly offered: Role;
   readonly busy: boolean;
   readonly onLetIn: (code: string, role: Role) => void;
 }) {
   const { name, principal } = props.row.person;
   const code = useSignal("");
-  const role = useSignal<string>("member");
+  const role = useSignal<string>(props.offered);
   const complete = code.value.replaceAll(/[\s-]/g, "").length === CODE_CHARS;
   const submit = (event: Event) => {
     event.preventDefault();

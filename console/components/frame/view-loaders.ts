@@ -16,6 +16,7 @@ export const LOADERS: Readonly<Record<Exclude<View, "chat">, () => Promise<Compo
   channels: async () => (await import("../channels/channels-view.tsx")).ChannelsView,
   agents: async () => (await import("../agents/agents-view.tsx")).AgentsView,
   usage: async () => (await import("../usage/usage-view.tsx")).UsageView,
+  setup: async () => (await import("../setup/setup-view.tsx")).SetupView,
   health: async () => (await import("../system/health-view.tsx")).HealthView,
   settings: async () => (await import("../system/settings/settings-view.tsx")).SettingsView,
   models: async () => (await import("../system/models-view.tsx")).ModelsView,

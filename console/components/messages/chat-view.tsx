@@ -132,6 +132,11 @@ function useJump(): void {
   }, [wanted, key, phase, items, loadingEarlier.value]);
 }
 
+function isEmpty(): boolean {
+  const { items, live } = chat.value;
+  return items.length === 0 && !live && shownSends.value.length === 0;
+}
+
 function useScrolling(box: RefObject<HTMLDivElement | null>, away: { value: boolean }): () => void {
   const fromEnd = useRef(0);
   const stick = useRef(true);
@@ -141,7 +146,7 @@ function useScrolling(box: RefObject<HTMLDivElement | null>, away: { value: bool
     stick.current = true;
     away.value = false;
     const el = box.current;
-    if (el) el.scrollTop = el.scrollHeight;
+    if (el) el.scrollTop = isEmpty() ? 0 : el.scrollHeight; // an empty conversation is read from its beginning
   };
 
   useLayoutEffect(toEnd, [chat.value.key, own]); // another conversation, or one's own words: the end is what counts
@@ -155,7 +160,7 @@ function useScrolling(box: RefObject<HTMLDivElement | null>, away: { value: bool
     let lastTop = el.scrollTop;
     const onScroll = () => {
       fromEnd.current = el.scrollHeight - el.scrollTop;
-      const atEnd = fromEnd.current - el.clientHeight < AT_END_PX;
+      const atEnd = isEmpty() || fromEnd.current - el.clientHeight < AT_END_PX;
       // Only moving up lets go of the end: when the box gets smaller, the end moves away without anybody scrolling.
       stick.current = atEnd || (stick.current && el.scrollTop >= lastTop);
       lastTop = el.scrollTop;

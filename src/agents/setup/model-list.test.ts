@@ -39,7 +39,13 @@ test("a provider that fails, sends nonsense or is not there is told as it is", a
   await using broken = provider(() => new Response("oops", { status: 503 }));
   expect(await tryKey(broken.url, "k")).toMatchObject({ ok: false, say: expect.stringContaining("answered with 503") });
   await using nonsense = provider(() => new Response("<html>"));
-  expect(await tryKey(nonsense.url, "k")).toMatchObject({ ok: true, models: [] });
+  expect(await tryKey(nonsense.url, "k")).toMatchObject({ ok: false, say: expect.stringContaining("not the address") });
+  await using other = provider(() => Response.json({ ok: true }));
+  expect(await tryKey(other.url, "k")).toMatchObject({ ok: false, say: expect.stringContaining("no list of models") });
+  await using elsewhere = provider(() => new Response("", { status: 404 }));
+  expect(await tryKey(elsewhere.url, "k")).toMatchObject({ ok: false, say: expect.stringContaining("end with /v1") });
+  await using without = provider(() => Response.json({ object: "list", data: null }));
+  expect(await tryKey(without.url, "k")).toMatchObject({ ok: true, models: [] });
   expect(await tryKey("http://127.0.0.1:1/v1", "k")).toMatchObject({
     ok: false,
     say: expect.stringContaining("cannot be reached"),

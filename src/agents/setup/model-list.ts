@@ -64,15 +64,17 @@ function testOf(host: string, answer: Fetched): KeyTest {
   if (answer.kind === "failed") return failed(`${host} cannot be reached (${answer.because})`);
   const { status, text } = answer;
   if (status === 401 || status === 403) return failed(`${host} refuses this key (${status})`);
+  if (status === 404) return failed(`${host} lists no models at this address (404); most addresses end with /v1`);
   if (status < 200 || status >= 300) return failed(`${host} answered with ${status}`);
   const parsed = parseJson(text, JSON_LIMITS);
-  const models = parsed.ok ? modelIdsIn(parsed.value) : [];
+  const models = parsed.ok ? modelIdsIn(parsed.value) : null;
+  if (models === null) return failed(`${host} answers, but with no list of models: this is not the address of its API`);
   return { ok: true, say: `${host} accepts it and lists ${models.length} models`, models };
 }
 
-/** OpenAI and Anthropic call the list `data`, Google calls it `models` and each name `models/…`. */
-function modelIdsIn(body: unknown): readonly string[] {
-  if (!isFields(body)) return [];
+/** OpenAI and Anthropic call the list `data`, Google calls it `models` and each name `models/…`. Null: it is no list. */
+function modelIdsIn(body: unknown): readonly string[] | null {
+  if (!isFields(body) || (body.data === undefined && body.models === undefined)) return null;
   const entries = [body.data, body.models].flatMap((list) => (Array.isArray(list) ? list.filter(isFields) : []));
   return entries.flatMap(({ id, name }) => {
     if (typeof id === "string" && id !== "") return [id];

@@ -19,7 +19,7 @@ describe("a bot", () => {
   test("whose settings are right is named", async () => {
     await start();
     const check = await checkDiscord({ token: secret(BOT_TOKEN), apiRoot: fake.apiRoot }, NEVER);
-    expect(check).toEqual({ state: "ok", say: "signed in as pi" });
+    expect(check).toEqual({ state: "ok", isKnown: true, say: "signed in as pi" });
   });
 
   test("that may not read messages is told what to switch on", async () => {
@@ -35,7 +35,11 @@ describe("a bot", () => {
       checkDiscord({ token: secret(BOT_TOKEN), apiRoot: fake.apiRoot, guilds }, NEVER);
     expect((await check([PLACES.guild])).state).toBe("ok");
     const elsewhere = await check(["500000000000000099"]);
-    expect(elsewhere).toEqual({ state: "note", say: expect.stringContaining("not in the server 500000000000000099") });
+    expect(elsewhere).toEqual({
+      state: "note",
+      isKnown: true,
+      say: expect.stringContaining("not in the server 500000000000000099"),
+    });
     fake.state.memberships.splice(0, 1, { id: PLACES.guild, permissions: String((1n << 10n) | (1n << 11n)) });
     const { say } = await check([PLACES.guild]);
     expect(say).toContain("lacks: Attach Files, Read Message History.");

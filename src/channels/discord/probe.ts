@@ -4,6 +4,8 @@ import type { DiscordSettings } from "./settings.ts";
 interface DiscordCheck {
   readonly state: "ok" | "note" | "broken";
   readonly say: string;
+  /** Discord has answered, and knows the bot. */
+  readonly isKnown: boolean;
 }
 
 interface AskedAbout extends Pick<DiscordSettings, "token" | "apiRoot"> {
@@ -34,18 +36,28 @@ export async function checkDiscord(settings: AskedAbout, signal: AbortSignal): P
     if (((application.flags ?? 0) & CONTENT_FLAGS) === 0)
       return {
         state: "broken",
+        isKnown: true,
         say: `${me.username} may not read messages. Switch on the Message Content Intent for it in Discord's developer portal.`,
       };
     const wrong = settings.guilds?.length
       ? guildTroubles(settings.guilds, await rest.api.users.getGuilds({ limit: MAX_GUILDS }, { signal }))
       : [];
-    if (wrong.length > 0) return { state: "note", say: `signed in as ${me.username}. ${wrong.join(" ")}` };
-    return { state: "ok", say: `signed in as ${me.username}` };
+    if (wrong.length > 0)
+      return { state: "note", isKnown: true, say: `signed in as ${me.username}. ${wrong.join(" ")}` };
+    return { state: "ok", isKnown: true, say: `signed in as ${me.username}` };
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind === "token")
-      return { state: "broken", say: "Discord refused the bot token. Put the right one into channels.discord.token." };
-    return { state: "note", say: "Discord could not be asked just now. Check the network, then try again." };
+      return {
+        state: "broken",
+        isKnown: false,
+        say: "Discord refused the bot token. Put the right one into channels.discord.token.",
+      };
+    return {
+      state: "note",
+      isKnown: false,
+      say: "Discord could not be asked just now. Check the network, then try again.",
+    };
   }
 }
 

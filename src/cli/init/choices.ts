@@ -1,24 +1,9 @@
 /** What a new gateway shall have: a model, a channel, an owner. Flags say it for scripts. Refuses flags that contradict each other. */
 import { GatewayError } from "../../contracts/errors.ts";
+import type { ChannelWish, ModelWish, SetupWishes } from "../../contracts/setup.ts";
 import { type Secret, secret } from "../../kit/secret.ts";
 import { readSmall } from "../state-directory.ts";
 import type { CommonFlags } from "../world.ts";
-
-export type ModelWish =
-  | { readonly kind: "demo" }
-  /** `model` null: the first good one of those that the provider lists. */
-  | { readonly kind: "key"; readonly provider: string; readonly key: Secret; readonly model: string | null }
-  | { readonly kind: "login"; readonly folder: string }
-  | { readonly kind: "endpoint"; readonly baseUrl: string; readonly key: Secret | null; readonly model: string | null };
-
-export type ChannelWish = { readonly channel: "telegram" | "discord"; readonly token: Secret } | null;
-
-export interface Wishes {
-  readonly model: ModelWish;
-  readonly channel: ChannelWish;
-  /** Ids such as telegram:user:123. */
-  readonly owners: readonly string[];
-}
 
 export interface InitFlags extends CommonFlags {
   readonly config?: string;
@@ -34,14 +19,16 @@ export interface InitFlags extends CommonFlags {
   readonly replace?: boolean;
   /** `--no-test`. */
   readonly test?: boolean;
+  /** Says what is set up, and changes nothing. */
+  readonly check?: boolean;
 }
 
 /** Null: no flag says which model, so a person is to be asked. */
-export async function wishesOfFlags(flags: InitFlags): Promise<Wishes | null> {
+export async function wishesOfFlags(flags: InitFlags): Promise<SetupWishes | null> {
   const named = [flags.demo, flags.provider, flags.endpoint, flags.piLogin].filter((one) => one !== undefined);
   if (named.length > 1) throw refused("Choose one of --demo, --provider, --endpoint and --pi-login.");
   if (named.length === 0) return null;
-  return { model: await modelOf(flags), channel: await channelOf(flags), owners: flags.owner ?? [] };
+  return { model: await modelOf(flags), channel: await channelOf(flags), owners: flags.owner ?? [], backup: false };
 }
 
 async function modelOf({ provider, endpoint, piLogin, keyFile, ...flags }: InitFlags): Promise<ModelWish> {
@@ -55,7 +42,7 @@ async function modelOf({ provider, endpoint, piLogin, keyFile, ...flags }: InitF
   return { kind: "key", provider, key, model };
 }
 
-async function channelOf({ telegramTokenFile, discordTokenFile }: InitFlags): Promise<ChannelWish> {
+async function channelOf({ telegramTokenFile, discordTokenFile }: InitFlags): Promise<ChannelWish | null> {
   if (telegramTokenFile !== undefined && discordTokenFile !== undefined)
     throw refused("Choose one channel now; the other can be added with: pi-gw config edit");
   if (telegramTokenFile !== undefined) return { channel: "telegram", token: await secretIn(telegramTokenFile) };

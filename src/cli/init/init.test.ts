@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { checkConfigText } from "../../config/index.ts";
 import { cliFixture } from "../../testing/cli-fixture.ts";
 import type { CliWorld } from "../world.ts";
-import type { ModelWish } from "./choices.ts";
+import type { ModelWish } from "../../contracts/setup.ts";
 
 const KEY = "sk-key-of-a-test-0123456789";
 const BOT = "123456:token-of-a-bot-of-a-test-abcdefghijk";
@@ -15,12 +15,12 @@ async function world({ models = ["zeta-1", "claude-sonnet-4-5"], bot = true, ans
   const asked: ModelWish[] = [];
   const left = [...(answers ?? [])];
   const initProbes: NonNullable<CliWorld["initProbes"]> = {
-    async models(_world, wish) {
+    async model(_world, wish) {
       asked.push(wish);
       const ok = models.length > 0;
       return { ok, say: ok ? "it answers" : "it refuses this key", models };
     },
-    channels: async () => [{ ok: bot, say: bot ? "the bot is @example" : "unknown token" }],
+    channel: async () => ({ ok: bot, say: bot ? "the bot is @example" : "unknown token", models: [] }),
   };
   const fx = await cliFixture({
     initProbes,
@@ -140,5 +140,5 @@ test("a model server is asked for its models for real, and one that refuses the 
   expect(await fx.run("init", "--endpoint", endpoint, "--key-file", join(fx.home, "key.txt"))).toBe(0);
   expect(await readFile(join(fx.home, "pi-gateway.jsonc"), "utf8")).toContain('"house-model"');
   expect(await fx.run("init", "--pi-login", join(fx.home, "nowhere"), "--replace")).toBe(1);
-  expect(fx.err()).toContain("there is no login");
+  expect(fx.err()).toContain("There is no login");
 });

@@ -1,39 +1,40 @@
 /** `pi-gw init`: asks for a model, a channel and an owner, tries each for real, and writes a commented configuration. Replaces nothing without being told. */
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import type { ChannelWish, ModelWish, SetupTest, SetupWishes } from "../../contracts/setup.ts";
 import { visible } from "../../observe/index.ts";
+import { printList } from "../ask-gateway.ts";
 import { askNoYes } from "../ask-person.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
+import { textOf } from "../read-value.ts";
 import { homeOf, MAX_CONFIG_BYTES, readSmall } from "../state-directory.ts";
 import { tellGateway } from "../tell-gateway.ts";
 import type { CliWorld } from "../world.ts";
-import { type InitFlags, refused, type Wishes, wishesOfFlags } from "./choices.ts";
-import { configText } from "./config-text.ts";
-import { type InitProbes, systemInitProbes } from "./live-tests.ts";
+import { type InitFlags, refused, wishesOfFlags } from "./choices.ts";
 import { askWishes } from "./questions.ts";
 
-const TEST_MS = 15_000;
-const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
-/** Of what a provider lists, when nobody has said which: the first whose name begins so. */
-const GOOD_MODELS = [
-  "claude-sonnet",
-  "claude",
-  "gpt-5",
-  "gpt-4",
-  "gemini-2.5-pro",
-  "gemini",
-  "mistral-large",
-  "grok",
-  "deepseek-chat",
-  "llama",
-];
+/** Tries of the outside; replaced in tests. */
+export interface InitProbes {
+  model(world: CliWorld, wish: ModelWish, signal: AbortSignal): Promise<SetupTest>;
+  channel(world: CliWorld, wish: ChannelWish, signal: AbortSignal): Promise<SetupTest>;
+}
 
-/** The module is loaded here and not above: it is the slowest to load. */
+/** These modules are loaded here and not above: they are the slowest to load. */
 const configDoor = () => import("../../config/index.ts");
+const setupDoor = () => import("../../setup/index.ts");
+
+const systemInitProbes: InitProbes = {
+  async model({ clock, environment, cwd }, wish, signal) {
+    const { testModel } = await setupDoor();
+    return testModel({ clock, logins: { userHome: environment.userHome, folder: cwd } }, wish, signal);
+  },
+  async channel({ clock }, wish, signal) {
+    const { testChannel } = await setupDoor();
+    return testChannel({ clock }, wish, (await configDoor()).defaultConfig().channels, signal);
+  },
+};
 
 export async function init(world: CliWorld, flags: InitFlags): Promise<number> {
-  const probes = world.initProbes ?? systemInitProbes;
+  if (flags.check) return printChecks(world, flags);
   const { findConfigFile } = await configDoor();
   const home = homeOf(flags.home, world.environment);
   const file = findConfigFile({ home, flag: flags.config, cwd: world.cwd }) ?? join(home, "pi-gateway.jsonc");
@@ -47,83 +48,64 @@ export async function init(world: CliWorld, flags: InitFlags): Promise<number> {
   const wishes = (await wishesOfFlags(flags)) ?? (world.isTerminal ? await askWishes(world) : null);
   if (wishes === null)
     throw refused(`Say which model: --demo, --provider, --endpoint or --pi-login. See: pi-gw init --help`);
-  const tested = flags.test === false ? { ok: true, models: [] } : await tryModel(world, wishes, probes);
-  if (!tested.ok) return EXIT_FAILED;
-  const text = await textOf(home, wishes, tested.models);
-  if (flags.test !== false && !(await tryChannels(world, { text, wishes, probes }))) return EXIT_FAILED;
-  await write(home, { file, text, before, wishes });
+  const tested = flags.test === false ? { ok: true, models: [] } : await testAll(world, wishes);
+  if (!tested.ok) {
+    world.stderr("Nothing was written. Try again, or write it all the same with --no-test.\n");
+    return EXIT_FAILED;
+  }
+  await write({ home, file, before }, wishes, tested.models);
   world.stdout(flags.json ? `${JSON.stringify({ written: file })}\n` : `${visible(`Written: ${file}`)}\n`);
   if (!flags.json) world.stderr(`${nextSteps(wishes)}\n`);
   await tellGateway(world, flags);
   return EXIT_OK;
 }
 
-async function tryModel(world: CliWorld, { model }: Wishes, probes: InitProbes) {
-  using limit = world.clock.deadline(TEST_MS, () => new Error("no answer within 15 seconds"));
-  const tested = await probes.models(world, model, limit.signal);
-  world.stderr(`${visible(`model     ${tested.ok ? "ok" : "broken"}: ${tested.say}`)}\n`);
-  if (!tested.ok) world.stderr("Nothing was written. Try again, or write it all the same with --no-test.\n");
-  return tested;
+/** What is set up and what is not, of the gateway that runs. */
+function printChecks(world: CliWorld, flags: InitFlags): Promise<number> {
+  return printList(world, flags, "/api/setup", {
+    line: ({ check, done, say }) =>
+      visible(`${done === true ? "done" : "open"}  ${textOf(check).padEnd(13)}  ${textOf(say)}`),
+    none: "The gateway does not say what is set up.",
+  });
 }
 
-interface Draft {
-  readonly text: string;
-  readonly wishes: Wishes;
-  readonly probes: InitProbes;
+async function testAll(world: CliWorld, { model, channel }: SetupWishes): Promise<Pick<SetupTest, "ok" | "models">> {
+  const probes = world.initProbes ?? systemInitProbes;
+  const { signal } = new AbortController(); // each try has a limit of its own
+  const tell = (step: string, { ok, say }: SetupTest) =>
+    world.stderr(`${visible(`${step.padEnd(8)}  ${ok ? "ok" : "broken"}: ${say}`)}\n`);
+  const answers = model === null ? null : await probes.model(world, model, signal);
+  if (answers) tell("model", answers);
+  if (answers && !answers.ok) return answers;
+  const models = answers?.models ?? [];
+  if (channel === null) return { ok: true, models };
+  const bot = await probes.channel(world, channel, signal);
+  tell("channel", bot);
+  return { ok: bot.ok, models };
 }
 
-/** The configuration as it would be is what the platforms are asked about. */
-async function tryChannels(world: CliWorld, { text, wishes, probes }: Draft): Promise<boolean> {
-  const { checkConfigText } = await configDoor();
-  const { config } = checkConfigText(text, world.environment.variables);
-  if (wishes.channel === null || config === null) return true;
-  const results = await probes.channels(world, config);
-  for (const { ok, say } of results) world.stderr(`${visible(`channel   ${ok ? "ok" : "broken"}: ${say}`)}\n`);
-  const works = results.every(({ ok }) => ok);
-  if (!works) world.stderr("Nothing was written. Try again, or write it all the same with --no-test.\n");
-  return works;
-}
-
-async function textOf(home: string, wishes: Wishes, listed: readonly string[]): Promise<string> {
-  const { model } = wishes;
-  const needsId = model.kind === "key" || model.kind === "endpoint";
-  const modelId = needsId ? (model.model ?? goodModel(listed)) : null;
-  if (needsId && modelId === null) throw refused("Say which model with --model: none is listed.");
-  const { checkConfigText, formatProblem } = await configDoor();
-  const text = configText({ ...wishes, modelId, keyFile: keyFileOf(home, wishes) });
-  const { problems } = checkConfigText(text, () => undefined);
-  if (problems.length === 0) return text;
-  throw refused(problems.map((problem) => formatProblem(problem, "the new configuration")).join("\n"));
-}
-
-function goodModel(listed: readonly string[]): string | null {
-  const good = GOOD_MODELS.map((begin) => listed.find((id) => (id.split("/").at(-1) ?? "").startsWith(begin)));
-  return good.find((id) => id !== undefined) ?? listed[0] ?? null;
-}
-
-function keyFileOf(home: string, { model }: Wishes): string | null {
-  return model.kind === "key" ? join(home, "keys", model.provider) : null;
-}
-
-interface Written {
+interface Place {
+  readonly home: string;
   readonly file: string;
-  readonly text: string;
+  /** Null: there is no file yet. */
   readonly before: string | null;
-  readonly wishes: Wishes;
 }
 
-async function write(home: string, { file, text, before, wishes }: Written): Promise<void> {
-  const keyFile = keyFileOf(home, wishes);
-  if (keyFile !== null && wishes.model.kind === "key") {
-    await mkdir(dirname(keyFile), { recursive: true, mode: PRIVATE_FOLDER });
-    await writeFile(keyFile, `${wishes.model.key.reveal()}\n`, { mode: PRIVATE_FILE });
-  }
-  const { replaceConfig } = await configDoor();
-  const edited = await replaceConfig(file, text, before);
+async function write({ home, file, before }: Place, wishes: SetupWishes, listed: readonly string[]): Promise<void> {
+  const [config, setup] = await Promise.all([configDoor(), setupDoor()]);
+  const { model } = wishes;
+  const keyFile = model?.kind === "key" ? config.keyFileOf(home, model.provider) : null;
+  const given = { modelId: setup.modelChosen(model, listed), keyFile, config: config.defaultConfig() };
+  const text = config.editText(config.FIRST_TEXT, setup.setupEdits(wishes, given));
+  const { problems } = config.checkConfigText(text, () => undefined);
+  if (problems.length > 0)
+    throw refused(problems.map((problem) => config.formatProblem(problem, "the new configuration")).join("\n"));
+  if (keyFile !== null && model?.kind === "key") await config.writeKeyFile(keyFile, model.key);
+  const edited = await config.replaceConfig(file, text, before);
   if (edited.kind === "refused") throw refused(edited.problems.join("\n"));
 }
 
-function nextSteps({ channel, owners }: Wishes): string {
+function nextSteps({ channel, owners }: SetupWishes): string {
   const steps = [
     "Next: npm start, or as a service: pi-gw service install",
     "Look after it with: pi-gw doctor, pi-gw backup",

@@ -2,7 +2,8 @@
 import { secret } from "../../kit/secret.ts";
 import { askPerson, askSecret } from "../ask-person.ts";
 import type { CliWorld } from "../world.ts";
-import { type ChannelWish, type ModelWish, refused, type Wishes } from "./choices.ts";
+import type { ChannelWish, ModelWish, SetupWishes } from "../../contracts/setup.ts";
+import { refused } from "./choices.ts";
 
 const MODEL_MENU = `Which model shall answer?
   1  a provider, with its key (Anthropic, OpenAI, Google, OpenRouter, …)
@@ -18,7 +19,7 @@ const CHANNEL_MENU = `From where shall people write, besides the web console?
 const LOCAL_SERVER = "http://127.0.0.1:11434/v1";
 const DEFAULT_LOGIN = "~/.pi/agent";
 
-export async function askWishes(world: CliWorld): Promise<Wishes> {
+export async function askWishes(world: CliWorld): Promise<SetupWishes> {
   world.stderr(MODEL_MENU);
   const model = await askModel(world, await answerTo(world, "Number", "4"));
   world.stderr(CHANNEL_MENU);
@@ -27,7 +28,7 @@ export async function askWishes(world: CliWorld): Promise<Wishes> {
     channel === null
       ? ""
       : await answerTo(world, `Your id on ${channel.channel} (${channel.channel}:user:…), empty for later`, "");
-  return { model, channel, owners: owner === "" ? [] : [owner] };
+  return { model, channel, owners: owner === "" ? [] : [owner], backup: false };
 }
 
 async function askModel(world: CliWorld, number: string): Promise<ModelWish> {
@@ -50,7 +51,7 @@ async function modelName(world: CliWorld): Promise<string | null> {
   return (await answerTo(world, "Model, or nothing to choose among those it lists", "")) || null;
 }
 
-async function askChannel(world: CliWorld, number: string): Promise<ChannelWish> {
+async function askChannel(world: CliWorld, number: string): Promise<ChannelWish | null> {
   if (number === "1") return null;
   if (number !== "2" && number !== "3") throw refused("Choose a number from 1 to 3.");
   const channel = number === "2" ? "telegram" : "discord";

@@ -93,7 +93,9 @@ test("a file that somebody else has changed meanwhile is left alone, and one tha
   expect(await readFile(on.path, "utf8")).toBe("{}");
   await using fresh = await world(null);
   expect(await fresh.editor.save({ version: fresh.version, ...LEVEL })).toMatchObject({ written: true, backup: null });
-  expect(JSON.parse(await readFile(fresh.path, "utf8"))).toEqual({ logging: { level: "debug" } });
+  const made = await readFile(fresh.path, "utf8");
+  expect(JSON.parse(made.replaceAll(/^\/\/.*$/gm, ""))).toEqual({ logging: { level: "debug" } });
+  expect(made).toStartWith("// Settings of pi-gateway.");
 });
 
 test("a change that makes it easier to get in is marked, and one that needs a restart as well", async () => {

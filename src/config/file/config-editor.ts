@@ -6,7 +6,7 @@ import type { Variables } from "../check/check.ts";
 import { hideSecrets } from "../hidden-secrets.ts";
 import { type FullProposal, proposeConfig } from "../proposal.ts";
 import type { Config } from "../schema.ts";
-import { replaceConfig } from "./edit-file.ts";
+import { FIRST_TEXT, replaceConfig } from "./edit-file.ts";
 import { readConfigText } from "./read-file.ts";
 
 interface ConfigEditorDeps {
@@ -17,8 +17,6 @@ interface ConfigEditorDeps {
   /** Puts what was written into force. Sentences about why not. */
   reload(): Promise<{ readonly problems: readonly string[] }>;
 }
-
-const FIRST_TEXT = "{\n}\n";
 
 export function openConfigEditor(deps: ConfigEditorDeps): ConfigEditor {
   const { path } = deps;

@@ -17,7 +17,17 @@ interface SettingEdit {
   readonly keys: readonly string[];
   /** Undefined: the setting is taken away. */
   readonly value: unknown;
+  /** Stands above the section, where the edit brings it into the file. */
+  readonly comment?: string;
 }
+
+/** What a file begins with that a command or the web console makes. */
+export const FIRST_TEXT = `// Settings of pi-gateway. Comments stay when commands or the web console change the file.
+// All settings with their defaults: docs/reference/config.md, or: pi-gw config get
+// After a change: pi-gw config check. A running gateway takes most changes at once.
+{
+}
+`;
 
 const PRIVATE_FOLDER = 0o700;
 
@@ -44,11 +54,30 @@ export async function editConfig(
 
 /** Comments and layout stay. A group that has nothing left in it, no comment either, goes with its last setting. Pure. */
 export function editText(text: string, edits: readonly SettingEdit[]): string {
-  return edits.reduce((before, { keys, value }) => {
-    if (value !== undefined) return edited(before, keys, value);
+  return edits.reduce((before, { keys, value, comment }) => {
+    if (value !== undefined) return withComment(before, edited(before, keys, value), { section: keys[0], comment });
     const isThere = nodeAt(before, keys) !== undefined;
     return isThere ? withoutEmptyGroups(edited(before, keys, undefined), keys.slice(0, -1)) : before;
   }, text);
+}
+
+interface SectionComment {
+  readonly section: string | undefined;
+  readonly comment: string | undefined;
+}
+
+/** A section that was there before has its own comments, or none on purpose. */
+function withComment(before: string, after: string, { section, comment }: SectionComment): string {
+  if (!comment || section === undefined || nodeAt(before, [section])) return after;
+  const at = nodeAt(after, [section])?.parent?.offset;
+  if (at === undefined) return after;
+  const lineStart = after.lastIndexOf("\n", at - 1) + 1;
+  const indent = after.slice(lineStart, at);
+  if (indent.trim() !== "") return after; // all of the file in one line: a comment would take the rest of it
+  const lineEnd = after.includes("\r\n") ? "\r\n" : "\n";
+  const isFirst = /[{]\s*$/.test(after.slice(0, lineStart));
+  const above = `${isFirst ? "" : lineEnd}${indent}// ${comment}${lineEnd}`;
+  return after.slice(0, lineStart) + above + after.slice(lineStart);
 }
 
 function nodeAt(text: string, keys: readonly string[]) {

@@ -13,6 +13,7 @@ const MAX_TEXT_CHARS = 200;
 /** The text of the largest file, written as JSON. */
 const CONFIG_BODY: Route["body"] = { kind: "json", maxBytes: 3 * 1024 * 1024 };
 const MAX_CONFIG_CHARS = 1024 * 1024;
+const ONE_LINE = "^[^\\r\\n\\u2028\\u2029]*$";
 const MAX_EDITS = 100;
 const MAX_DEPTH = 32;
 const USUAL_LINES = 100;
@@ -67,6 +68,7 @@ function configFileRoutes(operations: HttpDeps["operations"]): readonly Route[] 
     {
       path: Type.Array(Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS }), { minItems: 1, maxItems: MAX_DEPTH }),
       value: Type.Optional(Type.Unknown()),
+      comment: Type.Optional(Type.String({ maxLength: MAX_TEXT_CHARS, pattern: ONE_LINE })),
     },
     closed,
   );

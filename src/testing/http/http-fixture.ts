@@ -151,6 +151,11 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
         },
         agents: { list: () => ({ items: [], processes: [] }), show: () => null },
         modelKeys: { providers: () => [], test: async () => null },
+        setup: {
+          checks: () => [],
+          test: async () => ({ ok: true, say: "It answers.", models: [] }),
+          save: async () => ({ written: true, tests: [], problems: [] }),
+        },
         auditVerifier: {
           last: () => null,
           verify: async () => ({ at: clock.now(), kind: "intact", calls: 0, entries: 0, links: 0, findings: [] }),

@@ -3,7 +3,6 @@
  * clean session file; one that is interrupted by the gateway's own stop is left in the store for the next start. Stores nothing itself.
  */
 import type { AgentLease, AgentPool } from "../contracts/agent.ts";
-import { isGatewayError } from "../contracts/errors.ts";
 import type { Batch, StopCause } from "../contracts/queue.ts";
 import type { OpenDelegations } from "../contracts/tools/delegation.ts";
 import { recordLost, refusedEnd } from "./billing.ts";
@@ -11,6 +10,7 @@ import { converse } from "./converse.ts";
 import type { LiveTurnWriter } from "./live-turns.ts";
 import { sendMediaLines } from "./ending/media-lines.ts";
 import { timeText } from "./ending/provider-wait.ts";
+import { endOfError } from "./ending/thrown-error.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./ending/quiet-turns.ts";
 import { logStartedOver, withStartedOver } from "./prompt/started-over.ts";
 import { type AskedCommand, commandIn, runErrand } from "./turn-command.ts";
@@ -205,6 +205,5 @@ function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {
 
 function failureFrom(error: unknown): EndWithoutSize {
   if (error instanceof TurnDeadline) return failure("agent_timeout", error.message);
-  if (isGatewayError(error)) return failure(error.code, error.message, { say: error.say });
-  return failure("internal", error instanceof Error ? error.message : String(error));
+  return endOfError(error);
 }

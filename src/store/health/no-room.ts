@@ -4,13 +4,13 @@
  */
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { isNoRoom } from "../../kit/no-room.ts";
 import { PRIVATE_FILE } from "../private-files.ts";
 import { sqliteCode } from "./write-faults.ts";
 
 const PROBE_FILE = "room-probe.tmp";
 /** More than one commit adds to the log. */
 const PROBE_BYTES = 1024 * 1024;
-const NO_ROOM: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 /** Runs `work`; a write that found no room throws what a full disk throws. A failed sync stays what it is: then pages may be lost. */
 export function asFullDisk<T>(work: () => T, noRoom: () => boolean): T {
@@ -31,7 +31,7 @@ export function noRoomIn(folder: string, write: (fd: number, bytes: Uint8Array) 
     write(fd, new Uint8Array(PROBE_BYTES).fill(1));
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && NO_ROOM.has(String(error.code));
+    return isNoRoom(error);
   } finally {
     if (fd !== null) closeSync(fd);
     rmSync(file, { force: true });

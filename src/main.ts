@@ -31,16 +31,17 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     ids: systemIds,
     exit,
   };
-  return runCli([...argv], {
+  const code = await runCli([...argv], {
     ...world,
     start: async (options) => {
       const { serve } = await import("./serve.ts"); // here, because the other commands must not pay for the whole gateway
       const end = await serve({ ...world, isTerminal: isTerminal("stderr"), stopAsked: stopAsked() }, options);
-      if (end.kind === "hand over") return handOver(end, argv, variables);
-      exit(0); // everything has stopped; what a plugin left running would keep the process
-      return 0;
+      return end.kind === "hand over" ? handOver(end, argv, variables) : 0;
     },
   });
+  // everything has stopped, or failed; what a plugin left running would keep the process, and so would a connection to a server that is out of reach
+  if (argv[0] === "start") exit(code);
+  return code;
 }
 
 /** The launcher takes the place of this process and starts the version that an update chose. Where it cannot, the supervisor starts it. */
@@ -52,7 +53,6 @@ async function handOver(
   const { becomeProgram } = await import("./kit/become-program.ts");
   const why = becomeProgram(["/bin/sh", launcher, ...withPort(argv, port)], variables);
   process.stderr.write(`The new version is started by the next start of the gateway (${why}).\n`);
-  exit(START_AGAIN);
   return START_AGAIN;
 }
 

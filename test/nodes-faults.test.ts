@@ -15,10 +15,13 @@ describe.skipIf((await testPostgres()) === null)("three gateways on one database
       messages: 6,
       seed: 20_261_116,
       gapMs: [50, 500],
+      pauseMs: [1_000, 9_000],
       onLine: (line) => void lines.push(line),
     });
-    if (!isCleanReport(report)) console.error(lines.join("\n"), report);
-    expect({ ...report, faults: null }).toMatchObject({ messages: 48, acknowledged: 48 });
+    if (process.env["SHOW"] || !isCleanReport(report)) console.error(lines.join("\n"), report);
+    for (const [fault, why] of Object.entries(report.leftOut)) console.warn(`not tried here: ${fault}, because ${why}`);
+    expect(report.messages).toBeGreaterThanOrEqual(48);
+    expect(report.acknowledged).toBe(report.messages);
     expect(report.notices).toBeLessThanOrEqual(2); // a turn that was at work in three deaths is given up with a sentence, as one gateway does
     expect(isCleanReport(report)).toBe(true);
   });

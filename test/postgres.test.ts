@@ -6,6 +6,7 @@ import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { startCuttingProxy } from "../src/testing/postgres/cutting-proxy.ts";
 import { createTestDatabase, testPostgres } from "../src/testing/postgres/database.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
+import { waitForEnd } from "../src/testing/wait-for.ts";
 import { startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { endpoint, eventually, post, sentenceOf, startFails, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
@@ -66,9 +67,14 @@ describe.skipIf((await testPostgres()) === null)("a gateway on Postgres", () => 
     expect([...told, ...logs, second.stderr(), second.stdout()].filter((text) => text.includes(password))).toEqual([]);
   });
 
-  test("does not start without its database, and says why without the password", async () => {
+  test("does not start without its database, says why without the password, and ends although something is left open", async () => {
     const password = "a-password-for-tests-9931";
-    const failed = await startFails({ config: { store: { url: `postgres://gateway:${password}@127.0.0.1:1/none` } } });
+    await using folder = await tempHome();
+    const preload = join(folder.path, "left-open.ts"); // as a connection to a server is that is out of reach
+    await Bun.write(preload, "setInterval(() => undefined, 60_000);");
+    const config = { store: { url: `postgres://gateway:${password}@127.0.0.1:1/none` } };
+    const failed = await waitForEnd("the gateway to end", startFails({ config, preload }));
+    expect(failed.exitCode).toBe(74);
     expect(sentenceOf(failed)).toMatch(/^Postgres cannot be reached \(.*\)\. Check store\.url/);
     expect(failed.said).not.toContain(password);
   });

@@ -44,10 +44,12 @@ export interface Stage {
   readonly troubles: Troubles;
 }
 
-interface Scene extends Stage {
+interface Aim {
   readonly node: Node;
   readonly chance: Chance;
 }
+
+interface Scene extends Stage, Aim {}
 
 /** True: it was seen to bite. */
 type Strike = (scene: Scene) => Promise<boolean>;
@@ -231,8 +233,7 @@ const OF_THE_DATABASE: readonly Fault[] = [
 ];
 
 /** True: it was seen to bite. */
-export async function strike(stage: Stage, fault: Fault, chance: Chance): Promise<boolean> {
-  const node = pickNode(stage.world, chance);
+export async function strike(stage: Stage, fault: Fault, { node, chance }: Aim): Promise<boolean> {
   const isOver = stage.troubles.begin(OF_THE_DATABASE.includes(fault) ? null : node.name);
   try {
     return await STRIKES[fault]({ ...stage, node, chance });
@@ -242,7 +243,7 @@ export async function strike(stage: Stage, fault: Fault, chance: Chance): Promis
 }
 
 /** One that is there, if there is one: nothing can be done to the others. */
-function pickNode({ nodes }: NodesWorld, chance: Chance): Node {
+export function pickNode({ nodes }: NodesWorld, chance: Chance): Node {
   const [first, ...others] = nodes.filter((node) => node.process() !== null);
   return chance.pick(first ? [first, ...others] : nodes);
 }

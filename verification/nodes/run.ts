@@ -8,7 +8,7 @@ import { waitFor } from "../../src/testing/wait-for.ts";
 import { wordsOf } from "../../src/testing/worlds/model-words.ts";
 import { isClean as isCleanPlatform, type PlatformVerdict } from "../chaos/platforms/verdict.ts";
 import { startChats } from "./chats.ts";
-import { FAULTS, type Fault, leftOut, type Stage, strike } from "./faults.ts";
+import { FAULTS, type Fault, leftOut, pickNode, type Stage, strike } from "./faults.ts";
 import { countFailures, describeOpenWork, openWork, readHistory, recordTurns } from "./history.ts";
 import { openNetwork } from "./network.ts";
 import { hasPoison, startPeople } from "./people.ts";
@@ -182,11 +182,14 @@ async function playFaults(
   for (let at = 0; at < count; at++) {
     const fault = chance.pick(kinds);
     onFault();
-    onLine(`${at + 1} of ${count}: ${fault}`);
-    const over = strike(stage, fault, chance.fork(`fault ${at}`)).then((bit) => {
+    const own = chance.fork(`fault ${at}`);
+    const node = pickNode(stage.world, own);
+    const what = `${at + 1} of ${count}: ${fault} (${node.name})`;
+    onLine(what);
+    const over = strike(stage, fault, { node, chance: own }).then((bit) => {
       lasting.delete(over);
       note(fault, { struck: 1, bit: bit ? 1 : 0 });
-      if (!bit) onLine(`${at + 1} of ${count}: ${fault} did not bite`);
+      if (!bit) onLine(`${what} did not bite`);
     });
     lasting.add(over);
     if (lasting.size >= MAX_AT_ONCE) await Promise.race(lasting);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Config } from "../config/index.ts";
 import { SendError } from "../contracts/channel.ts";
 import type { OpenChannel } from "../contracts/channels/platform.ts";
+import { deferred } from "../kit/deferred.ts";
 import { secret } from "../kit/secret.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
@@ -358,6 +359,7 @@ describe("a platform that one gateway at a time receives for", () => {
     await w.bench.clock.advance(60_000);
     const [health] = w.platforms.health();
     expect([w.shown.opened, health?.detail]).toEqual([[], "another gateway receives for it (east:9)"]);
+    expect(w.platforms.channel("one")?.health().detail).toBe("another gateway receives for it (east:9)");
     w.other.by = null;
     await w.bench.clock.advance(5_000); // it is asked every five seconds, however long it takes
     expect(w.shown.opened).toEqual(["one/a"]);
@@ -385,5 +387,93 @@ describe("a platform that one gateway at a time receives for", () => {
     w.other.fails = false;
     await w.bench.clock.advance(5_000);
     expect(w.shown.opened).toEqual(["one/a"]);
+  });
+
+  test("that was switched off while the database was asked is given back when the answer comes", async () => {
+    const answer = deferred<Awaited<ReturnType<HoldPlatform>>>();
+    let released = 0;
+    await using w = await world(
+      (shown) => [entry("one", shown)],
+      () => answer.promise,
+    );
+    await w.platforms.apply(ON);
+    const off = w.platforms.apply(config({}));
+    await w.bench.clock.advance(0);
+    answer.resolve({ kind: "mine", release: async () => void released++ });
+    await waitForEnd("the change", off);
+    expect([w.shown.opened, released]).toEqual([[], 1]);
+  });
+
+  test("is closed although the database never says whether it was given back or was ever held", async () => {
+    await using w = await world(
+      (shown) => [entry("one", shown)],
+      () => new Promise(() => undefined),
+    );
+    await w.platforms.apply(ON);
+    const off = w.platforms.apply(config({}));
+    await w.bench.clock.advance(5_000);
+    await waitForEnd("the change", off);
+    expect(w.platforms.channel("one")).toBeUndefined();
+  });
+
+  test("is closed although giving it back fails, and the log says so", async () => {
+    await using w = await world(
+      (shown) => [entry("one", shown)],
+      async () => ({ kind: "mine", release: () => Promise.reject(new Error("no connection")) }),
+    );
+    await w.platforms.apply(ON);
+    await w.bench.clock.advance(0);
+    await w.platforms.apply(config({}));
+    expect(w.platforms.channel("one")).toBeUndefined();
+    expect(w.bench.log.lines.map(({ words }) => words)).toContain("platform could not be given back to other gateways");
+  });
+
+  test("that is open or fails for itself is not hurried when another gateway has ended", async () => {
+    const tries: string[] = [];
+    await using w = await world((shown) => [
+      entry("one", shown, {
+        load: async () => {
+          tries.push("one");
+          throw new Error("no network");
+        },
+      }),
+    ]);
+    await w.platforms.apply(ON);
+    await w.bench.clock.advance(0);
+    w.platforms.tryAgain();
+    await w.bench.clock.advance(0);
+    expect(tries).toEqual(["one"]);
+  });
+});
+
+describe("a platform that is being closed", () => {
+  test("is not there any more for whoever sends or calls, while its account still closes", async () => {
+    const closing = deferred<void>();
+    await using w = await world((shown) => [
+      entry("one", shown, {
+        load: async () => ({
+          id: "one",
+          open: async () => [{ ...account("one", "a", shown), [Symbol.asyncDispose]: () => closing.promise }],
+        }),
+      }),
+    ]);
+    await w.platforms.apply(config({ one: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    const to = { channel: "one", account: "a", chat: "5" };
+    expect([w.platforms.channel("one")?.ready(to), w.platforms.webhook("/one/a") !== null]).toEqual([true, true]);
+    const off = w.platforms.apply(config({}));
+    await w.bench.clock.advance(0);
+    expect([w.platforms.channel("one")?.ready(to), w.platforms.webhook("/one/a")]).toEqual([false, null]);
+    closing.resolve();
+    await waitForEnd("the change", off);
+  });
+
+  test("says in short why it does not open, however long the reason is", async () => {
+    await using w = await world((shown) => [
+      entry("one", shown, { load: () => Promise.reject(new Error("x".repeat(5_000))) }),
+    ]);
+    await w.platforms.apply(config({ one: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    expect(w.platforms.health()[0]?.detail).toBe("x".repeat(200));
   });
 });

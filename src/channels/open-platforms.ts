@@ -62,6 +62,8 @@ interface Standing {
   trouble: string | null;
   /** Gives the platform back to other gateways; null: this one does not have it. */
   release: (() => Promise<void>) | null;
+  /** The last question whether this gateway receives for it: its answer may come after the stop, and is given back then. */
+  asking: Promise<unknown>;
   /** Ends the pause before the next try; null: there is none. */
   endPause: (() => void) | null;
   /** Opening, and opening again. Ends when it is open or was stopped. */
@@ -178,6 +180,7 @@ function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config, hold: H
     channel: createSwitchboard(entry.id, [], OPENING),
     trouble: OPENING,
     release: null,
+    asking: Promise.resolve(),
     endPause: null,
     work: Promise.resolve(),
   };
@@ -213,11 +216,13 @@ async function pause({ clock }: PlatformDeps, one: Standing, ms: number): Promis
 async function takeHold({ log }: PlatformDeps, one: Standing): Promise<boolean> {
   if (one.release) return true;
   try {
-    const held = await orAborted(one.hold(one.entry.id), one.stopping.signal);
-    if (held.kind === "mine") {
-      one.release = held.release;
-      return true;
-    }
+    const asking = one.hold(one.entry.id).then((held) => {
+      if (held.kind === "mine") one.release = held.release;
+      return held;
+    });
+    one.asking = asking;
+    const held = await orAborted(asking, one.stopping.signal);
+    if (held.kind === "mine") return true;
     one.trouble = `another gateway receives for it (${held.by})`;
   } catch (error) {
     if (one.stopping.signal.aborted) return false;
@@ -259,6 +264,13 @@ async function close(deps: PlatformDeps, one: Standing): Promise<void> {
   one.open = [];
   one.channel = createSwitchboard(one.entry.id, [], "closed");
   await closeAll(deps, open);
+  await giveBack(deps, one);
+}
+
+/** Waits for an answer that is under way, but not for long: unheard, it would keep the platform from every other gateway. Never rejects. */
+async function giveBack(deps: PlatformDeps, one: Standing): Promise<void> {
+  using limit = deps.clock.deadline(CLOSE_MS, () => new Error("the database does not answer"));
+  await orAborted(one.asking, limit.signal).catch(() => undefined); // then there is nothing to give back
   await one.release?.().catch((error: unknown) => {
     deps.log.warn("platform could not be given back to other gateways", { platform: one.entry.id, error });
   });

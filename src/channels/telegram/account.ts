@@ -11,7 +11,7 @@ import { approvalPlatform } from "./inbound/approvals.ts";
 import type { Me } from "./inbound/arrived.ts";
 import { acknowledge, sayTo } from "./inbound/feedback.ts";
 import { createIntake, type IntakeDeps } from "./inbound/intake.ts";
-import { pollUpdates } from "./inbound/poller.ts";
+import { type PollerDeps, pollUpdates } from "./inbound/poller.ts";
 import { takePress } from "./inbound/presses.ts";
 import { createQuestionMessages } from "./inbound/question-messages.ts";
 import { createLink } from "./link.ts";
@@ -36,6 +36,9 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const facts = accountState(deps.facts, CHANNEL, account);
   const moved = await openMovedChats({ facts, log });
   const api = followMoves(await openBotApi({ clock }, settings), moved);
+  const take: PollerDeps["take"] = (update, until) => intake.take(update, until);
+  const webhook = settings.mode === "webhook" ? await webhookOf({ ids, log, facts, take }, settings) : null;
+  // from here on nothing is waited for: what listens has somebody who closes it
   const cooldowns = createChatCooldowns({ clock });
   const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
   const tasks = createTasks((error) => log.error("work for Telegram failed", { error }));
@@ -67,9 +70,6 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     settings,
   );
   const albums = createAlbums({ clock, log, facts }, (pieces, until) => intake.takeAlbum(pieces, until), signal);
-  const webhook =
-    settings.mode === "webhook" ? await webhookOf({ ids, log, facts, take: intake.take }, settings) : null;
-
   const run = async (): Promise<void> => {
     me = await connect({ clock, log, api, link }, signal);
     if (!me) return;
@@ -78,7 +78,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     approvals.open();
     const common = { clock, ids, log, api, facts, link };
     if (webhook) await serveWebhook(common, { settings, webhook }, signal);
-    else await pollUpdates({ ...common, take: intake.take }, signal);
+    else await pollUpdates({ ...common, take }, signal);
   };
   void tasks.add(run());
 

@@ -1,7 +1,7 @@
 /** Bots from the configuration: each token once, by webhook only with the secret, and `doctor` says what is wrong with them. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { checkConfigText, type TelegramConfig } from "../../config/index.ts";
-import type { OpenChannel } from "../../contracts/channels/platform.ts";
+import type { OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { secret } from "../../kit/secret.ts";
@@ -54,6 +54,36 @@ describe("several bots", () => {
     expect(open?.ready()).toBe(false);
     expect(JSON.stringify(bench.log.lines)).not.toContain("secret-token");
     await open?.[Symbol.asyncDispose]();
+  });
+});
+
+describe("bots that cannot be opened because the disk fails", () => {
+  const failing = (deps: PlatformDeps, isBroken: (account: string, key: string) => boolean): PlatformDeps => ({
+    ...deps,
+    facts: {
+      ...deps.facts,
+      async get(channel, account, key) {
+        if (isBroken(account, key)) throw new Error("the disk fails");
+        return deps.facts.get(channel, account, key);
+      },
+    },
+  });
+
+  test("leave none of the others open, so that the next try has every bot for itself", async () => {
+    await using bench = await channelBench();
+    await using api = await startFakeBotApi(bench.clock);
+    const config = settings({ accounts: { other: { botToken: secret("2:b") } }, apiRoot: api.apiRoot });
+    const deps = failing(bench.deps, (account) => account === "other");
+    await expect(createTelegram(config).open(deps, NEVER)).rejects.toThrow("the disk fails");
+    expect(bench.listening()).toBe(0);
+  });
+
+  test("leave nobody who listens to what the gateway tells", async () => {
+    await using bench = await channelBench();
+    const config = settings({ mode: "webhook", webhookUrl: "https://bot.example.org/", apiRoot: "http://127.0.0.1:9" });
+    const deps = failing(bench.deps, (_account, key) => key === "webhook-secret");
+    await expect(createTelegram(config).open(deps, NEVER)).rejects.toThrow("the disk fails");
+    expect(bench.listening()).toBe(0);
   });
 });
 

@@ -10,11 +10,17 @@ export function createTelegram(config: TelegramConfig): Platform {
     async open(deps) {
       const taken = new Map<string, string>();
       const open: OpenChannel[] = [];
-      for (const settings of accountsOf(config)) {
-        const token = settings.token.reveal();
-        const first = taken.get(token);
-        taken.set(token, first ?? settings.account);
-        open.push(first === undefined ? await openAccount(deps, settings) : closedAccount(settings, first));
+      try {
+        for (const settings of accountsOf(config)) {
+          const token = settings.token.reveal();
+          const first = taken.get(token);
+          taken.set(token, first ?? settings.account);
+          open.push(first === undefined ? await openAccount(deps, settings) : closedAccount(settings, first));
+        }
+      } catch (error) {
+        // all of them are opened again: one that stayed would take the messages of its successor
+        await Promise.allSettled(open.map((one) => one[Symbol.asyncDispose]()));
+        throw error;
       }
       return open;
     },

@@ -8,6 +8,7 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { createPlaces } from "../inbound/threads.ts";
 import { snowflakeAt } from "../settings.ts";
 import { approvalPlatform } from "./approvals.ts";
+import { postWithButtons } from "./button-messages.ts";
 import { createInteractions, type InteractionAnswer, type InteractionDeps } from "./interactions.ts";
 import { registerMenu } from "./menu.ts";
 import { createQuestionMessages } from "./question-messages.ts";
@@ -254,6 +255,76 @@ describe("discord approvals", () => {
   ])("are posted %s", (_when, error, pauseMs) => {
     expect(approvalPlatform({} as never).retryAfterMs(error)).toBe(pauseMs);
   });
+
+  interface Posted {
+    readonly content: string;
+    readonly components: readonly { readonly components: readonly { readonly custom_id: string }[] }[];
+    readonly nonce: string;
+  }
+
+  async function posted(shown: string): Promise<Posted> {
+    const bodies: Posted[] = [];
+    const createMessage = async (_channel: string, body: Posted) => (bodies.push(body), { id: "9" });
+    const origin = { channel: "discord", account: "default", chat: "5" };
+    const approval = { id: "a:1", tool: "run_it", shown, origin } as never;
+    await approvalPlatform({ channels: { createMessage } } as never).post(approval, NEVER);
+    const [body, ...more] = bodies;
+    if (!body || more.length > 0) throw new Error(`${bodies.length} messages were posted`);
+    return body;
+  }
+
+  test("have a button for each decision below the whole call, up to what fits into a message", async () => {
+    for (const shown of ["{}", "x".repeat(1_700), "`".repeat(283)]) {
+      const { content, components } = await posted(shown);
+      const buttons = components.flatMap((row) => row.components).map(({ custom_id }) => custom_id);
+      expect(buttons).toEqual(["approval:once:a:1", "approval:session:a:1", "approval:deny:a:1"]);
+      expect(content.length).toBeLessThanOrEqual(2_000);
+    }
+  });
+
+  test("of a call that does not fit have no buttons, name the tool, and say where to decide", async () => {
+    for (const shown of ["x".repeat(1_701), "`".repeat(284)]) {
+      const { content, components } = await posted(shown);
+      expect(components).toEqual([]);
+      expect(content).toStartWith("**run\\_it** waits for an owner.");
+      expect(content).toContain("web console");
+    }
+  });
+
+  test("lose their buttons, and are answered below, as long as the channel lives", async () => {
+    const calls: unknown[] = [];
+    const channels = {
+      editMessage: async (...given: unknown[]) => void calls.push(given),
+      createMessage: async (...given: unknown[]) => (calls.push(given), { id: "10" }),
+    };
+    const platform = approvalPlatform({ channels } as never);
+    const to = { channel: "discord", account: "default", chat: "5", thread: "6" };
+    const { signal } = new AbortController();
+    await platform.removeButtons(to, "9", signal);
+    await platform.reply(to, "9", "Too late.", signal);
+    expect(calls).toEqual([
+      ["6", "9", { components: [] }, { signal }],
+      ["6", { content: "Too late.", message_reference: { message_id: "9", fail_if_not_exists: false } }, { signal }],
+    ]);
+    expect((calls[0] as { signal: AbortSignal }[])[3]?.signal).toBe(signal);
+    expect((calls[1] as { signal: AbortSignal }[])[2]?.signal).toBe(signal);
+  });
+});
+
+test("a message with buttons on Discord that takes several has them below its end, and each piece is known by a nonce of its own", async () => {
+  const bodies: { components: unknown[]; nonce: string; enforce_nonce: boolean }[] = [];
+  const createMessage = async (_channel: string, body: (typeof bodies)[number]) => {
+    bodies.push(body);
+    return { id: String(bodies.length) };
+  };
+  const buttons = Array.from({ length: 7 }, (_, at) => ({ label: `${at}`, customId: `c${at}`, style: 2 }));
+  const to = { channel: "discord", account: "default", chat: "5" };
+  const message = { id: "q1", pieces: ["first", "second"], buttons };
+  expect(await postWithButtons({ channels: { createMessage } } as never, to, message, NEVER)).toBe("2");
+  const [first, second] = bodies;
+  expect(first?.components).toEqual([]);
+  expect(second?.components.map((row) => (row as { components: unknown[] }).components.length)).toEqual([5, 2]);
+  expect([first?.enforce_nonce, second?.enforce_nonce, first?.nonce === second?.nonce]).toEqual([true, true, false]);
 });
 
 test("the menu is registered once for each application, also when its commands are the same", async () => {

@@ -114,7 +114,8 @@ describe("telegram intake", () => {
     };
     expect(await at.intake.take({ update_id: 1, message_reaction: reaction } as unknown as Update, NEVER)).toBe(true);
     expect([at.reacted.length, at.stored]).toEqual([1, []]);
-    for (const odd of [{}, { message: { message_id: 1, from: FRIEND } }, { callback_query: { id: "1", from: FRIEND } }])
+    const placeless = { message: { message_id: 1, from: FRIEND, text: "said nowhere" } };
+    for (const odd of [{}, placeless, { callback_query: { id: "1", from: FRIEND } }])
       expect(await at.intake.take({ update_id: 2, ...odd } as unknown as Update, NEVER)).toBe(true);
     expect(at.stored).toEqual([]);
   });

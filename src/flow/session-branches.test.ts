@@ -3,6 +3,7 @@ import type { Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Rewound, TurnPlace } from "../contracts/store/session-branches.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
+import { waitForEnd } from "../testing/wait-for.ts";
 import { createSessionBrancher } from "./session-branches.ts";
 
 type Copied = "copied" | "busy" | "lost" | "too_large";
@@ -26,10 +27,14 @@ interface Script {
   readonly place?: TurnPlace | null;
   readonly rewound?: Rewound;
   readonly branched?: boolean;
+  readonly title?: string;
+  /** The turn of the newest message; null: it waits for one. */
+  readonly newest?: string | null;
   copies?: Copied[];
 }
 
-function world({ place = PLACE, rewound, branched = true, copies = ["copied"] }: Script = {}) {
+function world(script: Script = {}) {
+  const { place = PLACE, rewound, branched = true, title = "Plants", newest = "t1", copies = ["copied"] } = script;
   const clock = createFakeClock();
   const log: unknown[] = [];
   const hidden = ["in1", "t1:0"];
@@ -42,8 +47,8 @@ function world({ place = PLACE, rewound, branched = true, copies = ["copied"] }:
       on: () => ({ [Symbol.dispose]: () => undefined }),
     },
     sessions: {
-      get: async () => ({ title: "Plants" }),
-      transcript: async () => ({ items: [{ id: "t1:0", turnId: "t1" }] }),
+      get: async () => ({ title }),
+      transcript: async () => ({ items: [{ id: "t1:0", turnId: newest }] }),
       branches: {
         place: async () => place,
         rewind: async () => rewound ?? { kind: "rewound", hidden },
@@ -81,6 +86,27 @@ test("a branch has the memory from after the turn, and a title that says what it
   expect(log).toEqual([["copied", 200], "status"]);
 });
 
+test.each([
+  ["Plants (branch)", "Plants (branch)"],
+  ["", "Untitled (branch)"],
+])("a branch of a session called %p is called %p", async (title, called) => {
+  const { brancher } = world({ title });
+  expect(await brancher.branch(KEY, REQUEST, NEVER)).toMatchObject({ title: called });
+});
+
+test("a branch that is refused leaves no copy behind, and no client is told of it", async () => {
+  const { brancher, log } = world({ branched: false });
+  expect(await sayOf(brancher.branch(KEY, REQUEST, NEVER))).toStartWith("A session of that name is there already");
+  expect(log).toEqual([["copied", 200], "removed the copy"]);
+});
+
+test("a session is branched at its newest turn, and not at a message that waits for one", async () => {
+  const { message: _message, ...anywhere } = REQUEST;
+  expect(await sayOf(world().brancher.branch(KEY, anywhere, NEVER))).toBe("done");
+  const waits = world({ newest: null });
+  expect(await sayOf(waits.brancher.branch(KEY, anywhere, NEVER))).toBe("Nothing was said in this session yet.");
+});
+
 test("a turn without a memory before it is gone back to without a copy", async () => {
   const { brancher, log } = world({ place: { ...PLACE, beganBytes: 0 } });
   await brancher.rewind(KEY, "in1", NEVER);
@@ -106,7 +132,7 @@ test.each([
   ["in too long a file", { copies: ["too_large"] as Copied[] }, "This conversation is too long"],
 ])("a turn that is %s cannot be gone back to, and the reason is a sentence", async (_name, script: Script, say) => {
   const { brancher, log } = world(script);
-  expect(await sayOf(brancher.rewind(KEY, "in1", NEVER))).toStartWith(say);
+  expect(await waitForEnd("the refusal", sayOf(brancher.rewind(KEY, "in1", NEVER)))).toStartWith(say);
   expect(log).not.toContain("status");
 });
 

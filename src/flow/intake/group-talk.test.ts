@@ -113,4 +113,48 @@ describe("talk of a group without a mention", () => {
     w.say("here");
     expect([w.heard("t1", address), w.heard("t1")]).toEqual([[], ["here"]]);
   });
+
+  test("is told in the order in which it was said, in whatever order it came", () => {
+    const w = world();
+    const at = w.clock.now();
+    w.say("", { said: { eventId: "b", text: "second", at: at - 1_000 } });
+    w.say("", { said: { eventId: "a", text: "first", at: at - 2_000 } });
+    expect(w.heard("t1")).toEqual(["first", "second"]);
+  });
+
+  test("that did not fit is not told to the turn after that either", () => {
+    const w = world({ chars: 10 });
+    w.say("x".repeat(8));
+    w.say("y".repeat(8));
+    expect([w.heard("t1"), w.heard("t2")]).toEqual([["y".repeat(8)], []]);
+  });
+
+  test("is told up to the last character and the last moment that the settings allow", async () => {
+    const w = world({ chars: 10 });
+    w.say("x".repeat(5));
+    w.say("y".repeat(5));
+    await w.clock.advance(10 * MINUTE_MS);
+    expect(w.heard("t1")).toEqual(["x".repeat(5), "y".repeat(5)]);
+  });
+
+  test("is kept of a thousand groups, and of the one that was silent for the longest time no more", () => {
+    const settings = { messages: 1, minutes: 10, chars: 100 };
+    const clock = createFakeClock();
+    const talk = createGroupTalk({ clock }, () => settings);
+    const address = (chat: number) => ({ channel: "telegram", account: "main", chat: String(chat) });
+    const say = (chat: number, text = "hello") =>
+      talk.note({
+        address: address(chat),
+        scope: "group",
+        mentioned: false,
+        kind: "message",
+        sender: { principal: "telegram:user:5" as Principal, name: "Eve" },
+        said: { eventId: `${chat} ${text}`, text, at: clock.now() },
+      });
+    for (let chat = 0; chat < 1_000; chat++) say(chat);
+    say(0, "again");
+    say(1_000);
+    const told = [0, 1, 2, 1_000].map((chat) => talk.tell({ address: address(chat) }, turn("t1")).length);
+    expect(told).toEqual([1, 0, 1, 1]);
+  });
 });

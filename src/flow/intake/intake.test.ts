@@ -164,6 +164,24 @@ describe("the door", () => {
     expect(await say("9")).toBe("This gateway does not know you.");
     for (let id = 100; id < 100 + MAX_TOLD - 1; id++) await say(String(id));
     expect(await say("99999")).toBeNull();
+    await w.clock.advance(TOLD_AGAIN_MS);
+    expect(await say("99999")).toBe("This gateway does not know you.");
+  });
+
+  test("tells somebody who is not on the list at each of its bots", async () => {
+    await using w = await world({ dmPolicy: "allowlist" });
+    const at = async (account: string) => {
+      const asked = arrival("9");
+      const looked = await w.door.look({ ...asked, address: { ...asked.address, account } });
+      return looked.kind === "stay" ? looked.say : looked;
+    };
+    const say = "This gateway does not know you.";
+    expect([await at("main"), await at("second"), await at("main"), await at("second")]).toEqual([
+      say,
+      say,
+      null,
+      null,
+    ]);
   });
 
   test("says nothing at all where direct messages are off, and takes everybody where it is open to all", async () => {

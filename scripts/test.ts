@@ -1,15 +1,19 @@
 /**
  * `npm test`: runs every test file, some processes at a time, and closes with one line, `N passed, N failed`. The numbers are Bun's own; a run
  * that ended badly never says "0 failed", and a run without any test is a failure. With arguments it is `bun test` with those arguments.
+ * `--store postgres` runs the tests of a store on Postgres, those of the folders and files that follow, or all.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { variableFor } from "../src/testing/postgres/database.ts";
+import { ENGINE_VARIABLE } from "../src/testing/postgres/home-database.ts";
 import { startPostgres } from "../src/testing/postgres/server.ts";
 import { ensureDist } from "./bundle.ts";
 import { type Batch, batchesOf } from "./test/batches.ts";
+import { postgresTests } from "./test/postgres-tests.ts";
 import { runAll } from "./test/run-all.ts";
 import { type BatchLimits, type BatchResult, type BatchWorld, needsIsolation, runBatch } from "./test/run-batch.ts";
+import { SQLITE_ONLY } from "./test/sqlite-only.ts";
 import { closingLine, sumOf, type Totals } from "./test/totals.ts";
 
 const LIMITS: BatchLimits = { testMs: 120_000, silentMs: 300_000, wholeMs: 900_000, graceMs: 5_000 };
@@ -18,17 +22,38 @@ const AT_ONCE = 5;
 const FOLDERS = ["src", "test", "verification", "bridge", "console", "examples"];
 
 /** With one Postgres server for all processes. It ends with this process, whatever ends this process. */
-async function testEverything({ root, env }: BatchWorld): Promise<number> {
+async function testEverything({ root, env, names }: BatchWorld, files: readonly string[]): Promise<number> {
   const postgres = env.PI_TEST_POSTGRES ? { url: env.PI_TEST_POSTGRES } : await startPostgres();
-  const { totals, unsteady } = await testAll({ root, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) } });
+  const { totals, unsteady } = await testAll(
+    { root, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) }, names },
+    files,
+  );
   if (typeof postgres === "string") console.log(`Tests with Postgres were SKIPPED: ${postgres}`);
   else if (Symbol.asyncDispose in postgres) await postgres[Symbol.asyncDispose]();
   console.log(`\n${closingLine(totals, unsteady.length)}`);
   return totals.failed > 0 ? 1 : 0;
 }
 
-async function testAll(world: BatchWorld): Promise<{ readonly totals: Totals; readonly unsteady: readonly string[] }> {
-  const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(world.root)];
+/** Without a server there is nothing to try, and that is a failure. */
+async function testOnPostgres(world: BatchWorld, paths: readonly string[]): Promise<number> {
+  const { files, names, leftOut } = postgresTests(world.root, everyFile(world.root), SQLITE_ONLY);
+  for (const line of leftOut) console.log(line);
+  const chosen = files.filter((file) => paths.length === 0 || paths.some((path) => isIn(path, file)));
+  return testEverything({ ...world, env: { ...world.env, [ENGINE_VARIABLE]: "postgres" }, names }, chosen);
+}
+
+function isIn(path: string, file: string): boolean {
+  return file === path || file.startsWith(`${path.replace(/\/$/, "")}/`);
+}
+
+function everyFile(root: string): readonly string[] {
+  return [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(root)];
+}
+
+async function testAll(
+  world: BatchWorld,
+  files: readonly string[],
+): Promise<{ readonly totals: Totals; readonly unsteady: readonly string[] }> {
   const began = performance.now();
   const run = (batch: Batch): Promise<BatchResult> => runBatch(world, batch.files, LIMITS);
   const { results, again, unsteady } = await runAll(
@@ -73,5 +98,6 @@ if (import.meta.main) {
   mkdirSync(cache, { recursive: true });
   const world = { root, env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } };
   const args = process.argv.slice(2);
-  process.exit(args.length > 0 ? await testSome(world, args) : await testEverything(world));
+  if (args[0] === "--store" && args[1] === "postgres") process.exit(await testOnPostgres(world, args.slice(2)));
+  process.exit(args.length > 0 ? await testSome(world, args) : await testEverything(world, everyFile(root)));
 }

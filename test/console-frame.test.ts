@@ -7,6 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import type { ApiKey } from "../src/contracts/api-keys.ts";
+import { settingsWithStore } from "../src/testing/postgres/home-database.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { accessibilityProblems } from "./console-axe.ts";
 import { openBrowser, type Visit, visit } from "./console-stage.ts";
@@ -170,7 +171,7 @@ test("problems are one list in one banner; the chip counts them, and brings back
   await on.page.getByRole("link", { name: "System" }).click();
   await on.page.getByTestId("health-view").getByText("pi-gateway.jsonc").first().waitFor();
   expect(await accessibilityProblems(on.page)).toEqual([]);
-  await writeFile(file, JSON.stringify(CONFIG));
+  await writeFile(file, JSON.stringify(await settingsWithStore(gateway.home, CONFIG)));
   await gateway.fetch("/api/config/reload", { method: "POST" });
   await chip.getByText("All well").waitFor();
   expect(await on.page.getByTestId("banner").count()).toBe(0);

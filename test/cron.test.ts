@@ -411,11 +411,11 @@ interface Death {
 }
 
 /** Runs a job whose gateway dies at that moment, with the chat of the same name as the place where it is told. */
-async function runAndDie(life: GatewayProcess, database: string, { id, moment, nth, delivery }: Death): Promise<void> {
+async function runAndDie(life: GatewayProcess, { id, moment, nth, delivery }: Death): Promise<void> {
   await post(life, { text: "hello", session: id });
   const itself = moment === "fired";
   if (!itself) await addJob({ id, ...LATER, task: `look after ${id}`, delivery }, life);
-  using killer = killAt({ database, pid: life.pid, moment, nth });
+  using killer = killAt({ home: life.home, pid: life.pid, moment, nth });
   await killer.armed;
   const soon = { schedule: { kind: "at", expr: "in 1s" }, task: `look after ${id}`, delivery };
   const begun = itself ? addJob({ id, ...soon }, life) : api(`/jobs/${id}/run`, "POST", undefined, life);
@@ -426,7 +426,6 @@ async function runAndDie(life: GatewayProcess, database: string, { id, moment, n
 
 test("a job whose gateway is killed when it has fired, or when its message is stored, begun or ended says its words once; so does a retelling that dies in the middle, and soon, whatever an agent had locked when it was killed", async () => {
   await using place = await tempHome();
-  const database = join(place.path, "gateway.db");
   answers = (words) => {
     if (words.includes("A scheduled job has something")) return says("The soup needs salt, says the job.");
     const [, id] = /look after ([\w-]+)/.exec(words) ?? [];
@@ -436,7 +435,7 @@ test("a job whose gateway is killed when it has fired, or when its message is st
   let life = lives.use(await startGatewayProcess({ home: place.path, config: oneAtATime() }));
   for (const moment of ["fired", "stored", "begun", "ended"] as const) {
     const id = `cat-${moment}`;
-    await runAndDie(life, database, { id, moment, nth: 1, delivery: "direct" });
+    await runAndDie(life, { id, moment, nth: 1, delivery: "direct" });
     life = lives.use(await startGatewayProcess({ home: place.path }));
     const [run] = await ended(id, life);
     const said = await eventually(
@@ -447,7 +446,7 @@ test("a job whose gateway is killed when it has fired, or when its message is st
     const times = said.filter(({ text }) => text === `I looked after ${id}.`).length;
     expect([moment, run?.status, times]).toEqual([moment, "ran", 1]);
   }
-  await runAndDie(life, database, { id: "soup-taster", moment: "begun", nth: 2, delivery: "announce" });
+  await runAndDie(life, { id: "soup-taster", moment: "begun", nth: 2, delivery: "announce" });
   await mkdir(join(place.path, "agent", "auth.json.lock"), { recursive: true }); // as an agent leaves it that is killed while it starts
   const last = lives.use(await startGatewayProcess({ home: place.path }));
   const said = await eventually(

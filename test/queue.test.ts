@@ -1,7 +1,5 @@
 /** Queue modes on a real gateway with real pi: what the provider receives proves which message was heard in which turn, and how often. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { type Deferred, deferred } from "../src/kit/deferred.ts";
 import {
   type FakeProvider,
@@ -10,6 +8,7 @@ import {
   says,
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
+import { storedRows } from "../src/testing/stored-rows.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
@@ -171,9 +170,7 @@ describe("a message that waited too long", () => {
     await send(socket, "old", "asked long ago");
     await gateway.kill();
     scripts.set("asked in time", says("in time"));
-    const db = new Database(join(home, "gateway.db"));
-    db.run("update inbox set received_at = received_at - 90000000 where text = 'asked long ago'");
-    db.close();
+    await storedRows(home, "update inbox set received_at = received_at - 90000000 where text = 'asked long ago'");
     gateway = await startGatewayProcess({ home });
     await settled("old", 3);
     expect((await answersIn("old")).slice(1)).toEqual([

@@ -1,8 +1,8 @@
 /** Finding, exporting and deleting a conversation over HTTP: a real gateway, a real database, real pi. After a deletion the database and the folders are looked into. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { storedRows, tableNames } from "../src/testing/stored-rows.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { eventually } from "./whole-fixture.ts";
 
@@ -33,13 +33,13 @@ const filesBelow = async (folder: string) =>
     .map(({ name }) => name);
 
 /** Every table with a cell that has the text, but for those that are meant to keep it. */
-function tablesWith(text: string): readonly string[] {
-  using db = new Database(join(gateway.home, "gateway.db"), { readonly: true });
-  const tables = db.query<{ name: string }, []>("select name from sqlite_schema where type = 'table'").all();
-  return tables
-    .map(({ name }) => name)
-    .filter((name) => !name.startsWith("sqlite_") && !/_index(?:_|$)/.test(name))
-    .filter((name) => JSON.stringify(db.query(`select * from "${name}"`).values()).includes(text));
+async function tablesWith(text: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const name of await tableNames(gateway.home)) {
+    const rows = await storedRows(gateway.home, `select * from "${name}"`);
+    if (JSON.stringify(rows).includes(text)) found.push(name);
+  }
+  return found;
 }
 
 test("a deleted conversation is gone from the database, the session files, the media and the transcripts; its tool calls stay", async () => {
@@ -81,8 +81,8 @@ test("a deleted conversation is gone from the database, the session files, the m
   expect(answer).toMatchObject({ deleted: { media: 1 } });
   expect((await gateway.fetch(`/api/sessions/${encodeURIComponent(KEY)}`)).status).toBe(404);
   expect((await found()).map(({ sessionKey }) => sessionKey)).not.toContain(KEY);
-  expect(tablesWith(`${WORD} plans`)).toEqual([]);
-  expect(tablesWith(KEY).toSorted()).toEqual(["audit_entries", "tool_calls"]);
+  expect(await tablesWith(`${WORD} plans`)).toEqual([]);
+  expect((await tablesWith(KEY)).toSorted()).toEqual(["audit_entries", "tool_calls"]);
   expect((await filesBelow("sessions")).length).toBe(before.sessions - 1);
   expect((await filesBelow("media")).length).toBe(before.media - 1);
   expect(await filesBelow("logs/transcripts")).toHaveLength(1);

@@ -3,8 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Batch, batchesOf, MEASURING } from "../scripts/test/batches.ts";
+import { postgresTests } from "../scripts/test/postgres-tests.ts";
 import { runAll } from "../scripts/test/run-all.ts";
 import { type BatchLimits, type BatchResult, runBatch } from "../scripts/test/run-batch.ts";
+import { SQLITE_ONLY } from "../scripts/test/sqlite-only.ts";
 import { closingLine, failedForTimeAlone, failuresIn, sumOf, totalsOf } from "../scripts/test/totals.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { eventually, runs } from "./whole-fixture.ts";
@@ -71,6 +73,38 @@ test("files that measure come before all others, each in a process of its own, a
 test("every file that is said to measure exists", () => {
   const root = dirname(import.meta.dir);
   expect(MEASURING.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+describe("a run on Postgres", () => {
+  const root = dirname(import.meta.dir);
+  const files = ["src/queue/queue.test.ts", "src/kit/deferred.test.ts", "test/keys.test.ts", "test/old-home.test.ts"];
+  const left = (file: string, test?: string) => ({ file, reason: "a reason", ...(test === undefined ? {} : { test }) });
+
+  test("has every file that is given a store, and no other", () => {
+    const { files: chosen, names } = postgresTests(root, files, [left("test/old-home.test.ts")]);
+    expect([chosen, names]).toEqual([["src/queue/queue.test.ts", "test/keys.test.ts"], undefined]);
+  });
+  test("says what it leaves out and why, and runs no test of such a name", () => {
+    const sentence = "may treat one channel differently";
+    const { names = "", leftOut } = postgresTests(root, files, [left("src/queue/queue.test.ts", sentence)]);
+    const runs = ["the queue may treat one channel differently", "the queue keeps order"].map((name) =>
+      new RegExp(names).test(name),
+    );
+    expect(runs).toEqual([false, true]);
+    expect(leftOut[0]).toContain("0 files and 1 tests of other files");
+    expect(leftOut[1]).toBe(`  src/queue/queue.test.ts, "${sentence}": a reason`);
+  });
+  test.each([
+    ["a file that is not there", left("test/gone.test.ts"), "there is no file test/gone.test.ts"],
+    ["a file without a store", left("src/kit/deferred.test.ts"), "src/kit/deferred.test.ts uses no store"],
+    ["a test that is not there", left("test/keys.test.ts", "no such"), 'test/keys.test.ts has no test "no such"'],
+  ])("is refused when its list names %s", (_what, entry, because) => {
+    expect(() => postgresTests(root, files, [entry])).toThrow(because);
+  });
+  test("has a list that names nothing unknown", () => {
+    const named = SQLITE_ONLY.map(({ file }) => file);
+    expect(postgresTests(root, named, SQLITE_ONLY).leftOut).toHaveLength(SQLITE_ONLY.length + 1);
+  });
 });
 
 test("nothing else runs beside a process that is to be alone", async () => {

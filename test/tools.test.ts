@@ -26,6 +26,7 @@ import { callTool, EFFECTS_FILE, startToolChild, type ToolChildOptions } from ".
 import { OWNER, says as result, tool } from "../src/testing/tools/tool-world.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { asked, endpoint, eventually, openSocket, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { storeUrlOf } from "../src/testing/postgres/home-database.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -305,7 +306,10 @@ describe("kill -9 in the middle of a tool", () => {
       expect(await callTool({ ...options, how: "end" })).toMatchObject({ kind: "refused", code: "outcome_unknown" });
       expect(effectsOf(home.path, options.callId)).toBe(1);
     }
-    await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home: home.path });
+    await using store = await openStore(
+      { clock: systemClock, ids: systemIds, log: silentLog },
+      { home: home.path, url: await storeUrlOf(home.path) },
+    );
     const { items } = await store.toolCalls.list({ status: "unknown" }, { limit: 50 });
     expect(items.length).toBe(ROUNDS);
     expect((await verifyAudit(home.path)).findings).toEqual([]);

@@ -8,6 +8,7 @@ import { silentLog } from "../src/kit/log.ts";
 import { openStore } from "../src/store/index.ts";
 import { job } from "../src/testing/automation/job-fixture.ts";
 import { ended, fire } from "../src/testing/contracts/automation/job-contract.ts";
+import { storeUrlOf } from "../src/testing/postgres/home-database.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -93,7 +94,10 @@ const SAID: readonly Said[] = [
 
 /** The ids are `seed-1`, `seed-2`, … as in the list above. */
 export async function seedViews(home: string): Promise<void> {
-  await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home });
+  await using store = await openStore(
+    { clock: systemClock, ids: systemIds, log: silentLog },
+    { home, url: await storeUrlOf(home) },
+  );
   const now = systemClock.now();
   for (const [index, said] of [...SAID.entries()].toReversed()) await addTurn(store, `seed-${index + 1}`, said, now);
   await store.pairings.put({

@@ -2,8 +2,9 @@
 const HELP = {
   "scripts/dev.ts": `npm run dev [-- --home DIR --port N]
 Runs the gateway and starts it again whenever a source changes. Takes the options of pi-gw start.`,
-  "scripts/test.ts": `npm test [-- PATH ...]
-Runs the tests. PATH: a folder or file, such as src/queue or test/cli.test.ts; without one, all of them.`,
+  "scripts/test.ts": `npm test [-- [--store postgres] PATH ...]
+Runs the tests. PATH: a folder or file, such as src/queue or test/cli.test.ts; without one, all of them.
+--store postgres: those that need a store, on a real Postgres server instead of SQLite, and says which are left out. Takes longer.`,
   "scripts/check.ts": `npm run check
 Checks types, lint, format, house rules and generated docs, side by side.`,
   fmt: `npm run format

@@ -41,10 +41,12 @@ export interface BatchResult {
 export interface BatchWorld {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** A regular expression for the names of the tests that are to run. Without it, all of them do. */
+  readonly names?: string | undefined;
 }
 
 export async function runBatch(
-  { root, env }: BatchWorld,
+  { root, env, names }: BatchWorld,
   files: readonly string[],
   limits: BatchLimits,
 ): Promise<BatchResult> {
@@ -54,6 +56,7 @@ export async function runBatch(
   const child = Bun.spawn(
     [
       ...[process.execPath, "--no-env-file", "test", `--timeout=${limits.testMs}`, ...isolate],
+      ...(names === undefined ? [] : [`--test-name-pattern=${names}`]),
       ...files.map((file) => `./${file}`),
     ],
     { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...env, TMPDIR: temporary } },

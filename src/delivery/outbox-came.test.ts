@@ -41,7 +41,7 @@ test("a part that another gateway was sending when it died counts as one that ma
   hidden = false;
   world.outbox.lookAgain();
   await world.drained();
-  expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([[], "ambiguous"]);
+  expect([world.texts(), (await world.rows())["turn_1:0"]?.state]).toEqual([[], "ambiguous"]);
 });
 
 test("a part that is sent while the store is read once more is not sent again", async () => {
@@ -63,7 +63,7 @@ test("a part that is sent while the store is read once more is not sent again", 
   world.outbox.lookAgain();
   await asked.promise;
   answer.resolve({});
-  await waitFor("its end", () => world.rows()["turn_1:0"]?.state === "sent");
+  await waitFor("its end", async () => (await world.rows())["turn_1:0"]?.state === "sent");
   read.resolve([]);
   world.tamper((store) => store);
   await world.drained();

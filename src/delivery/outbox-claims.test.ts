@@ -39,7 +39,7 @@ test.each([
   await world.drained();
   expect(world.texts()).toEqual(["one"]);
   expect(leftToAnother(world)).toEqual(["turn_1:0"]);
-  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sending", attempts: 1, lost: 0, because: null });
+  expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sending", attempts: 1, lost: 0, because: null });
 });
 
 test("a claim is for two minutes: a send that takes one, and as much again to record its end", async () => {
@@ -78,10 +78,10 @@ test.each(["risky", "safe"] as const)(
     world.held = false;
     await world.reply("a", ["one"]);
     await world.clock.advance(5_000);
-    expect([world.texts(), world.rows()["turn_1:0"]]).toEqual([[], expect.objectContaining({ attempts: 0 })]);
+    expect([world.texts(), (await world.rows())["turn_1:0"]]).toEqual([[], expect.objectContaining({ attempts: 0 })]);
     world.held = true;
     await world.drained();
-    expect([world.texts(), world.rows()["turn_1:0"]]).toEqual([
+    expect([world.texts(), (await world.rows())["turn_1:0"]]).toEqual([
       ["one"],
       expect.objectContaining({ state: "sent", attempts: 1 }),
     ]);
@@ -93,7 +93,7 @@ test("a part that no send was announced of is left as it is while the gateway is
   world.held = false;
   await world.reply("a", ["one"]);
   await world.clock.advance(5_000);
-  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending", because: null });
+  expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "pending", because: null });
 });
 
 test("a gateway that froze after it had announced a send takes the announcement back, and the try does not count", async () => {
@@ -107,7 +107,7 @@ test("a gateway that froze after it had announced a send takes the announcement 
   }));
   await world.reply("a", ["one"]);
   await world.clock.advance(5_000);
-  expect([world.texts(), world.rows()["turn_1:0"]]).toEqual([
+  expect([world.texts(), (await world.rows())["turn_1:0"]]).toEqual([
     [],
     expect.objectContaining({ state: "pending", attempts: 0 }),
   ]);

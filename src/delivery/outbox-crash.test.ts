@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Channel, SendError, type SendReceipt } from "../contracts/channel.ts";
 import type { OutboxStore } from "../contracts/store.ts";
+import { casesHere } from "../testing/postgres/home-database.ts";
 import { type Answer, type OutboxWorld, outboxWorld } from "../testing/worlds/outbox-world.ts";
 import { advanceUntil, waitFor } from "../testing/wait-for.ts";
 
@@ -34,7 +35,7 @@ describe("a crash between a send and the note that it was sent", () => {
       await world.drained();
       const count = (text: string) => world.texts().filter((sent) => sent === text).length;
       expect([count("one"), count("two")]).toEqual([sends, 1]);
-      expect(world.rows()).toMatchObject({ "turn_1:0": { state }, "turn_1:1": { state: "sent" } });
+      expect(await world.rows()).toMatchObject({ "turn_1:0": { state }, "turn_1:1": { state: "sent" } });
       expect(world.outbox.stats().ambiguous).toBe(state === "ambiguous" ? 1 : 0);
       expect(world.statuses).toEqual(state === "ambiguous" ? ["outbox"] : []);
       await world.crash();
@@ -53,7 +54,10 @@ describe("a crash between a send and the note that it was sent", () => {
       await world.crash();
     }
     expect(world.texts()).toEqual(["one", "one"]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "the answer to a send was lost" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({
+      state: "ambiguous",
+      because: "the answer to a send was lost",
+    });
   });
 
   test("a send after the platform's deduplication time is a risky repeat", async () => {
@@ -68,7 +72,7 @@ describe("a crash between a send and the note that it was sent", () => {
     await world.clock.advance(10_000);
     world.ready = true;
     await world.drained();
-    expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one", "one"], "ambiguous"]);
+    expect([world.texts(), (await world.rows())["turn_1:0"]?.state]).toEqual([["one", "one"], "ambiguous"]);
   });
 
   test("a send that a crash cut off more than an hour ago is not repeated, and ends in doubt", async () => {
@@ -81,7 +85,7 @@ describe("a crash between a send and the note that it was sent", () => {
     await world.crash();
     await world.drained();
     expect(world.texts()).toEqual(["one"]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "expired" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "expired" });
   });
 
   test("a crash after part one resumes at part two", async () => {
@@ -114,7 +118,7 @@ describe("a lost answer", () => {
     await world.reply("a", ["one", "two"]);
     await world.drained();
     expect(world.texts()).toEqual(["one", "one", "two"]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", providerId: "p", attempts: 2 });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "ambiguous", providerId: "p", attempts: 2 });
     expect(world.log.lines.map(({ words }) => words)).toContain(
       "reply in doubt: it may have arrived twice, or not at all",
     );
@@ -124,21 +128,21 @@ describe("a lost answer", () => {
     await using world = await outboxWorld({ repeat: "risky" }, losing(2));
     await world.reply("a", ["one"]);
     await world.drained();
-    expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one", "one"], "ambiguous"]);
+    expect([world.texts(), (await world.rows())["turn_1:0"]?.state]).toEqual([["one", "one"], "ambiguous"]);
   });
 
   test("a lost answer ends the part at once where risky parts are held", async () => {
     await using world = await outboxWorld({ repeat: "risky", whenLost: "hold" }, losing(1));
     await world.reply("a", ["one"]);
     await world.drained();
-    expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one"], "ambiguous"]);
+    expect([world.texts(), (await world.rows())["turn_1:0"]?.state]).toEqual([["one"], "ambiguous"]);
   });
 
   test("a lost answer is followed by another try where the platform drops repeats", async () => {
     await using world = await outboxWorld({ repeat: "deduplicated" }, losing(3));
     await world.reply("a", ["one"]);
     await world.drained();
-    expect([world.sends.length, world.rows()["turn_1:0"]?.state]).toEqual([4, "sent"]);
+    expect([world.sends.length, (await world.rows())["turn_1:0"]?.state]).toEqual([4, "sent"]);
   });
 });
 
@@ -152,7 +156,7 @@ describe("a disk that refuses", () => {
     }));
     await world.reply("a", ["one"]);
     await world.drained();
-    expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["one"], "sent"]);
+    expect([world.texts(), (await world.rows())["turn_1:0"]?.state]).toEqual([["one"], "sent"]);
   });
 
   test("a risky part is not sent before the store has its claim", async () => {
@@ -167,7 +171,7 @@ describe("a disk that refuses", () => {
     expect(world.sends).toEqual([]);
     full = false;
     await world.drained();
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", attempts: 1 });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sent", attempts: 1 });
   });
 
   test("a channel with safe repeats costs no claim", async () => {
@@ -234,7 +238,7 @@ async function play(about: Partial<Channel>, fates: readonly Fate[], chats: read
     crashing = false;
     for (const id of await world.crash()) doubts.add(id);
   }
-  for (const [id, { state }] of Object.entries(world.rows()))
+  for (const [id, { state }] of Object.entries(await world.rows()))
     expect([id, state]).toEqual([id, about.repeat === "risky" && doubts.has(id) ? "ambiguous" : "sent"]);
   return { shown, arrivals, doubts };
 }
@@ -253,7 +257,7 @@ describe("whatever happens to its sends", () => {
           const { shown } = await play({ repeat }, script, chats);
           expect([...shown].toSorted()).toEqual(chats.map((parts, index) => [`chat${index}`, parts]));
         }),
-        { numRuns: 20 },
+        { numRuns: casesHere(20) },
       );
     }, 60_000);
 
@@ -270,7 +274,7 @@ describe("whatever happens to its sends", () => {
           if (!doubts.has(id)) expect([id, times]).toEqual([id, 1]);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: casesHere(20) },
     );
   }, 60_000);
 });

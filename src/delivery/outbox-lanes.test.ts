@@ -35,8 +35,8 @@ describe("lanes", () => {
     await using world = await outboxWorld({}, answer);
     await world.reply("group", ["slow"], { account: "first" });
     await world.reply("group", ["quick"], { account: "second" });
-    await waitFor("the second bot to be sent", () => world.rows()["turn_2:0"]?.state === "sent");
-    expect(world.rows()["turn_1:0"]?.state).toBe("pending");
+    await waitFor("the second bot to be sent", async () => (await world.rows())["turn_2:0"]?.state === "sent");
+    expect((await world.rows())["turn_1:0"]?.state).toBe("pending");
     expect(world.outbox.owes({ channel: "fake", account: "second", chat: "group" })).toBe(false);
     release();
     await world.drained();
@@ -193,7 +193,7 @@ describe("a stop", () => {
     await waitFor("the send to begin", () => calls === 1);
     await world.restart();
     await world.drained();
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", lost: 0 });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sent", lost: 0 });
   });
 
   test("waits for the reading of stored replies that is under way, so that nobody closes the store below it", async () => {
@@ -254,7 +254,7 @@ describe("the hour of a reply", () => {
     await advanceUntil(
       { clock: world.clock, stepMs: 5_000 },
       "the reply to be given up",
-      () => world.rows()["turn_1:0"]?.state === "dead",
+      async () => (await world.rows())["turn_1:0"]?.state === "dead",
     );
     expect(world.clock.now() - storedAt).toBeLessThanOrEqual(HOUR_MS + 5_000);
   });
@@ -266,8 +266,8 @@ describe("the hour of a reply", () => {
     world.ready = false;
     await world.crash();
     await world.clock.advance(HOUR_MS + 2_000);
-    await waitFor("its end", () => world.rows()["turn_1:0"]?.because === "expired");
-    expect(world.rows()["turn_1:0"]?.state).toBe("ambiguous");
+    await waitFor("its end", async () => (await world.rows())["turn_1:0"]?.because === "expired");
+    expect((await world.rows())["turn_1:0"]?.state).toBe("ambiguous");
   });
 
   test("may end in a pause of its platform: nothing is owed to its chat then, and what is said after the pause is sent", async () => {
@@ -284,7 +284,7 @@ describe("the hour of a reply", () => {
     await advanceUntil(
       { clock: world.clock, stepMs: 5_000 },
       "the reply to be given up",
-      () => world.rows()["turn_1:0"]?.state === "dead",
+      async () => (await world.rows())["turn_1:0"]?.state === "dead",
     );
     expect(world.outbox.owes({ channel: "fake", account: "default", chat: "a" })).toBe(false); // or no preview is shown there
     await world.clock.advance(PAUSE_MS);

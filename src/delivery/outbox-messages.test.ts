@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Channel, SendError } from "../contracts/channel.ts";
 import type { OutboxRow } from "../contracts/delivery.ts";
+import { casesHere } from "../testing/postgres/home-database.ts";
 import { advanceUntil } from "../testing/wait-for.ts";
 import { type OutboxWorld, outboxWorld } from "../testing/worlds/outbox-world.ts";
 
@@ -87,7 +88,7 @@ async function play(about: Pick<Channel, "repeat" | "whenLost">, fates: readonly
   await settled(world, platform);
   const notices = platform.shown.filter((text) => text.length > 1);
   const letters = platform.shown.filter((text) => text.length === 1);
-  return { letters, notices, row: world.rows()["turn_1:0"], told: world.told, world };
+  return { letters, notices, row: (await world.rows())["turn_1:0"], told: world.told, world };
 }
 
 describe("a reply of several messages", () => {
@@ -140,7 +141,7 @@ describe("a reply of several messages", () => {
           else expect(notices).toHaveLength(1);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: casesHere(30) },
     );
   }, 60_000);
 });
@@ -172,7 +173,7 @@ describe("a reply that is given up", () => {
     world.ready = true;
     await world.drained();
     expect(platform.shown).toEqual([expect.stringMatching(/could not be delivered/)]);
-    expect(world.rows()).toMatchObject({ "turn_1:0": { state: "dead" }, "turn_1:n": { state: "sent" } });
+    expect(await world.rows()).toMatchObject({ "turn_1:0": { state: "dead" }, "turn_1:n": { state: "sent" } });
   });
 
   test("because its chat takes nothing is told to the owner, and not in that chat", async () => {
@@ -210,6 +211,6 @@ describe("a reply that is given up", () => {
     world.ownerIsDeaf = true;
     await world.reply("chat", ["x y"]);
     await world.drained();
-    expect(world.rows()["turn_1:0"]?.state).toBe("dead");
+    expect((await world.rows())["turn_1:0"]?.state).toBe("dead");
   });
 });

@@ -104,7 +104,7 @@ describe("a stop while a part cannot go on", () => {
       await waitFor("the failing step", () => failed > 0);
       await stopped(world);
       // whoever waits for it could not be told yet, so the next process has to find it
-      if (broken === "noteInChat") expect(["dead", "ambiguous"]).not.toContain(world.rows()["turn_1:0"]?.state);
+      if (broken === "noteInChat") expect(["dead", "ambiguous"]).not.toContain((await world.rows())["turn_1:0"]?.state);
     },
   );
 
@@ -133,6 +133,6 @@ describe("a stop while a part cannot go on", () => {
     await world.reply("a", ["one"]);
     await waitFor("the send", () => begun);
     await stopped(world);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sending", because: null });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sending", because: null });
   });
 });

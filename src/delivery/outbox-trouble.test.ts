@@ -60,7 +60,7 @@ describe("a store that refuses", () => {
       await world.reply("a", step === "markSent" ? TEXTS.filter((text) => text !== "lost") : TEXTS);
       await world.drained();
       expect(state.failed).toBe(3);
-      expect(Object.values(world.rows()).map((row) => row.state)).toEqual(
+      expect(Object.values(await world.rows()).map((row) => row.state)).toEqual(
         step === "markSent" ? ["sent", "sent", "dead", "sent"] : ["sent", "sent", "ambiguous", "dead", "sent", "sent"], // the last is the notice of the one in doubt
       );
       const others = TEXTS.filter((text) => text !== "busy" && world.texts().includes(text));
@@ -190,7 +190,7 @@ describe("the send of a part", () => {
     await world.clock.advance(1);
     expect(seen[0]?.aborted).toBe(true);
     await world.drained();
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", lost: 1 });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "ambiguous", lost: 1 });
   });
 
   test.each([
@@ -202,8 +202,8 @@ describe("the send of a part", () => {
     let sends = 0;
     await using world = await outboxWorld({}, () => (sends++ === 0 ? Promise.reject(thrown) : {}));
     await world.reply("a", ["one"]);
-    await waitFor("the first try", () => world.rows()["turn_1:0"]?.because !== null);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending", because });
+    await waitFor("the first try", async () => (await world.rows())["turn_1:0"]?.because !== null);
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "pending", because });
     await world.drained();
     expect(sends).toBe(2);
   });
@@ -246,7 +246,10 @@ test("a message of a reply that was in doubt keeps the whole reply in doubt, how
   });
   await world.reply("a", ["one two three four five"]);
   await world.drained();
-  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "the answer to a send was lost" });
+  expect((await world.rows())["turn_1:0"]).toMatchObject({
+    state: "ambiguous",
+    because: "the answer to a send was lost",
+  });
 });
 
 test("a reply of several messages of which none was lost is sent, however often it was tried again in between", async () => {
@@ -258,7 +261,7 @@ test("a reply of several messages of which none was lost is sent, however often 
   });
   await world.reply("a", ["one two three four"]);
   await world.drained();
-  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", because: null });
+  expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sent", because: null });
 });
 
 test("a chat that is paused after its last part is forgotten when the pause is over: nothing is tried, nothing fails, no timer is left", async () => {
@@ -293,7 +296,7 @@ test.each<[number, OutboxState]>([
     });
     await world.reply("a", ["one"]);
     await world.drained();
-    expect(world.rows()["turn_1:0"]?.state).toBe(state);
+    expect((await world.rows())["turn_1:0"]?.state).toBe(state);
   },
 );
 
@@ -302,7 +305,7 @@ test("a reply whose answer was lost is in doubt at once where such messages are 
   await world.reply("a", ["lost"]);
   const state = async () => {
     await world.clock.advance(0);
-    return world.rows()["turn_1:0"]?.state;
+    return (await world.rows())["turn_1:0"]?.state;
   };
   await waitFor("the end of the part", state, (seen) => seen === "ambiguous", { withinMs: 3_000 });
 });
@@ -311,7 +314,7 @@ test("a long doubt that a channel reports is stored shortened", async () => {
   await using world = await outboxWorld({ repeat: "risky" }, () => ({ doubt: "x".repeat(2_000) }));
   await world.reply("a", ["one"]);
   await world.drained();
-  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "x".repeat(300) });
+  expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "x".repeat(300) });
 });
 
 test("an account that hangs in all its chats does not keep the account of the same name on another channel from sending", async () => {

@@ -44,7 +44,7 @@ describe("the outbox", () => {
     await world.restart();
     await world.drained();
     expect(world.texts()).toEqual(["one", "two", "three"]);
-    expect(Object.values(world.rows()).map(({ state, attempts }) => [state, attempts])).toEqual([
+    expect(Object.values(await world.rows()).map(({ state, attempts }) => [state, attempts])).toEqual([
       ["sent", 1],
       ["sent", 1],
       ["sent", 1],
@@ -57,7 +57,7 @@ describe("the outbox", () => {
     await world.reply("waits", ["of a chat that is away"]);
     for (const chat of ["a", "b", "c"]) await world.reply(chat, [`to ${chat}`]);
     await waitFor("three replies", () => world.texts().filter((text) => text.startsWith("to")).length === 3);
-    world.deleteRows(["turn_3:0", "turn_4:0"]);
+    await world.deleteRows(["turn_3:0", "turn_4:0"]);
     await world.reply("d", ["to d"]);
     await world.reply("e", ["to e"]);
     await waitFor("the replies after that", () => world.texts().includes("to e"));
@@ -65,20 +65,23 @@ describe("the outbox", () => {
     await world.drained();
     const replies = world.texts().filter((text) => text.startsWith("to"));
     expect(replies).toEqual(["to a", "to b", "to c", "to d", "to e"]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sent" });
   });
 
   test("asks before each try whether the chat may still get a part: one that waited for a person who lost access is not sent", async () => {
     const { state, answer } = failing("a", () => new SendError("retry", "busy"));
     await using world = await outboxWorld({}, answer);
     await world.reply("a", ["one"]);
-    await waitFor("the first try has failed", () => world.rows()["turn_1:0"]?.attempts === 1);
+    await waitFor("the first try has failed", async () => (await world.rows())["turn_1:0"]?.attempts === 1);
     world.mayReceive = ({ to }) => to.chat !== "a";
     state.broken = false;
     await world.reply("b", ["two"]);
     await world.drained();
     expect(world.sends.map(({ text }) => text)).toEqual(["one", "two"]); // the first try of "one", and no other
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "the person has no access any more" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({
+      state: "dead",
+      because: "the person has no access any more",
+    });
     expect(world.told).toEqual([]); // the owner took the access back, and knows
   });
 
@@ -89,7 +92,10 @@ describe("the outbox", () => {
     await world.reply("b", ["two"]);
     await world.drained();
     expect(world.texts()).toEqual(["two"]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "the person has no access any more" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({
+      state: "dead",
+      because: "the person has no access any more",
+    });
   });
 
   test("keeps the platform's id of what it sent", async () => {
@@ -98,7 +104,7 @@ describe("the outbox", () => {
     }));
     await world.reply("a", ["one"]);
     await world.drained();
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", providerId: "id of one", because: null });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sent", providerId: "id of one", because: null });
   });
 
   test("keeps trying a chat that does not take its message, in order, without holding up another chat", async () => {
@@ -155,7 +161,7 @@ describe("the outbox", () => {
     await using world = await outboxWorld({ repeat: "risky" }, answer);
     const begun = world.clock.now();
     await world.reply("busy", ["slow"]);
-    await waitFor("the rate limit is noted", () => world.rows()["turn_1:0"]?.because === "429");
+    await waitFor("the rate limit is noted", async () => (await world.rows())["turn_1:0"]?.because === "429");
     state.broken = false;
     await world.clock.advance(2_000);
     await world.restart();
@@ -177,7 +183,7 @@ describe("the outbox", () => {
     await world.reply("a", ["bad", "good"]);
     await world.drained();
     expect(world.texts()).toEqual(["bad", "good"]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "403 blocked", attempts: 1 });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "dead", because: "403 blocked", attempts: 1 });
     expect(world.log.lines.filter(({ level }) => level === "warn").map(({ words }) => words)).toEqual([
       "reply given up",
     ]);
@@ -196,10 +202,10 @@ describe("the outbox", () => {
     await world.reply("b", ["fine"]);
     await waitFor('"fine" is sent', () => world.texts().includes("fine"));
     await world.clock.advance(HOUR_MS - 2_000);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "pending" });
     await world.clock.advance(3_000);
     await world.drained();
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "no channel carrier-pigeon" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "dead", because: "no channel carrier-pigeon" });
     expect(world.log.lines.map(({ words }) => words)).toContain("reply given up");
   });
 
@@ -210,12 +216,12 @@ describe("the outbox", () => {
     await world.clock.advance(HOUR_MS / 2);
     await world.reply("a", ["newer"]);
     await world.clock.advance(HOUR_MS / 2 + 1_000);
-    await waitFor("the part is dead", () => world.rows()["turn_1:0"]?.state === "dead");
-    expect(world.rows()["turn_1:0"]?.because).toBe("expired");
+    await waitFor("the part is dead", async () => (await world.rows())["turn_1:0"]?.state === "dead");
+    expect((await world.rows())["turn_1:0"]?.because).toBe("expired");
     state.broken = false;
     await world.drained();
     expect(world.texts().at(-1)).toBe("newer");
-    expect(world.rows()["turn_2:0"]?.state).toBe("sent");
+    expect((await world.rows())["turn_2:0"]?.state).toBe("sent");
   });
 
   test("shows an old reply all the same where a repeat is safe", async () => {
@@ -225,7 +231,7 @@ describe("the outbox", () => {
     await world.clock.advance(5 * HOUR_MS);
     world.ready = true;
     await world.drained();
-    expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["old"], "sent"]);
+    expect([world.texts(), (await world.rows())["turn_1:0"]?.state]).toEqual([["old"], "sent"]);
   });
 
   test("counts no try while a channel is not ready, and sends as soon as it is", async () => {
@@ -234,12 +240,12 @@ describe("the outbox", () => {
     await world.reply("a", ["one", "two"]);
     await world.clock.advance(HOUR_MS / 2);
     expect(world.sends).toEqual([]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending", attempts: 0, because: null });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "pending", attempts: 0, because: null });
     world.ready = true;
     await world.clock.advance(1_000);
     await world.drained();
     expect(world.texts()).toEqual(["one", "two"]);
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", attempts: 1 });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "sent", attempts: 1 });
   });
 
   test("lets replies expire while they wait for a channel that never becomes ready", async () => {
@@ -248,7 +254,7 @@ describe("the outbox", () => {
     await world.reply("a", ["one", "two"]);
     await world.clock.advance(HOUR_MS + 2_000);
     await world.drained();
-    expect(Object.values(world.rows()).map(({ state, because }) => [state, because])).toEqual([
+    expect(Object.values(await world.rows()).map(({ state, because }) => [state, because])).toEqual([
       ["dead", "expired"],
       ["dead", "expired"],
       ["dead", "expired"], // the notice that they were not delivered
@@ -266,7 +272,10 @@ describe("lanes of the outbox", () => {
     await waitFor("three sends have ended", () => state.done === 3);
     expect(world.texts().toSorted()).toEqual(["one", "to a", "to b", "to c"]);
     await world.clock.advance(60_000);
-    await waitFor("the timeout is noted", () => world.rows()["turn_1:0"]?.because === "no answer within 60 s");
+    await waitFor(
+      "the timeout is noted",
+      async () => (await world.rows())["turn_1:0"]?.because === "no answer within 60 s",
+    );
     release();
     await world.drained();
     expect(world.texts().slice(-2)).toEqual(["one", "two"]);
@@ -317,7 +326,11 @@ describe("lanes of the outbox", () => {
     await using world = await outboxWorld({ repeat: "risky" }, () => ({ providerId: "7", doubt: "its preview" }));
     await world.reply("a", ["one"]);
     await world.drained();
-    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "its preview", providerId: "7" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({
+      state: "ambiguous",
+      because: "its preview",
+      providerId: "7",
+    });
     expect(world.sends).toHaveLength(1);
   });
 
@@ -355,6 +368,6 @@ describe("lanes of the outbox", () => {
     await world.restart();
     await world.drained();
     expect([...new Set(world.texts())]).toEqual(["one", "two"]);
-    expect(Object.values(world.rows()).map((row) => row.state)).toEqual(["sent", "sent"]);
+    expect(Object.values(await world.rows()).map((row) => row.state)).toEqual(["sent", "sent"]);
   });
 });

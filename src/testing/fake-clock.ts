@@ -1,5 +1,6 @@
 /** A clock that stands still until a test moves it. `advance` runs everything that falls due, in order; it never waits for real time. */
 import type { Clock } from "../kit/clock.ts";
+import { outsideWorkEnded } from "./outside-work.ts";
 
 export interface FakeClock extends Clock {
   /** Moves time forward. Each thing that falls due runs at its own moment, and its promises settle before the next one. */
@@ -74,6 +75,8 @@ function earliest(timers: ReadonlySet<Timer>): Timer | null {
   return first;
 }
 
+/** What a server has been asked for is not over before its answer: then promises settle once more. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < SETTLE_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+  do for (let turn = 0; turn < SETTLE_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+  while (await outsideWorkEnded());
 }

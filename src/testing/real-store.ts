@@ -1,12 +1,14 @@
-/** A real SQLite store in a folder of its own, for tests of whatever stands on it. `reopen` is a crash: the old one is simply forgotten. */
+/** A real store in a folder of its own, for tests of whatever stands on it: SQLite, or the engine that the run of tests is about. `reopen` is a crash: the old one is simply forgotten. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { openStore } from "../store/index.ts";
+import { counted } from "./outside-work.ts";
 import { recordingLog } from "./recording-log.ts";
 import { blankDisk } from "./disk.ts";
+import { storeClock, storeUrlOf } from "./postgres/home-database.ts";
 import { tempHome } from "./temp-home.ts";
 
 export interface RealStore extends AsyncDisposable {
@@ -20,8 +22,13 @@ let blank: Uint8Array | null = null;
 
 export async function realStore(clock: Clock): Promise<RealStore> {
   const home = await tempHome();
-  await writeFile(join(home.path, "gateway.db"), (blank ??= blankDisk()), { mode: 0o600 });
-  const open = () => openStore({ clock, ids: systemIds, log: recordingLog() }, { home: home.path });
+  const url = await storeUrlOf(home.path);
+  if (!url) await writeFile(join(home.path, "gateway.db"), (blank ??= blankDisk()), { mode: 0o600 });
+  const deps = { clock: storeClock(clock), ids: systemIds, log: recordingLog() };
+  const open = async () => {
+    const store = await openStore(deps, { home: home.path, url });
+    return url ? counted(store) : store;
+  };
   const opened = [await open()];
   return {
     get store() {

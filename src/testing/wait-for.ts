@@ -17,6 +17,8 @@ const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 /** A look may be a request to a gateway, and some tests wait at the same time: with short pauses, looking was a tenth of all their work. */
 const PAUSE_PER_LOOK = 40;
+/** For fake time: each of very many steps may be a question to a server. */
+const FAKE_WAIT_MS = 60_000;
 /** A day of fake time in steps of a second is more than any test needs. */
 const MAX_FAKE_STEPS = 100_000;
 const NEVER = new AbortController().signal;
@@ -66,7 +68,7 @@ export async function advanceUntil<T>(
   look: () => T | Promise<T>,
   fits: (seen: T) => boolean = Boolean,
 ): Promise<T> {
-  const until = systemClock.elapsed() + WAIT_MS;
+  const until = systemClock.elapsed() + FAKE_WAIT_MS;
   for (let step = 0; ; step++) {
     const seen = await look();
     if (fits(seen)) return seen;

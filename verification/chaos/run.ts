@@ -196,7 +196,7 @@ async function takeAim(world: World, moments: readonly Moment[]): Promise<Aim> {
   if (first && chance.hits(AIMED)) {
     const moment = chance.pick([first, ...others]);
     const nth = chance.between(1, MAX_NTH);
-    const trap = killAt({ database: join(home, "gateway.db"), pid: gateway.pid, moment, nth });
+    const trap = killAt({ home, pid: gateway.pid, moment, nth });
     await trap.armed;
     const when = `right after write "${moment}" ${nth}`;
     return { due: trap.killed, when, [Symbol.dispose]: () => trap[Symbol.dispose]() };

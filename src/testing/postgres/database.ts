@@ -37,16 +37,19 @@ export const testPostgres = lazy(async (): Promise<string | null> => {
   return null;
 });
 
-/** A new database, deleted when it is disposed of, even while connections to it are open. */
-export async function createTestDatabase(template?: DatabaseTemplate): Promise<TestDatabase> {
+/** A new database, deleted when it is disposed of, even while connections to it are open. With a `name` it may be there already. */
+export async function createTestDatabase(
+  template?: DatabaseTemplate,
+  name: string = systemIds.next("test"),
+): Promise<TestDatabase> {
   const server = await testPostgres();
   if (server === null) throw new Error("There is no Postgres server on this machine: skip this test.");
-  const name = systemIds.next("test");
   await using connection = new Bun.SQL(server, { max: 1 });
   if (template) await ensureTemplate(connection, server, template);
   const source = template ? templateName(template) : "template1";
   // `file_copy` copies the files of a small database in 20 ms; the default, `wal_log`, takes twice to five times as long.
-  await connection.unsafe(`create database "${name}" template "${source}" strategy file_copy`);
+  if (!(await isDatabase(connection, name)))
+    await connection.unsafe(`create database "${name}" template "${source}" strategy file_copy`);
   return {
     url: databaseUrl(server, name),
     async [Symbol.asyncDispose]() {
@@ -67,6 +70,10 @@ async function ensureTemplate(connection: Bun.SQL, server: string, template: Dat
   await connection.unsafe(`create database "${name}"`);
   await template.prepare(databaseUrl(server, name));
   await connection.unsafe(`alter database "${name}" with is_template true allow_connections false`);
+}
+
+async function isDatabase(connection: Bun.SQL, name: string): Promise<boolean> {
+  return (await connection.unsafe("select 1 from pg_database where datname = $1", [name])).length > 0;
 }
 
 function templateName({ name }: DatabaseTemplate): string {

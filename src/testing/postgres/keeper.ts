@@ -56,6 +56,9 @@ stop immediate >/dev/null 2>&1
 rm -rf "$folder"
 `;
 
+/** Making the files of a server takes a second, and a minute where everybody uses the machine. */
+const COMMAND_MS = 90_000;
+
 export function startKeeper({ programs, folder, port, password, initdbFlags }: KeeperOptions): PostgresKeeper {
   const shell = spawn("sh", ["-c", SCRIPT, "postgres-keeper", folder, programs.folder, String(port), ...initdbFlags], {
     detached: true, // a signal for the group of the test run must not end it before it has cleaned up
@@ -76,7 +79,7 @@ export function startKeeper({ programs, folder, port, password, initdbFlags }: K
       const answer = deferred<boolean>();
       waiting.push(answer);
       shell.stdin.write(`${command}\n`);
-      return waitForEnd(`Postgres: ${command}`, answer.promise);
+      return waitForEnd(`Postgres: ${command}`, answer.promise, { withinMs: COMMAND_MS });
     },
     async end() {
       shell.stdin.end();

@@ -16,6 +16,7 @@ import { recordingLog } from "../recording-log.ts";
 import { tempHome } from "../temp-home.ts";
 import { fakeApprovals, policy } from "./tool-world.ts";
 import { fixedRights, noHooks, noSessionTools, USUAL_LIMITS } from "./quiet-deps.ts";
+import { storeUrlOf } from "../postgres/home-database.ts";
 
 const LEASE_MS = 30_000;
 
@@ -28,7 +29,7 @@ interface RealToolsOptions {
 export async function realTools({ tools, script, rules = {} }: RealToolsOptions) {
   const home = await tempHome();
   const deps = { clock: systemClock, ids: systemIds, log: recordingLog() };
-  const store = await openStore(deps, { home: home.path });
+  const store = await openStore(deps, { home: home.path, url: await storeUrlOf(home.path) });
   const provider = await startFakeProvider(script);
   const registry = createToolRegistry(deps);
   for (const tool of tools) registry.register(tool, "test");

@@ -11,6 +11,7 @@ import { NO_MASK } from "../../kit/secret.ts";
 import { createToolGate, createToolRegistry } from "../../tools/index.ts";
 import { policy, PROGRAM, says, tool } from "./tool-world.ts";
 import { fixedRights, noApprovals, noHooks, noSessionTools, USUAL_LIMITS } from "./quiet-deps.ts";
+import { storeUrlOf } from "../postgres/home-database.ts";
 
 export const EFFECTS_FILE = "effects.txt";
 
@@ -36,7 +37,7 @@ export async function callTool(options: ToolChildOptions, told: () => void = () 
   const { home, callId, how, idempotent } = options;
   const deps = { clock: systemClock, ids: systemIds, log: silentLog };
   await using _held = await openStateDirectory(deps, home);
-  await using store = await openStore(deps, { home });
+  await using store = await openStore(deps, { home, url: await storeUrlOf(home) });
   const registry = createToolRegistry(deps);
   const work = tool(
     async () => {

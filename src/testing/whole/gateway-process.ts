@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { deferred } from "../../kit/deferred.ts";
+import { fileWithStore, settingsWithStore } from "../postgres/home-database.ts";
 import { type TempHome, tempHome } from "../temp-home.ts";
 import { runnableHere } from "./without-wall.ts";
 
@@ -59,9 +60,9 @@ export async function startGatewayProcess(options: GatewayProcessOptions = {}): 
   const owned: TempHome | null = options.home === undefined ? await tempHome() : null;
   const home = options.home ?? owned?.path ?? "";
   if (options.config !== undefined) {
-    const config = await runnableHere(home, options.config);
+    const config = await settingsWithStore(home, await runnableHere(home, options.config));
     await writeFile(join(home, "pi-gateway.jsonc"), JSON.stringify(config), { mode: 0o600 });
-  }
+  } else await fileWithStore(home);
   const child = spawnGateway(home, options);
   let errors = "";
   const reading = (async () => {

@@ -30,6 +30,7 @@ import { quietReceiver } from "../worlds/quiet-receiver.ts";
 import { quietGate } from "../tools/quiet-gate.ts";
 import { tempHome } from "../temp-home.ts";
 import { QUIET_OUTBOX } from "../worlds/quiet-outbox.ts";
+import { storeUrlOf } from "../postgres/home-database.ts";
 
 export interface InProcess extends AsyncDisposable {
   readonly store: Store;
@@ -77,7 +78,7 @@ export async function startInProcess(
   if (!config) throw new Error("this configuration is not valid");
   const life = new Lifetime(DEPS);
   const home = life.own("home", await tempHome());
-  const store = life.own("store", await openStore(DEPS, { home: home.path }));
+  const store = life.own("store", await openStore(DEPS, { home: home.path, url: await storeUrlOf(home.path) }));
   const events = createEvents(DEPS);
   const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, []);
   const options = {

@@ -1,6 +1,4 @@
 /** An outbox on a real store with a channel, and one like it, whose platform a test plays. A crash leaves the old life frozen in the middle of what it did. */
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
 import type { Channel, SendReceipt } from "../../contracts/channel.ts";
 import type { Outbox, OutboxRow, OutboxState } from "../../contracts/delivery.ts";
 import type { InboxId, InstanceId, TurnId } from "../../contracts/ids.ts";
@@ -11,6 +9,7 @@ import { entry } from "../messages.ts";
 import { realStore } from "../real-store.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
+import { storedRows } from "../stored-rows.ts";
 import { advanceUntil, waitForEnd } from "../wait-for.ts";
 
 export type Answer = (row: OutboxRow, signal: AbortSignal) => SendReceipt | Promise<SendReceipt>;
@@ -59,9 +58,9 @@ export interface OutboxWorld extends AsyncDisposable {
   /** Lets time pass until nothing is pending. */
   drained(): Promise<void>;
   texts(): string[];
-  rows(): Record<string, StoredPart>;
+  rows(): Promise<Record<string, StoredPart>>;
   /** The rows of these parts go, as with their conversation. */
-  deleteRows(ids: readonly string[]): void;
+  deleteRows(ids: readonly string[]): Promise<void>;
 }
 
 interface Sent {
@@ -184,7 +183,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     async crash() {
       now().frozen = true;
       for (let turn = 0; turn < LAST_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
-      const cut = Object.entries(world.rows()).filter(([, { state }]) => state === "sending");
+      const cut = Object.entries(await world.rows()).filter(([, { state }]) => state === "sending");
       begin(await real.reopen(), now().clock.now());
       return cut.map(([id]) => id);
     },
@@ -204,15 +203,13 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       await advanceUntil({ clock: now().clock, stepMs: TICK_MS }, "an outbox that rests", () => quiet);
     },
     texts: () => sends.map(({ text }) => text),
-    rows() {
-      using db = new Database(join(real.home, "gateway.db"), { readonly: true });
-      const text = "select id, state, attempts, lost, because, provider_id as providerId from outbox order by seq";
-      const rows = db.prepare<StoredPart & { id: string }, []>(text).all();
+    async rows() {
+      const text = 'select id, state, attempts, lost, because, provider_id as "providerId" from outbox order by seq';
+      const rows = await storedRows<StoredPart & { id: string }>(real.home, text);
       return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
     },
-    deleteRows(ids) {
-      using db = new Database(join(real.home, "gateway.db"));
-      for (const id of ids) db.run("delete from outbox where id = ?", [id]);
+    async deleteRows(ids) {
+      await storedRows(real.home, `delete from outbox where id in (${ids.map((id) => `'${id}'`).join(", ")})`);
     },
     async [Symbol.asyncDispose]() {
       await waitForEnd("the stop of the outbox", Promise.resolve(now().outbox[Symbol.asyncDispose]()), STOP);

@@ -1,0 +1,42 @@
+/** Tests that `npm test -- --store postgres` leaves out, each with the reason. They are about SQLite itself, or Postgres has a test of its own for the same. */
+
+export interface LeftOut {
+  readonly file: string;
+  /** The sentence of one test as it stands in the file, `%s` included. Without it, the whole file is left out. */
+  readonly test?: string;
+  readonly reason: string;
+}
+
+const TWO_ON_ONE_FILE =
+  "plays two gateways on one file; on Postgres the database refuses the first one (src/store/postgres/takeover.test.ts)";
+
+export const SQLITE_ONLY: readonly LeftOut[] = [
+  {
+    file: "src/delivery/outbox-claims.test.ts",
+    test: "a part that another gateway has claimed is not sent, and the next part of its chat is",
+    reason: TWO_ON_ONE_FILE,
+  },
+  {
+    file: "src/delivery/outbox-claims.test.ts",
+    test: "a send that %s is not recorded after another gateway took the part over",
+    reason: TWO_ON_ONE_FILE,
+  },
+  {
+    file: "src/delivery/outbox-claims.test.ts",
+    test: "a claim holds for as long as a send may take, so that no second gateway sends the same part meanwhile",
+    reason: TWO_ON_ONE_FILE,
+  },
+  { file: "src/store/turn-writes.test.ts", reason: "counts how often SQLite waits for the disk" },
+  {
+    file: "examples/irc-channel/channel.test.ts",
+    test: "cannot smuggle in a line of its own",
+    reason: "its words hold U+0000, which Postgres stores as U+FFFD (docs/postgres.md, Limits)",
+  },
+  { file: "test/backup.test.ts", reason: "the archive holds the SQLite file; Postgres is backed up by its own means" },
+  {
+    file: "test/damaged-session.test.ts",
+    reason: "with Postgres a damaged session file is loaded again from the database (test/stored-files.test.ts)",
+  },
+  { file: "test/disk-faults.test.ts", reason: "faults of the disk under the SQLite file and its log" },
+  { file: "test/old-home.test.ts", reason: "a state directory of the first version holds an SQLite file" },
+];

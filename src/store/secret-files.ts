@@ -8,7 +8,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { hkdfSync } from "node:crypto";
 import { join } from "node:path";
@@ -101,7 +101,7 @@ export function writeSecretFile(path: string, text: string): void {
     PRIVATE_FILE,
   );
   try {
-    writeSync(file, `${text}\n`);
+    writeFileSync(file, `${text}\n`); // all of it, or an error
     fsyncSync(file);
   } finally {
     closeSync(file);

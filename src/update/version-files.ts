@@ -12,7 +12,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { readPrivateJson, writePrivateJson } from "../store/index.ts";
@@ -135,7 +135,7 @@ function writeLine(folder: string, name: string, line: string): void {
   const draft = join(folder, `.${name}.new`);
   const handle = openSync(draft, "w", PRIVATE_FILE);
   try {
-    writeSync(handle, `${line}\n`);
+    writeFileSync(handle, `${line}\n`); // all of it, or an error
     fsyncSync(handle);
   } finally {
     closeSync(handle);

@@ -8,6 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
 import { createLineSplitter } from "../../kit/jsonl.ts";
 import { parseJson } from "../../kit/json.ts";
+import { writeWhole } from "../../kit/write-whole.ts";
 import { type Fields, isFields } from "../talk/protocol.ts";
 import { headerLine, isSessionFileName, type SessionHeader } from "../talk/session-file.ts";
 import { findVisit } from "../talk/session-visit.ts";
@@ -53,7 +54,7 @@ export async function startOver(
   );
   const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
   try {
-    await file.write(headerLine({ ...header, startedOverAt: settledBytes }));
+    await writeWhole(file, Buffer.from(headerLine({ ...header, startedOverAt: settledBytes })), 0);
   } finally {
     await file.close();
   }

@@ -4,6 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promise
 import { join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
+import { writeWhole } from "../../kit/write-whole.ts";
 import { usageOfLines } from "./entry-usage.ts";
 import { isFields } from "./protocol.ts";
 
@@ -72,7 +73,7 @@ export async function rewindSessionFile(
       return lost;
     }
     await file.truncate(0);
-    await file.write(headerLine(header), 0);
+    await writeWhole(file, Buffer.from(headerLine(header)), 0);
     return lost;
   } finally {
     await file.close();
@@ -89,7 +90,7 @@ export async function moveSession(path: string, cwd: string): Promise<void> {
     const moved = Buffer.from(JSON.stringify({ ...parsed.value, cwd }));
     const room = Buffer.byteLength(line);
     if (moved.length > room) return; // no room to say so; pi will tell what is wrong
-    await file.write(Buffer.concat([moved, Buffer.alloc(room - moved.length, " ")]), 0, room, 0);
+    await writeWhole(file, Buffer.concat([moved, Buffer.alloc(room - moved.length, " ")]), 0);
   } finally {
     await file.close();
   }

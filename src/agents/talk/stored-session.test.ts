@@ -174,3 +174,24 @@ test("a link that an agent put in the place of its session file is not read", as
   await expect(one.change(SAID, fileOf(SAID))).rejects.toThrow();
   expect((await one.restore(SAID, one.other())).isReplaced).toBe(true);
 });
+
+/** A process that may write files of 8 kB restores one of 20 kB: the system takes the first part and refuses the rest, as a full disk does. */
+const WITHOUT_ROOM = `
+const { createStoredSessions } = await import(process.argv[1]);
+const data = Buffer.alloc(20_000, 97);
+const stored = { bytes: data.length, digest: new Bun.CryptoHasher("sha256").update(data).digest("hex"), canGrow: true };
+const log = { info() {}, error() {} };
+const files = { find: async () => stored, async *read() { yield data; } };
+const sessions = createStoredSessions({ log, ids: { next: () => "part_1" }, files });
+const end = await sessions.restore({ name: "a", path: process.argv[2], settledBytes: data.length }).then(() => "restored", () => "refused");
+console.log(end);`;
+
+test("a disk that takes a part of a file leaves no part of a file where a session file belongs", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "session-a.jsonl");
+  const room = "trap '' XFSZ; ulimit -f 16; exec \"$@\"";
+  const command = [process.execPath, "-e", WITHOUT_ROOM, join(import.meta.dir, "stored-session.ts"), path];
+  const { stdout } = Bun.spawnSync(["sh", "-c", room, "sh", ...command]);
+  expect(stdout.toString().trim()).toBe("refused");
+  expect(await readdir(home.path)).toEqual([]);
+});

@@ -9,6 +9,7 @@ import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { FileChange, SessionFileStore, StoredFile } from "../../contracts/store/session-files.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import { writeWhole } from "../../kit/write-whole.ts";
 import { inspectSessionFile, isStartedOver } from "../setup/damaged-session.ts";
 import { downloadPath, sizeOf } from "./session-file.ts";
 
@@ -140,9 +141,10 @@ async function writeDurably(path: string, draft: string, { pieces, stored }: Dow
   try {
     const file = await open(draft, "wx", 0o600);
     try {
+      let position = 0;
       for await (const piece of pieces) {
         hasher.update(piece);
-        await file.write(piece);
+        position = await writeWhole(file, piece, position);
       }
       await file.sync();
     } finally {

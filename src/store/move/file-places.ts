@@ -4,6 +4,7 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isGatewayError } from "../../contracts/errors.ts";
 import type { MediaId } from "../../contracts/ids.ts";
+import { writeWhole } from "../../kit/write-whole.ts";
 import { mediaPath } from "../files/media-contents.ts";
 import type { StoredFiles } from "../files/stored-files.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder } from "../private-files.ts";
@@ -45,7 +46,8 @@ export function filesOnDisk(home: string): FilePlace {
       await rm(draft, { force: true }); // of a move that was stopped
       const handle = await open(draft, "wx", PRIVATE_FILE);
       try {
-        for await (const piece of pieces) await handle.write(piece);
+        let position = 0;
+        for await (const piece of pieces) position = await writeWhole(handle, piece, position);
         await handle.sync();
       } finally {
         await handle.close();

@@ -22,7 +22,9 @@ describe.skipIf((await testPostgres()) === null)("three gateways on one database
     for (const [fault, why] of Object.entries(report.leftOut)) console.warn(`not tried here: ${fault}, because ${why}`);
     expect(report.messages).toBeGreaterThanOrEqual(48);
     expect(report.acknowledged).toBe(report.messages);
-    expect(report.notices).toBeLessThanOrEqual(2); // a turn that was at work in three deaths is given up with a sentence, as one gateway does
+    const { provider_cut: _poisoned, agent_disk_full: _full, store_failed: _away, ...others } = report.failures; // as the faults want it
+    const given = Object.values(others).reduce((sum, count) => sum + count, 0);
+    expect(given).toBeLessThanOrEqual(2); // a turn that was at work in three deaths is given up with a sentence, as one gateway does
     expect(isCleanReport(report)).toBe(true);
   });
 });

@@ -25,7 +25,7 @@ export interface SessionFileStore {
   /** Session files are on the disk of this machine alone: none is ever found here, and changes are not stored. */
   readonly isLocal: boolean;
   find(name: string): Promise<StoredFile | null>;
-  /** From its beginning, piece by piece. Throws `store_corrupt` when it is not what was stored. */
+  /** From its beginning, piece by piece. Throws `store_corrupt` when it is not what was stored, and `store_failed` when it was changed meanwhile. */
   read(name: string, file: StoredFile): AsyncIterable<Uint8Array>;
   /** One that is gone already is fine. */
   remove(name: string): Promise<void>;

@@ -14,7 +14,7 @@ const MAX_READS = 3;
 export function createFileContents({ read }: Pick<RowDeps, "read">, queries: FileQueries, bucket: Bucket | null) {
   return async function* (name: string, { digest }: StoredFile): AsyncGenerator<Uint8Array, void> {
     const row = await read(() => queries.file.first({ name }));
-    if (row?.digest !== digest) throw damaged(name, "it was changed meanwhile");
+    if (row?.digest !== digest) throw changed(name);
     for (let position = 0; position < row.bytes;) {
       const { generation, bytes: end } = row;
       const next = { file: name, generation, from: position, end, limit: CHUNKS_AT_ONCE };
@@ -43,6 +43,11 @@ function fromBucket(name: string, object: string, bucket: Bucket | null): Promis
     fields: { name },
     say: "A file is in the bucket of store.files, which is not set any more. Set it again.",
   });
+}
+
+/** Only the home of a session changes its file: whoever finds this has been taken over from, and does not go on. */
+function changed(name: string): GatewayError {
+  return new GatewayError("store_failed", "a stored file was changed while it was read", { fields: { name } });
 }
 
 function damaged(name: string, because: string): GatewayError {

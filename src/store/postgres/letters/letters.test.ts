@@ -47,6 +47,15 @@ const knows = (store: Store, other: Store) =>
   );
 
 describe.skipIf((await testPostgres()) === null)("letters between gateways on Postgres", () => {
+  test("who lives cannot be asked while the database is away, which is an error that callers know", async () => {
+    await using world = await fixture();
+    const one = await world.open();
+    world.wire.cutAll();
+    expect(one.letters.live()).rejects.toMatchObject({ code: "store_failed" });
+    world.wire.mend();
+    expect(await waitFor("the database", () => one.letters.live().catch(() => null))).toEqual([]);
+  });
+
   test("arrive after every connection was cut, still in order and once", async () => {
     await using world = await fixture();
     const { open, wire } = world;

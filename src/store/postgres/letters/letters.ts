@@ -2,6 +2,7 @@
 import type { InstanceId } from "../../../contracts/ids.ts";
 import type { LetterStore, OtherChange, ReceivedLetter } from "../../../contracts/store/letters.ts";
 import { createTopic } from "../../../kit/topic.ts";
+import { storeFailed } from "../../group-commit.ts";
 import type { Connection } from "../connection.ts";
 import { startIncoming } from "./incoming.ts";
 import { type LetterDeps, startOutgoing } from "./outgoing.ts";
@@ -34,7 +35,13 @@ export function openLetters({ clock, log, instanceId, connect }: OpenLettersDeps
     onMissed: missed.subscribe,
     onOther: changes.subscribe,
     others: incoming.others,
-    live: incoming.live,
+    async live() {
+      try {
+        return await incoming.live();
+      } catch (error) {
+        throw storeFailed(error);
+      }
+    },
     async close() {
       await Promise.all([outgoing.close(), incoming.close()]);
     },

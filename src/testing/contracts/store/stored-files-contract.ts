@@ -81,6 +81,13 @@ export function storedFilesContract(open: () => Promise<FilesWorld>): void {
     await expect(contentOf(world.files.read(NAME, stored))).rejects.toMatchObject({ code: "store_corrupt" });
   });
 
+  test("a file that was changed since it was found is not called damaged", async () => {
+    await using world = await open();
+    const first = await store(world, NAME, "one\n", null);
+    await store(world, NAME, "one\ntwo\n", first);
+    await expect(contentOf(world.files.read(NAME, first))).rejects.toMatchObject({ code: "store_failed" });
+  });
+
   test("a file is removed with all its chunks, and others with like names stay", async () => {
     await using world = await open();
     await store(world, NAME, "x".repeat(MIB), null);

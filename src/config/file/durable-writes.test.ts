@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, mock, test } from "bun:test";
 import * as fs from "node:fs/promises";
 import { basename, join } from "node:path";
 import { silentLog } from "../../kit/log.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 
 const real = { ...fs };
@@ -182,6 +183,20 @@ test("an owner who saves while old names are rewritten keeps their text", async 
   const { warnings, backup } = await migrateConfig({ log: silentLog }, path, () => undefined);
   expect(await real.readFile(path, "utf8")).toBe('{ "queue": {} } // mine');
   expect([backup, warnings[0]?.message]).toEqual([null, expect.stringContaining("changed at the same moment")]);
+});
+
+test("a file with old names on a full disk stays as it is and in force, and why is told and logged", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pi-gateway.jsonc");
+  const text = '{"queue": {"maxPending": 9}}';
+  await real.writeFile(path, text);
+  diskIsFull = true;
+  const log = recordingLog();
+  const { migrated, backup, warnings, text: inForce } = await migrateConfig({ log }, path, () => undefined);
+  expect([inForce, backup, migrated.length, await real.readFile(path, "utf8")]).toEqual([text, null, 1, text]);
+  expect(warnings[0]?.message).toContain("the file was not rewritten: the system says ENOSPC.");
+  expect(log.lines.map(({ words }) => words)).toEqual(["configuration could not be rewritten"]);
+  expect(await real.readdir(home.path)).toEqual(["pi-gateway.jsonc"]);
 });
 
 test("a rewrite of old names after which a setting would have another value is not written", async () => {

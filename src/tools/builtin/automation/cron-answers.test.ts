@@ -58,6 +58,18 @@ test("words that wake a conversation do so now, unless the heartbeat is named", 
   ]);
 });
 
+test("runs of a job are told as moments with what became of them, and why where there is a reason", async () => {
+  const run = { id: "run_1", slot: NOON, status: "ok", reason: null, ms: 1_500 };
+  const runs = async () => ({ items: [run, { ...run, status: "failed", reason: "no such tool", ms: null }] });
+  const slot = "2030-07-01T12:00:00.000Z";
+  expect(await told({ runs }, { action: "runs", id: "tea" })).toEqual({
+    runs: [
+      { slot, status: "ok", ms: 1_500 },
+      { slot, status: "failed", reason: "no such tool", ms: null },
+    ],
+  });
+});
+
 test("runs of a job that is not there are refused by its name", async () => {
   await expect(told({ runs: async () => null }, { action: "runs", id: "tee" })).rejects.toThrow(
     "There is no job called tee.",

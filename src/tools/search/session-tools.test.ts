@@ -206,3 +206,17 @@ test("more tools at once than a session may have are cut to what it may have, an
   await tools.switchOn(HERE, ["new"]); // as many as before, and others
   expect([(await tools.of(HERE)).length, changed]).toEqual([MAX_SESSION_TOOLS, [HERE]]);
 });
+
+test("a read of a session's tools that ends after a change does not undo the change", async () => {
+  const slow = Promise.withResolvers<readonly SessionTool[]>();
+  const reads = [slow.promise, Promise.resolve([])]; // the first one began before the change, and ends after it
+  const store = {
+    list: () => reads.shift() ?? Promise.resolve([]),
+    save: async () => undefined,
+  } as unknown as SessionToolStore;
+  const tools = createSessionTools({ clock: createFakeClock(), log: recordingLog(), store });
+  const early = tools.of(HERE);
+  await waitForEnd("the change", tools.switchOn(HERE, ["found"]));
+  slow.resolve([]);
+  expect([await waitForEnd("the early read", early), await tools.of(HERE)]).toEqual([["found"], ["found"]]);
+});

@@ -40,7 +40,8 @@ export function createSessionTools({ clock, log, store }: SessionToolsDeps): Ses
     if (oldest && !oldest.done) known.delete(oldest.value);
   };
   const toolsOf = async (key: SessionKey): Promise<readonly SessionTool[]> => {
-    const tools = known.get(key) ?? (await store.list(key));
+    const read = known.has(key) ? [] : await store.list(key);
+    const tools = known.get(key) ?? read; // a change may have been quicker, and then what was read is older
     remember(key, tools);
     return tools;
   };

@@ -3,85 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, checkConfigText, type LoadedConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
-import type { NewAuditEntry } from "./contracts/store/tool-calls.ts";
-import { type Deferred, deferred } from "./kit/deferred.ts";
-import { createEvents } from "./observe/index.ts";
+import { deferred } from "./kit/deferred.ts";
 import { createReloader, type ReloadTargets } from "./reload.ts";
-import { createFakeClock } from "./testing/fake-clock.ts";
-import { recordingLog } from "./testing/recording-log.ts";
 import { tempHome } from "./testing/temp-home.ts";
+import { loaded, noting, PATH, reloadTo, reloadWorld as world, runs } from "./testing/reload-world.ts";
 import { waitFor } from "./testing/wait-for.ts";
-
-const PATH = "/etc/pi-gateway.jsonc";
-
-function loaded(settings: object, more: Partial<LoadedConfig> = {}): LoadedConfig {
-  const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
-  if (!config) throw new Error(JSON.stringify(problems));
-  return { config, path: PATH, source: "file", problems: [], warnings: [], migrated: [], ...more };
-}
-
-const runs = (maxRunsAtOnce: number) => ({ cron: { maxRunsAtOnce } });
-
-/** Every read of the file, and every step of applying it, waits until the test lets it go on. */
-function world(first = loaded(runs(1))) {
-  const clock = createFakeClock();
-  const log = recordingLog();
-  const reads: Deferred<LoadedConfig>[] = [];
-  const applied: Deferred<void>[] = [];
-  const pools: Config[] = [];
-  const audited: NewAuditEntry[] = [];
-  const skills = {
-    changed: false,
-    listeners: new Set<() => void>(),
-    tell: () => skills.listeners.forEach((one) => one()),
-  };
-  const targets: ReloadTargets = {
-    events: createEvents({ log }),
-    port: {
-      reload() {
-        throw new Error("no test of these changes how people sign in");
-      },
-    },
-    pool: { replace: () => undefined },
-    mcpServers: { apply: () => undefined },
-    skills: {
-      hasChanged: () => skills.changed,
-      onChange(listener) {
-        skills.listeners.add(listener);
-        return { [Symbol.dispose]: () => void skills.listeners.delete(listener) };
-      },
-    },
-    plugins: { refresh: async () => undefined },
-    audit: { note: async (entry) => void audited.push(entry) },
-    automation: {
-      settingsChanged: () => undefined,
-      reload() {
-        const step = deferred<void>();
-        applied.push(step);
-        return step.promise;
-      },
-    },
-    async openPool(config) {
-      pools.push(config);
-      return {} as AgentPool;
-    },
-    platforms: { apply: async () => undefined },
-    files: { reload: async () => undefined },
-    setLogging: () => undefined,
-  };
-  const reloader = createReloader({ clock, log }, first, {
-    expectedPath: PATH,
-    load() {
-      const read = deferred<LoadedConfig>();
-      reads.push(read);
-      return read.promise;
-    },
-  });
-  const settle = () => clock.advance(0);
-  return { clock, log, reads, applied, pools, skills, targets, reloader, settle, audited };
-}
 
 describe("two quick saves", () => {
   test("are read one after the other, so that the newer one wins", async () => {
@@ -209,19 +136,6 @@ test("a reload is on the audit log with the names of what changed, and one that 
   expect(JSON.stringify(audited)).not.toContain("a secret value");
 });
 
-/** Reads the file and lets every step of applying it go on at once. */
-async function reloadTo({ reloader, reads, applied }: ReturnType<typeof world>, next: LoadedConfig) {
-  const [readBefore, appliedBefore] = [reads.length, applied.length];
-  const report = reloader.reload();
-  await waitFor("the read", () => reads.length > readBefore);
-  reads.at(-1)?.resolve(next);
-  let over = false;
-  void report.then(() => (over = true));
-  await waitFor("the parts are told", () => over || applied.length > appliedBefore);
-  applied.slice(appliedBefore).forEach((step) => step.resolve());
-  return report;
-}
-
 test("plugins are refreshed when the new settings are the ones in force", async () => {
   const here = world();
   const seen: (readonly string[])[] = [];
@@ -261,28 +175,6 @@ test("a reload that the audit log does not take is in force and reported as such
   const { changed, problems } = await reloadTo(here, loaded(runs(2)));
   expect([changed, problems, here.reloader.status().applied]).toEqual([["cron.maxRunsAtOnce"], [], true]);
 });
-
-/** The same parts, which note what they are told and take it at once. */
-function noting(here: ReturnType<typeof world>, told: string[]): ReloadTargets {
-  return {
-    ...here.targets,
-    port: { reload: () => void told.push("http") },
-    async openPool(config) {
-      told.push("new agents");
-      return here.targets.openPool(config);
-    },
-    pool: { replace: () => void told.push("agents replaced") },
-    mcpServers: { apply: ({ servers }) => void told.push(`MCP servers: ${Object.keys(servers).join(" ")}`) },
-    plugins: { refresh: async () => void told.push("plugins") },
-    automation: {
-      reload: async () => void told.push("automation"),
-      settingsChanged: () => void told.push("settings changed"),
-    },
-    files: { reload: async () => void told.push("files") },
-    platforms: { apply: async () => void told.push("platforms") },
-    setLogging: () => void told.push("logging"),
-  };
-}
 
 const AGENTS = ["new agents", "agents replaced"];
 const HOOKS = { enabled: true, token: "a-hook-token-nobody-guesses-0815" };
@@ -552,6 +444,25 @@ describe("new skills", () => {
     here.skills.tell();
     await here.clock.advance(100);
     expect(told).toEqual(["settings changed", ...AGENTS]);
+  });
+
+  test("that agents are being started with are waited for by a reload and by a stop", async () => {
+    const { reloader, reads, skills, targets, clock, settle } = world();
+    const started = deferred<AgentPool>();
+    const watching = reloader.start({ ...targets, openPool: () => started.promise });
+    skills.changed = true;
+    skills.tell();
+    await clock.advance(100);
+    const report = reloader.reload();
+    let stopped = false;
+    const stop = Promise.resolve(watching[Symbol.asyncDispose]()).then(() => (stopped = true));
+    await settle();
+    expect([reads.length, stopped]).toEqual([0, false]); // the newer configuration comes after the agents of the older one
+    started.resolve({} as AgentPool);
+    await waitFor("the read", () => reads.length === 1);
+    reads[0]?.resolve(loaded(runs(1)));
+    await report;
+    await stop;
   });
 
   test("and changes of the file are followed by nobody after a stop: no listener, no timer and no read is left", async () => {

@@ -37,17 +37,20 @@ async function program(port: number, hostname = "127.0.0.1") {
   return { socket, closed: closed.promise };
 }
 
-test.each(["gateway", "host"] as const)("a connection to a relayed port is opened for the %s, both ways", async (to) => {
-  const { did, far, port } = relayed(to);
-  const { socket, closed } = await program(port);
-  await waitFor("the question", () => did.includes("question"));
-  expect(did).toEqual([JSON.stringify({ to }), "question"]);
-  socket.shutdown();
-  await waitFor("the end of the question", () => did.includes("complete"));
-  far.arrived(Buffer.from("answer"));
-  far.ended();
-  expect(await waitForEnd("the end of the connection", closed)).toBe("answer");
-});
+test.each(["gateway", "host"] as const)(
+  "a connection to a relayed port is opened for the %s, both ways",
+  async (to) => {
+    const { did, far, port } = relayed(to);
+    const { socket, closed } = await program(port);
+    await waitFor("the question", () => did.includes("question"));
+    expect(did).toEqual([JSON.stringify({ to }), "question"]);
+    socket.shutdown();
+    await waitFor("the end of the question", () => did.includes("complete"));
+    far.arrived(Buffer.from("answer"));
+    far.ended();
+    expect(await waitForEnd("the end of the connection", closed)).toBe("answer");
+  },
+);
 
 test("a program sees its connection end when the other side is cut", async () => {
   const { did, far, port } = relayed("host");

@@ -77,7 +77,7 @@ export async function openPostgresTarget(deps: PostgresDeps, fresh: boolean): Pr
     const hadMark = known.has(MARK_TABLE);
     if (fresh && hadMark) await clear(ask, known);
     if (!hadMark) await checkEmpty(ask, known);
-    await migratePostgres(connection, deps.clock.now());
+    await migratePostgres(connection, { at: deps.clock.now() });
     const triggered = await namesOf(ask, WITH_TRIGGERS);
     return createTarget(deps, connection, { hasMark: hadMark && !fresh, triggered });
   } catch (error) {

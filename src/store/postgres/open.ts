@@ -16,7 +16,7 @@ import type { NodeIdentity } from "../rows/nodes.ts";
 import { refuseHalfMoved } from "../move/postgres-side.ts";
 import { openAuditKey } from "../secret-files.ts";
 import { type Connection, connect } from "./connection.ts";
-import { migratePostgres } from "./migrate.ts";
+import { type MigrateOptions, migratePostgres, stillWorksOn } from "./migrate.ts";
 import { openLetters } from "./letters/letters.ts";
 import { createReads } from "./reads.ts";
 import { keepConnected } from "./reconnecting.ts";
@@ -50,8 +50,11 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
   });
   try {
     await refuseHalfMoved(first);
-    const applied = await migratePostgres(first, deps.clock.now());
+    const tables = { at: deps.clock.now(), version: options.version };
+    const { applied, waiting } = await migratePostgres(first, tables);
     if (applied.length > 0) deps.log.info("database brought up to date", { migrations: applied });
+    if (waiting.length > 0)
+      deps.log.info("tables keep what an older gateway uses, until a start without it", { migrations: waiting });
     const { begin: asGateway } = await secureRows(first, deps.log);
     await first.control(asGateway);
     const connectNow = async (onWake?: () => void) => begun(await asUser(onWake), asGateway);
@@ -64,12 +67,26 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
       bucket,
       nodeIn: (key) => identify(options, key),
     });
+    await stayIfItWorks(store, asUser, tables);
     const { epoch, instanceId } = store;
     deps.log.info("store opened", { epoch, instanceId, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
   } catch (error) {
     await first.close();
     throw storeFailed(error);
+  }
+}
+
+/** Throws `store_newer`, and has closed the store then. */
+async function stayIfItWorks(store: Store, asUser: () => Promise<Connection>, tables: MigrateOptions): Promise<void> {
+  const connection = await asUser();
+  try {
+    await stillWorksOn(connection, tables);
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  } finally {
+    await connection.close();
   }
 }
 

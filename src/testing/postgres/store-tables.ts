@@ -30,7 +30,7 @@ export const STORE_TABLES: DatabaseTemplate = {
   name: `store_${VERSION}`,
   async prepare(url) {
     const connection = await connect({ clock: systemClock, url });
-    await migratePostgres(connection, 0);
+    await migratePostgres(connection, { at: 0 });
     await connection.control(MAKE_BLANK_FUNCTION);
     await connection.close();
   },

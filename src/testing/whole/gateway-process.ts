@@ -48,10 +48,12 @@ export interface GatewayProcessOptions {
   readonly within?: readonly string[];
   /** A file that runs before the gateway. */
   readonly preload?: string;
+  /** The folder of another build. Default: dist/. */
+  readonly build?: string;
 }
 
 const PROJECT = resolve(import.meta.dir, "../../..");
-const MAIN = join(PROJECT, "dist", "main.js");
+const BUILD = join(PROJECT, "dist");
 /** Shorter than the limit of a test, so that a test says what it waited for. */
 const ANSWER_MS = 90_000;
 
@@ -125,10 +127,11 @@ export class GatewayDidNotStart extends Error {
 }
 
 function spawnGateway(home: string, options: GatewayProcessOptions) {
-  if (!existsSync(MAIN)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
+  const main = join(options.build ?? BUILD, "main.js");
+  if (!existsSync(main)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
   const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } = process.env;
   const port = options.portFromConfig ? [] : ["--port", String(options.port ?? 0)];
-  const command = [MAIN, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
+  const command = [main, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
   const before = options.preload === undefined ? [] : ["--preload", options.preload];
   return Bun.spawn([...(options.within ?? []), process.execPath, "--no-env-file", ...before, ...command], {
     cwd: existsSync(home) ? home : tmpdir(), // the gateway makes its folder itself

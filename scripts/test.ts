@@ -1,7 +1,8 @@
 /**
  * `npm test`: runs every test file, some processes at a time, and closes with one line, `N passed, N failed`. The numbers are Bun's own; a run
  * that ended badly never says "0 failed", and a run without any test is a failure. With arguments it is `bun test` with those arguments.
- * `--store postgres` runs the tests of a store on Postgres, those of the folders and files that follow, or all.
+ * `--store postgres` runs the tests of a store on Postgres, those of the folders and files that follow, or all. `--costs` runs each file, of the
+ * folders and files that follow or of all, in a process of its own, and names the costliest.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +10,8 @@ import { variableFor } from "../src/testing/postgres/database.ts";
 import { ENGINE_VARIABLE } from "../src/testing/postgres/home-database.ts";
 import { startPostgres } from "../src/testing/postgres/server.ts";
 import { ensureDist } from "./bundle.ts";
-import { type Batch, batchesOf } from "./test/batches.ts";
+import { type Batch, batchesOf, singly } from "./test/batches.ts";
+import { costTable, type FileCost, openCostMeter } from "./test/costs.ts";
 import { postgresTests } from "./test/postgres-tests.ts";
 import { runAll } from "./test/run-all.ts";
 import { type BatchLimits, type BatchResult, type BatchWorld, needsIsolation, runBatch } from "./test/run-batch.ts";
@@ -22,11 +24,12 @@ const AT_ONCE = 5;
 const FOLDERS = ["src", "test", "verification", "bridge", "console", "examples"];
 
 /** With one Postgres server for all processes. It ends with this process, whatever ends this process. */
-async function testEverything({ root, env, names }: BatchWorld, files: readonly string[]): Promise<number> {
+async function testEverything(world: BatchWorld, plan: RunPlan): Promise<number> {
+  const { env } = world;
   const postgres = env.PI_TEST_POSTGRES ? { url: env.PI_TEST_POSTGRES } : await startPostgres();
   const { totals, unsteady } = await testAll(
-    { root, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) }, names },
-    files,
+    { ...world, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) } },
+    plan,
   );
   if (typeof postgres === "string") console.log(`Tests with Postgres were SKIPPED: ${postgres}`);
   else if (Symbol.asyncDispose in postgres) await postgres[Symbol.asyncDispose]();
@@ -38,8 +41,28 @@ async function testEverything({ root, env, names }: BatchWorld, files: readonly 
 async function testOnPostgres(world: BatchWorld, paths: readonly string[]): Promise<number> {
   const { files, names, leftOut } = postgresTests(world.root, everyFile(world.root), SQLITE_ONLY);
   for (const line of leftOut) console.log(line);
-  const chosen = files.filter((file) => paths.length === 0 || paths.some((path) => isIn(path, file)));
-  return testEverything({ ...world, env: { ...world.env, [ENGINE_VARIABLE]: "postgres" }, names }, chosen);
+  const chosen = files.filter((file) => isChosen(paths, file));
+  const onPostgres = { ...world, env: { ...world.env, [ENGINE_VARIABLE]: "postgres" }, names };
+  return testEverything(onPostgres, together(world.root, chosen));
+}
+
+async function countCosts(world: BatchWorld, paths: readonly string[]): Promise<number> {
+  const files = everyFile(world.root).filter((file) => isChosen(paths, file));
+  const costs: FileCost[] = [];
+  const addCost = (batch: Batch, result: BatchResult): void => {
+    report(batch, result);
+    costs.push({ file: batch.name, processorMs: result.processorMs });
+  };
+  using meter = openCostMeter();
+  const code = await testEverything(meter ? { ...world, meter } : world, { batches: singly(files), report: addCost });
+  console.log(`\nThe costliest files, in seconds of processors:\n${costTable(costs).join("\n")}`);
+  if (!meter) console.log("Killed and detached processes are NOT counted: no control group can be made here.");
+  return code;
+}
+
+/** No path means every file. */
+function isChosen(paths: readonly string[], file: string): boolean {
+  return paths.length === 0 || paths.some((path) => isIn(path, file));
 }
 
 function isIn(path: string, file: string): boolean {
@@ -50,20 +73,27 @@ function everyFile(root: string): readonly string[] {
   return [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(root)];
 }
 
+interface RunPlan {
+  readonly batches: readonly Batch[];
+  report(batch: Batch, result: BatchResult): void;
+}
+
+function together(root: string, files: readonly string[]): RunPlan {
+  return { batches: batchesOf(files, (file) => needsIsolation(root, file)), report };
+}
+
 async function testAll(
   world: BatchWorld,
-  files: readonly string[],
+  { batches, report: tell }: RunPlan,
 ): Promise<{ readonly totals: Totals; readonly unsteady: readonly string[] }> {
   const began = performance.now();
   const run = (batch: Batch): Promise<BatchResult> => runBatch(world, batch.files, LIMITS);
-  const { results, again, unsteady } = await runAll(
-    batchesOf(files, (file) => needsIsolation(world.root, file)),
-    { atOnce: AT_ONCE, run, report },
-  );
+  const { results, again, unsteady } = await runAll(batches, { atOnce: AT_ONCE, run, report: tell });
   const totals = sumOf(results.map((one) => one.totals));
+  const count = batches.flatMap(({ files }) => files).length;
   const busyMs = results.reduce((sum, one) => sum + one.processorMs, 0);
   console.log(
-    `\nRan ${files.length} files in ${seconds(performance.now() - began)} s, with ${seconds(busyMs)} s of processors.`,
+    `\nRan ${count} files in ${seconds(performance.now() - began)} s, with ${seconds(busyMs)} s of processors.`,
   );
   if (again.length > 0) console.log(`Run again, because their process stopped answering: ${again.join(", ")}.`);
   for (const test of unsteady) console.log(`UNSTEADY: it failed beside others and passed alone. ${test}`);
@@ -99,5 +129,7 @@ if (import.meta.main) {
   const world = { root, env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } };
   const args = process.argv.slice(2);
   if (args[0] === "--store" && args[1] === "postgres") process.exit(await testOnPostgres(world, args.slice(2)));
-  process.exit(args.length > 0 ? await testSome(world, args) : await testEverything(world, everyFile(root)));
+  if (args[0] === "--costs") process.exit(await countCosts(world, args.slice(1)));
+  const everything = (): Promise<number> => testEverything(world, together(root, everyFile(root)));
+  process.exit(args.length > 0 ? await testSome(world, args) : await everything());
 }

@@ -1,8 +1,9 @@
 /** `npm test` itself: what is run together, what is run again, what the closing line says, and that a process which hangs is ended. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Batch, batchesOf, MEASURING } from "../scripts/test/batches.ts";
+import { type Batch, batchesOf, MEASURING, singly } from "../scripts/test/batches.ts";
+import { type CostMeter, costTable, openCostMeter } from "../scripts/test/costs.ts";
 import { postgresTests } from "../scripts/test/postgres-tests.ts";
 import { runAll } from "../scripts/test/run-all.ts";
 import { type BatchLimits, type BatchResult, runBatch } from "../scripts/test/run-batch.ts";
@@ -68,6 +69,22 @@ test("files that measure come before all others, each in a process of its own, a
   expect(batchesOf(files, () => true)).toEqual([...(alone ?? []), ...(others ?? [])]);
   expect(alone?.map((batch) => batch.files)).toEqual(MEASURING.toSorted().map((file) => [file]));
   expect(others).toHaveLength(3);
+});
+
+test("a run that counts costs gives each file a process of its own, and those that measure are alone", () => {
+  const [measuring = ""] = MEASURING;
+  expect(singly(["test/b.test.ts", measuring, "src/http/a.test.ts"])).toEqual([
+    { name: "src/http/a.test.ts", files: ["src/http/a.test.ts"], alone: false },
+    { name: measuring, files: [measuring], alone: true },
+    { name: "test/b.test.ts", files: ["test/b.test.ts"], alone: false },
+  ]);
+});
+
+test("the table of costs names the forty costliest files, the costliest first", () => {
+  const costs = Array.from({ length: 50 }, (_, n) => ({ file: `test/${n}.test.ts`, processorMs: n * 1_000 }));
+  const table = costTable(costs);
+  expect(table).toHaveLength(40);
+  expect([table[0], table[39]]).toEqual(["  49.0 s  test/49.test.ts", "  10.0 s  test/10.test.ts"]);
 });
 
 test("every file that is said to measure exists", () => {
@@ -201,12 +218,18 @@ describe("a test that failed", () => {
 
 describe("a process of tests", () => {
   const LIMITS: BatchLimits = { testMs: 20_000, silentMs: 20_000, wholeMs: 40_000, graceMs: 1_000 };
-  const run = async (home: string, files: Readonly<Record<string, string>>, limits = LIMITS) => {
+  const run = async (
+    home: string,
+    files: Readonly<Record<string, string>>,
+    limits = LIMITS,
+    meter: CostMeter | null = null,
+  ) => {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(home, name)), { recursive: true });
       writeFileSync(join(home, name), `import { expect, test } from "bun:test";\n${text}`);
     }
-    return runBatch({ root: home, env: process.env }, Object.keys(files), limits);
+    const world = { root: home, env: process.env, ...(meter ? { meter } : {}) };
+    return runBatch(world, Object.keys(files), limits);
   };
   const good = `test("good", () => expect(1).toBe(1));`;
 
@@ -220,6 +243,24 @@ describe("a process of tests", () => {
     expect(await run(home.path, { "c.test.ts": `${good}\nthrow new Error("no");` })).toMatchObject({
       totals: { failed: 1 },
     });
+  });
+
+  const meter = openCostMeter();
+  afterAll(() => meter?.[Symbol.dispose]());
+  test.skipIf(meter === null)("costs what a child costs that left it and was killed", async () => {
+    await using home = await tempHome();
+    const burns = `while (process.cpuUsage().user + process.cpuUsage().system < 300_000);
+      await Bun.write("burnt", "");
+      process.kill(process.pid, "SIGKILL");`;
+    writeFileSync(join(home.path, "burns.ts"), burns);
+    const leaves = `import { existsSync } from "node:fs";
+      test("leaves a child", async () => {
+        await Bun.spawn(["sh", "-c", process.execPath + " burns.ts &"], { detached: true, stdio: ["ignore", "ignore", "ignore"] }).exited;
+        while (!existsSync("burnt")) await Bun.sleep(20);
+      });`;
+    const counted = await run(home.path, { "a.test.ts": leaves }, LIMITS, meter);
+    expect(counted).toMatchObject({ totals: { passed: 1, failed: 0 }, stuck: false });
+    expect(counted.processorMs).toBeGreaterThan(300);
   });
 
   test("loads a module once for all of its files, and anew for each where one of them replaces a module", async () => {

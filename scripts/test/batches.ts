@@ -52,6 +52,11 @@ export function batchesOf(files: readonly string[], areApart: (file: string) => 
   ];
 }
 
+/** Each file in a process of its own, for who wants to know what each of them costs. */
+export function singly(files: readonly string[]): readonly Batch[] {
+  return files.toSorted().map((file) => ({ name: file, files: [file], alone: MEASURING.includes(file) }));
+}
+
 /** A whole gateway's tests by themselves, the others with those of the same group. */
 function inProcesses(files: readonly string[], groupOf: (file: string) => string): readonly Batch[] {
   const whole = files

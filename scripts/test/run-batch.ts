@@ -13,6 +13,7 @@ import {
   signalProcess,
 } from "../../src/agents/process/proc.ts";
 import { deferred } from "../../src/kit/deferred.ts";
+import type { CostMeter } from "./costs.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 
 const WHOLE_PROCESS = /mock\.module\(|memory-growth|heapStats|Bun\.gc\(/;
@@ -32,7 +33,7 @@ export interface BatchResult {
   readonly totals: Totals;
   readonly said: string;
   readonly ms: number;
-  /** Of processors, for it and those it started and saw the end of: the same on a busy machine, where `ms` is not. */
+  /** Of processors, for it and those it started and saw the end of (with a meter: all it started): the same on a busy machine, where `ms` is not. */
   readonly processorMs: number;
   /** It had to be ended. */
   readonly stuck: boolean;
@@ -43,24 +44,29 @@ export interface BatchWorld {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A regular expression for the names of the tests that are to run. Without it, all of them do. */
   readonly names?: string | undefined;
+  /** Counts what a parent cannot: processes that were killed or left their parents. */
+  readonly meter?: CostMeter;
 }
 
 export async function runBatch(
-  { root, env, names }: BatchWorld,
+  { root, env, names, meter }: BatchWorld,
   files: readonly string[],
   limits: BatchLimits,
 ): Promise<BatchResult> {
   const temporary = mkdtempSync(join(tmpdir(), "pi-gw-"));
   const began = performance.now();
   const isolate = files.length > 1 && files.some((file) => needsIsolation(root, file)) ? ["--isolate"] : [];
-  const child = Bun.spawn(
-    [
-      ...[process.execPath, "--no-env-file", "test", `--timeout=${limits.testMs}`, ...isolate],
-      ...(names === undefined ? [] : [`--test-name-pattern=${names}`]),
-      ...files.map((file) => `./${file}`),
-    ],
-    { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...env, TMPDIR: temporary } },
-  );
+  const command = [
+    ...[process.execPath, "--no-env-file", "test", `--timeout=${limits.testMs}`, ...isolate],
+    ...(names === undefined ? [] : [`--test-name-pattern=${names}`]),
+    ...files.map((file) => `./${file}`),
+  ];
+  using group = meter?.open();
+  const child = Bun.spawn([...(group?.inGroup(command) ?? command)], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...env, TMPDIR: temporary },
+  });
   const itself = identify(child.pid); // a number alone may be another process's by the time it is used
   let said = "";
   let stuck = false;
@@ -88,7 +94,7 @@ export async function runBatch(
   const plain = Bun.stripANSI(said);
   const exitCode = stuck ? null : child.exitCode;
   const ms = performance.now() - began;
-  const processorMs = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000;
+  const processorMs = group?.processorMs() ?? Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000;
   return { totals: totalsOf(plain, exitCode), said, ms, processorMs, stuck };
 }
 

@@ -29,7 +29,7 @@ import type { ChatFlags } from "./chat.ts";
 import type { Shell } from "./completion/scripts.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
 import type { RouteFlags } from "./route.ts";
-import type { AuditListFlags } from "./tools/audit.ts";
+import type { AuditListFlags, AuditVerifyFlags } from "./tools/audit.ts";
 import type { AnswerFlags } from "./tools/questions.ts";
 import type { ToolCallFlags, ToolCallsFlags } from "./tools/tools.ts";
 import type { UsageFlags } from "./usage.ts";
@@ -297,12 +297,12 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
       const { auditList } = await import("./tools/audit.ts");
       finish(await auditList(world, flags));
     });
-  common(audit.command("verify").description("check that nobody has changed the audit log")).action(
-    async (flags: CommonFlags) => {
+  common(audit.command("verify").description("check that nobody has changed the audit log"))
+    .option("--config <file>", "configuration file")
+    .action(async (flags: AuditVerifyFlags) => {
       const { auditVerify } = await import("./tools/audit.ts");
       finish(await auditVerify(world, flags));
-    },
-  );
+    });
 }
 
 function addCompletion(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {

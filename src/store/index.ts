@@ -9,6 +9,7 @@ export { createAuditVerifier } from "./audit/verifier.ts";
 export { verifyAudit } from "./audit/verify.ts";
 export { holdFile } from "./file-lock.ts";
 export { checkStore } from "./inspect.ts";
+export { checkPostgres } from "./check-postgres.ts";
 export { moveStore, type MoveProgress } from "./move/move-store.ts";
 export { openStateDirectory } from "./state-directory.ts";
 export { openMemoryStore } from "./memory-store.ts";

@@ -73,7 +73,7 @@ export function openPort(core: Core, parts: PortParts): Port {
     return { kind: "rotated", browsers: auth.mode === "password" ? "stay signed in" : "signed out" };
   };
   const doors = openOpenAiDoors(core, parts);
-  const auditVerifier = createAuditVerifier({ clock }, options.home);
+  const auditVerifier = createAuditVerifier({ clock }, options.home, config().store.url);
   const waiting = createWaitingMessages({ events, queue, outbox });
   const system = createSystemLook(core, {
     status,

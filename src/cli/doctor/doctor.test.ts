@@ -42,12 +42,13 @@ describe("doctor", () => {
     });
   });
 
-  test("does not say of a database in Postgres that all is well, because it does not look into it", async () => {
+  test("says of a Postgres database that cannot be reached that it is broken, and does not show its password", async () => {
     await using fx = await cliFixture({ doctorProbes: healthy });
-    const url = "postgres://gateway:a-password-of-the-store@127.0.0.1:5432/gateway";
+    const url = "postgres://gateway:a-password-of-the-store@127.0.0.1:1/gateway";
     await Bun.write(join(fx.home, "pi-gateway.jsonc"), JSON.stringify({ store: { url } }));
-    await fx.run("doctor");
-    expect(fx.out()).toContain("in Postgres (store.url), which this command does not look into.");
+    expect(await fx.run("doctor", "--json")).toBe(1);
+    expect(states(fx.out())["database"]).toBe("broken");
+    expect(fx.out()).toContain("Postgres cannot be used");
     expect(fx.out()).not.toContain("a-password-of-the-store");
   });
 

@@ -229,12 +229,11 @@ async function checkHome({ home, answer }: Scene): Promise<Check> {
   return say("ok", `${home}, private, ${use}`);
 }
 
-const ELSEWHERE =
-  "in Postgres (store.url), which this command does not look into. Whether it can be reached shows at GET /ready of the running gateway.";
-
-async function checkDatabase({ home, config }: Scene): Promise<readonly Check[]> {
-  if (config.store.url !== undefined) return [{ check: "database", state: "note", say: ELSEWHERE }];
-  const { checkStore } = await import("../../store/index.ts");
+async function checkDatabase({ world, home, config }: Scene): Promise<readonly Check[]> {
+  const { checkPostgres, checkStore } = await import("../../store/index.ts");
+  const { url } = config.store;
+  if (url !== undefined)
+    return (await checkPostgres(world, url)).map((finding): Check => ({ check: "database", ...finding }));
   const { kept, ...found } = await checkStore(home);
   const { kind, say } = found;
   const works = kind === "missing" || (found.kind === "ok" && !found.indexDamaged);

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
+import { secret } from "../../kit/secret.ts";
 import { openStateDirectory, openStore } from "../../store/index.ts";
 import { cliFixture } from "../../testing/cli-fixture.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
-import { row } from "../../testing/contracts/store/store-world.ts";
+import { intent, row } from "../../testing/contracts/store/store-world.ts";
 import { createTestDatabase, testPostgres } from "../../testing/postgres/database.ts";
 import { STORE_TABLES } from "../../testing/postgres/store-tables.ts";
 import { createMoveProgress } from "./move-progress.ts";
@@ -104,6 +105,30 @@ test("a move is refused while the gateway runs, with a password for the file, an
 });
 
 describe.skipIf((await testPostgres()) === null)("a store", () => {
+  test("in Postgres is looked at by doctor and verified by audit verify, by the address in the configuration", async () => {
+    await using database = await createTestDatabase(STORE_TABLES);
+    await using cli = await cliFixture({ clock: systemClock }, { DATABASE_URL: database.url });
+    await writeFile(join(cli.home, "pi-gateway.jsonc"), '{ "store": { "url": "${DATABASE_URL}" } }');
+    expect(await cli.run("audit", "verify")).toBe(1);
+    expect(cli.out()).toContain("There is no audit.key in");
+    {
+      const deps = { clock: systemClock, ids: systemIds, log: silentLog };
+      await using store = await openStore(deps, { home: cli.home, url: secret(database.url) });
+      await store.toolCalls.refuse(intent("a", "t", true), { status: "blocked", output: "no" });
+    }
+    expect(await cli.run("audit", "verify")).toBe(0);
+    expect(cli.out()).toContain("The audit log is intact: 1 tool calls, 0 other entries, 2 links.");
+    await cli.run("doctor", "--json");
+    const lines = cli
+      .out()
+      .split("\n")
+      .filter((line) => line.includes('"check":"database"'));
+    expect(lines.map((line) => (JSON.parse(line) as { state: string }).state)).toEqual(Array(6).fill("ok"));
+    await writeFile(join(cli.home, "pi-gateway.jsonc"), "{ broken");
+    expect(await cli.run("audit", "verify")).toBe(1); // nobody knows where the log is, and there is no file
+    expect(cli.out() + cli.err()).not.toContain(new URL(database.url).password);
+  }, 30_000);
+
   test("moves to Postgres and back by command, which changes the configuration when it is told to and shows no password", async () => {
     await using database = await createTestDatabase(STORE_TABLES);
     await using cli = await cliFixture({ clock: systemClock }, { DATABASE_URL: database.url });

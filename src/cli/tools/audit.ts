@@ -3,6 +3,7 @@ import { visible } from "../../observe/index.ts";
 import { printList, queryOf } from "../ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
+import { storeUrlOf } from "../store/store-url.ts";
 import { type Fields, numberOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
@@ -28,9 +29,15 @@ function entryLine({ at, kind, actor, subject, detail }: Fields): string {
   return visible(`${when}  ${textOf(kind)}${about}  by ${textOf(actor)}  ${JSON.stringify(detail)}`);
 }
 
-export async function auditVerify(world: CliWorld, flags: CommonFlags): Promise<number> {
+export interface AuditVerifyFlags extends CommonFlags {
+  readonly config?: string;
+}
+
+export async function auditVerify(world: CliWorld, flags: AuditVerifyFlags): Promise<number> {
   const { verifyAudit } = await import("../../store/index.ts"); // slow to load, and only needed here
-  const verdict = await verifyAudit(homeOf(flags.home, world.environment));
+  const home = homeOf(flags.home, world.environment);
+  const url = await storeUrlOf(world, { home, config: flags.config });
+  const verdict = await verifyAudit(home, url ? { clock: world.clock, url } : null);
   const { kind, calls, entries, links, findings } = verdict;
   if (flags.json) world.stdout(`${JSON.stringify({ ok: kind === "intact", ...verdict })}\n`);
   else {
@@ -41,7 +48,7 @@ export async function auditVerify(world: CliWorld, flags: CommonFlags): Promise<
       world.stdout(`The audit log is intact: ${calls} tool calls, ${entries} other entries, ${links} links.\n`);
     if (kind === "tampered")
       world.stdout(
-        "The audit log is not what the gateway wrote. Keep a copy of the state directory before you go on.\n",
+        `The audit log is not what the gateway wrote. Keep a copy of the ${url ? "database" : "state directory"} before you go on.\n`,
       );
   }
   return kind === "intact" ? EXIT_OK : EXIT_FAILED;

@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type AskRows, askSqlite, placeholders } from "../ask-rows.ts";
 import { damagedLog, DATABASE_FILE, openReadOnly } from "../inspect.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Secret } from "../../kit/secret.ts";
 import { readAuditKey } from "../secret-files.ts";
 import type { AuditCounts } from "../../contracts/store/tool-calls.ts";
 import type { AuditEntryTable } from "../schema.ts";
@@ -47,15 +49,24 @@ const MAX_FINDINGS = 1_000;
 const LINKS_AT_ONCE = 200;
 const PLACES_AT_ONCE = 5_000;
 
-export async function verifyAudit(home: string): Promise<AuditVerdict> {
+/** A database elsewhere, instead of the file in the state directory. */
+interface AuditDatabase {
+  readonly clock: Clock;
+  readonly url: Secret;
+}
+
+/** Of all gateways on a Postgres database: they write one log. */
+export async function verifyAudit(home: string, database: AuditDatabase | null = null): Promise<AuditVerdict> {
   const folder = resolve(home);
   const file = join(folder, DATABASE_FILE);
-  if (!existsSync(file)) return unverifiable(`There is no database in ${folder}, so there is nothing to verify.`);
+  if (!database && !existsSync(file))
+    return unverifiable(`There is no database in ${folder}, so there is nothing to verify.`);
   const key = readAuditKey(folder);
   if (!key)
     return unverifiable(
       `There is no audit.key in ${folder}. Without it nobody can tell whether the audit log is intact.`,
     );
+  if (database) return verifyPostgres(folder, key, database);
   const damage = await damagedLog(file);
   if (damage) return unverifiable(damage.say);
   const head = await readHeadFile(folder); // before the rows: a gateway that runs may only have added to them since
@@ -70,6 +81,18 @@ export async function verifyAudit(home: string): Promise<AuditVerdict> {
     return unverifiable(`The database cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
   } finally {
     db.close();
+  }
+}
+
+async function verifyPostgres(folder: string, key: Uint8Array, { clock, url }: AuditDatabase): Promise<AuditVerdict> {
+  const { askAudit } = await import("../postgres/ask-audit.ts"); // nothing of Postgres is loaded for SQLite
+  const head = await readHeadFile(folder); // before the rows, as above
+  try {
+    return await askAudit({ clock, url }, async (ask) =>
+      typeof ask === "string" ? unverifiable(ask) : verifyRows({ ask, hasEntries: true }, createChainKey(key), head),
+    );
+  } catch (error) {
+    return unverifiable(`Postgres cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }
 

@@ -232,6 +232,9 @@ describe("the rest of somebody's rights", () => {
   test("is never more than the work began with", async () => {
     const { rights } = rightsOf({ settings: { roles: { owners: [ANN] } } });
     expect(await rights.now({ ...ann, role: "guest" })).toEqual({ kind: "held", role: "guest" });
+    const mappings = { deploy: { role: "member", message: "x", signed: false } };
+    const webhooks = rightsOf({ settings: hooks({ role: "guest", mappings }) });
+    expect(await webhooks.rights.now({ ...hook, role: "guest" })).toEqual({ kind: "held", role: "guest" });
   });
 
   test("is not taken for lost because a restart forgot which guild a chat is part of", async () => {

@@ -41,7 +41,11 @@ test("each setting says what it takes, also when it is not set", () => {
   expect(kind("agents")).toEqual({ kind: "json", inFileOnly: true });
   expect(kind("gateway.allowedHosts")).toEqual({ kind: "json", inFileOnly: false });
   expect(kind("models.keys")).toEqual({ kind: "json", inFileOnly: true });
-  expect(rows.get("agent.model")).toMatchObject({ value: null, form: { kind: "text" }, source: "default" });
+  expect(rows.get("agent.model")).toMatchObject({
+    value: null,
+    form: { kind: "text", expects: 'text such as "provider/model", of at most 200 characters', maxLength: 200 },
+    source: "default",
+  });
   expect([...rows.values()].filter(({ about }) => about === "").map(({ path }) => path)).toEqual([]);
 });
 

@@ -422,11 +422,15 @@ describe("a call that waits for the owner", () => {
     expect([world.approvals.asked.length, world.rows.length, world.last()?.begun]).toEqual([1, 1, true]);
   });
 
-  test("keeps an agent waiting for the answer", async () => {
+  test.each([
+    ["an agent", "pipe"],
+    ["a person's command", "command"],
+    ["an MCP client", "mcp"],
+  ] as const)("keeps %s waiting for the answer", async (_who, path) => {
     const world = toolWorld([asking]);
     const answer = deferred<"session">();
     world.approvals.answer = answer.promise;
-    const outcome = world.call({ text: "x" });
+    const outcome = world.call({ text: "x" }, { path });
     await world.clock.advance(60_000);
     answer.resolve("session");
     expect(await outcome).toEqual({ kind: "ok", result: says("done") });

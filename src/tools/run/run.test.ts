@@ -436,6 +436,13 @@ describe("a call that waits for the owner", () => {
     expect(await outcome).toEqual({ kind: "ok", result: says("done") });
   });
 
+  test("is not pending to a program when the owner has allowed it for the session before", async () => {
+    const world = toolWorld([asking]);
+    world.approvals.answer = "session";
+    const outcome = await world.call({ text: "x" }, { path: "http", context: PROGRAM });
+    expect(outcome).toEqual({ kind: "ok", result: says("done") });
+  });
+
   test("does not run when its turn ends first", async () => {
     const world = toolWorld([asking]);
     world.approvals.answer = new Promise(() => undefined);

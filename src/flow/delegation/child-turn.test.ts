@@ -94,6 +94,13 @@ describe("a delegated turn ends without a timer and without a lease", () => {
   });
 });
 
+test("a delegated turn has used what an attempt of its agent used that was cut off, too", async () => {
+  const pool = createFakePool(yields(ended({ type: "done", text: "soup" })));
+  const lost = { inputTokens: 10, outputTokens: 20, costUsd: 5 };
+  const { end } = world(patient, async (request, signal) => Object.assign(await pool.lease(request, signal), { lost }));
+  expect(await end).toMatchObject({ kind: "answered", usage: { inputTokens: 13, outputTokens: 24, costUsd: 6 } });
+});
+
 test("words of an attempt that its agent began again are not shown with those of the next", async () => {
   const retrying = { type: "retrying" } as unknown as AgentEvent;
   const words = (delta: string): AgentEvent => ({ type: "text", delta });

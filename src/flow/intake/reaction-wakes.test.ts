@@ -190,6 +190,15 @@ describe("a reaction to a message of the assistant", () => {
     ]);
   });
 
+  test("of a burst is named when it is among the first five; the others are counted", async () => {
+    await using w = await world(ON);
+    await w.react(["👍"]);
+    for (const emoji of ["1", "2", "3", "4", "5", "6"]) await w.react([emoji], { how: "add", messageId: "22" });
+    const [message] = await w.woken();
+    expect(message?.text.match(/reacted/g)).toHaveLength(5);
+    expect(message?.text).toEndWith("to your message t2:0. 2 more reactions came.)");
+  });
+
   test("begins at most one turn a minute in a session; the others are read with the next turn", async () => {
     await using w = await world(ON);
     await w.react(["👍"]);
@@ -229,5 +238,48 @@ describe("a reaction to a message of the assistant", () => {
     const chat = { origin: "reaction", scope: "dm", address: TO } as const;
     expect([usageOriginOf(chat), usageOriginOf({ ...chat, scope: "group" })]).toEqual(["chat", "group"]);
     expect(causeOf({ cause: "reaction", origin: TO })).toBe("chat");
+  });
+});
+
+describe("a reaction that is handed in", () => {
+  const SERVER = { ...TO, channel: "discord" };
+  async function handedIn(session: typeof TO) {
+    const clock = createFakeClock();
+    const { signal: stopping } = new AbortController();
+    const entries: unknown[] = [];
+    const signals: AbortSignal[] = [];
+    const put = async (entry: unknown, signal: AbortSignal) => {
+      entries.push(entry);
+      signals.push(signal);
+      return { kind: "queued" };
+    };
+    const at = { sessionKey: SESSION, agentId: "default" as AgentId, to: session, scope: "group" } as const;
+    const wakes = createReactionWakes({
+      clock,
+      log: recordingLog(),
+      receiver: { put } as never,
+      sessionChats: { at: async () => at },
+      mayWake: () => true,
+      stopping,
+    });
+    const reaction = { address: SERVER, scope: "group", place: "guild-7", sender: ADA, messageId: "21" } as const;
+    const message = { id: "t1:0", sessionKey: SESSION, added: ["👍"] };
+    wakes.note({ reaction: { ...reaction, how: "add", emoji: ["👍"] }, role: "member", message });
+    await clock.advance(JOIN_MS);
+    return { entries, isStopped: signals.map((signal) => signal === stopping) };
+  }
+
+  test("is one of its server, whose settings hold, and is given up with the gateway", async () => {
+    const { entries, isStopped } = await handedIn(SERVER);
+    expect(entries).toMatchObject([{ role: "member", message: { place: "guild-7", address: SERVER } }]);
+    expect(isStopped).toEqual([true]);
+  });
+
+  test.each([
+    ["channel", TO],
+    ["account", { ...SERVER, account: "second" }],
+    ["chat", { ...SERVER, chat: "6" }],
+  ])("begins no turn in a session that has moved to another %s", async (_what, session) => {
+    expect((await handedIn(session)).entries).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ import { createPlaces } from "../inbound/threads.ts";
 import { snowflakeAt } from "../settings.ts";
 import { approvalPlatform } from "./approvals.ts";
 import { postWithButtons } from "./button-messages.ts";
+import { callbackOf } from "./callback.ts";
 import { createInteractions, type InteractionAnswer, type InteractionDeps } from "./interactions.ts";
 import { registerMenu } from "./menu.ts";
 import { createQuestionMessages } from "./question-messages.ts";
@@ -105,6 +106,58 @@ describe("discord interactions", () => {
   });
 });
 
+describe("discord interactions of an application", () => {
+  test("that is not this one are nobody's; while it is not known which this is, all are taken", async () => {
+    const foreign = world({ applicationId: () => "78" });
+    expect(await foreign.interactions.handle(foreign.command(), NEVER)).toEqual({ kind: "nothing" });
+    const unknown = world({ applicationId: () => null });
+    expect(await unknown.interactions.handle(unknown.command(), NEVER)).toEqual({ kind: "whisper", text: "Got it." });
+    expect([foreign.said.length, foreign.looked.length, unknown.said.length]).toEqual([0, 0, 1]);
+  });
+
+  test("that bring a message a second time show its answer once", async () => {
+    const at = world();
+    const door = {
+      look: async () => ({ kind: "come", role: "owner" }),
+      receive: async () => ({ kind: "duplicate", id: "in_1" }),
+    };
+    const again = world({ door: door as unknown as InteractionDeps["door"] });
+    await at.interactions.handle(at.command(), NEVER);
+    await again.interactions.handle(again.command(), NEVER);
+    expect([at.expected.length, again.expected.length]).toEqual([1, 0]);
+  });
+});
+
+test("discord answers: a whisper is for one person, a replaced message has no buttons, and neither pings anybody", () => {
+  const allowed_mentions = { parse: [] };
+  expect(callbackOf({ kind: "whisper", text: "Hush." })).toEqual({
+    type: 4,
+    data: { content: "Hush.", flags: 64, allowed_mentions },
+  });
+  expect(callbackOf({ kind: "replace", text: "Over." })).toEqual({
+    type: 7,
+    data: { content: "Over.", components: [], allowed_mentions },
+  });
+  const others = (["pong", "noted", "busy", "nothing"] as const).map((kind) => callbackOf({ kind }));
+  expect(others).toEqual([{ type: 1 }, { type: 6 }, null, null]);
+});
+
+test("discord questions of any length are shown whole, escaped, and have room for the sentence about their end", async () => {
+  const shown: { content: string }[] = [];
+  const channels = {
+    createMessage: async (_channel: string, body: { content: string }) => (shown.push(body), { id: "9" }),
+    editMessage: async (_channel: string, _message: string, body: { content: string }) => void shown.push(body),
+  };
+  const messages = createQuestionMessages({ log: recordingLog(), api: { channels } as never }, NEVER);
+  const to = { channel: "discord", account: "default", chat: "5" };
+  const asked = { id: "ask_12345678", to, text: `*${"x".repeat(3_600)}`, labels: ["Yes"] };
+  const { close } = await messages.show(asked as never, NEVER);
+  expect(shown.map(({ content }) => content).join("")).toBe(`\\*${"x".repeat(3_600)}`);
+  await close({ answered: true, words: "y".repeat(500) });
+  expect(shown.at(-1)?.content).toEndWith("yyy");
+  for (const { content } of shown) expect(content.length).toBeLessThanOrEqual(2_000);
+});
+
 describe("discord's own posts", () => {
   async function posting(kind: InteractionAnswer["kind"]) {
     const keys = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
@@ -165,6 +218,16 @@ describe("discord's own posts", () => {
   ])("that say %j are no interactions", async (given) => {
     const { post, signals } = await posting("noted");
     expect([(await post(0, NEVER, given)).status, signals.length]).toEqual([400, 0]);
+  });
+
+  const nested = (depth: number): unknown => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+  test.each([
+    ["larger than half a megabyte", { options: "x".repeat(512 * 1024) }, 400],
+    ["nested deeper than any of Discord's", { options: nested(64) }, 400],
+    ["nested as deep as is read", { options: nested(63) }, 200],
+  ])("that are %s are answered by status", async (_what, more, status) => {
+    const { post } = await posting("noted");
+    expect((await post(0, NEVER, { id: "1", type: 3, application_id: "77", ...more }))?.status).toBe(status);
   });
 });
 

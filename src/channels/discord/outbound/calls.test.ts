@@ -286,6 +286,7 @@ test("discord tells each part of the gateway what is its business, and answers w
   tell("INTERACTION_CREATE", { id: "4", token: "tok" });
   tell("INTERACTION_CREATE", { id: "quiet", token: "tok" });
   tell("TYPING_START", { id: "9" });
+  expect(work).toHaveLength(4); // of two reactions and two questions: closing waits for all of them
   await Promise.all(work);
   expect(told).toEqual([
     ["said", "1"],
@@ -296,6 +297,27 @@ test("discord tells each part of the gateway what is its business, and answers w
     ["asked", "quiet"],
   ]);
   expect(posted).toEqual([["/interactions/4/tok/callback", { auth: false, body: { type: 1 }, signal: NEVER }]]);
+});
+
+test("discord knows a thread from the moment on in which it is told of it: a reaction in it is one in its channel", () => {
+  const reacted: unknown[] = [];
+  const nobody = () => undefined;
+  const dispatch = createDispatcher(
+    {
+      api: {} as API,
+      door: { react: async ({ address }) => void reacted.push(address) },
+      places: createPlaces(),
+      intake: { said: nobody, changed: nobody },
+      interactions: { handle: async () => ({ kind: "nothing" }) },
+      tasks: { add: (one: Promise<unknown>) => one } as never,
+      me: () => ME,
+    },
+    NEVER,
+  );
+  const reaction = { user_id: "5", channel_id: "31", message_id: "3", emoji: { id: null, name: "👍" } };
+  dispatch({ t: "THREAD_CREATE", d: { id: "31", type: 11, parent_id: CHAT } } as never);
+  dispatch({ t: "MESSAGE_REACTION_ADD", d: reaction } as never);
+  expect(reacted).toEqual([{ channel: "discord", account: "default", chat: CHAT, thread: "31" }]);
 });
 
 describe("discord: what a message says", () => {

@@ -227,6 +227,27 @@ test("a telegram question of a turn is shown with the signal of who asks and clo
   expect(calls.map(([, signal]) => (signal === life ? "life" : "asks"))).toEqual(["asks", "life", "asks", "life"]);
 });
 
+test("a telegram question that takes several messages has its buttons below the last, and is given up by who asks and by the account", async () => {
+  const sent: { readonly signal: AbortSignal; readonly hasButtons: boolean }[] = [];
+  const api = {
+    call: async (_method: string, fields: object, signal: AbortSignal) => {
+      sent.push({ signal, hasButtons: "reply_markup" in fields });
+      return { message_id: sent.length };
+    },
+  } as unknown as BotApi;
+  const to = { channel: "telegram", account: "default", chat: "11" };
+  const asked = { id: "question-1", to, text: "x".repeat(5_000), labels: ["yes"] } as never;
+  for (const gives of ["who asks", "the account"]) {
+    const [asks, life] = [new AbortController(), new AbortController()];
+    const board = createQuestionMessages({ log: recordingLog(), api }, life.signal);
+    const { messageId } = await board.show(asked, asks.signal);
+    (gives === "who asks" ? asks : life).abort(new Error(`${gives} gives up`));
+    const [first, second, ...more] = sent.splice(0);
+    expect([messageId, first?.hasButtons, second?.hasButtons, more]).toEqual(["2", false, true, []]);
+    expect([first?.signal.aborted, second?.signal.aborted]).toEqual([true, true]);
+  }
+});
+
 test("a private message to a telegram bot is meant for it, and a long name is cut", async () => {
   const looked: { mentioned: boolean; sender: { name: string } }[] = [];
   const door = {
@@ -307,6 +328,11 @@ test("a telegram webhook stores with the signal of its request, and refuses what
   for (const body of ['{"update_id":1}', "{}", "7", '"text"', "null", '{"update_id":"1"}', "{"])
     statuses.push((await post(body)).status);
   expect(statuses).toEqual([200, 400, 400, 400, 400, 400, 400]);
+  const nested = (depth: number) => `{"update_id":2,"more":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  const long = (chars: number) => `{"update_id":2}`.padEnd(chars);
+  const limits = [nested(63), nested(64), long(1_000_000), long(1_000_001)];
+  expect(await Promise.all(limits.map(async (body) => (await post(body)).status))).toEqual([200, 400, 200, 400]);
+  signals.splice(1);
   expect([(await post('{"update_id":1}', "other")).status, signals.map((one) => one === NEVER)]).toEqual([401, [true]]);
 });
 

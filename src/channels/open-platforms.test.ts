@@ -463,9 +463,10 @@ describe("a platform that is being closed", () => {
     expect([w.platforms.channel("one")?.ready(to), w.platforms.webhook("/one/a") !== null]).toEqual([true, true]);
     const off = w.platforms.apply(config({}));
     await w.bench.clock.advance(0);
-    expect([w.platforms.channel("one")?.ready(to), w.platforms.webhook("/one/a")]).toEqual([false, null]);
+    const meanwhile = [w.platforms.channel("one")?.ready(to), w.platforms.webhook("/one/a")];
     closing.resolve();
     await waitForEnd("the change", off);
+    expect(meanwhile).toEqual([false, null]);
   });
 
   test("says in short why it does not open, however long the reason is", async () => {

@@ -142,21 +142,24 @@ test("discord answers: a whisper is for one person, a replaced message has no bu
   expect(others).toEqual([{ type: 1 }, { type: 6 }, null, null]);
 });
 
-test("discord questions of any length are shown whole, escaped, and have room for the sentence about their end", async () => {
-  const shown: { content: string }[] = [];
-  const channels = {
-    createMessage: async (_channel: string, body: { content: string }) => (shown.push(body), { id: "9" }),
-    editMessage: async (_channel: string, _message: string, body: { content: string }) => void shown.push(body),
-  };
-  const messages = createQuestionMessages({ log: recordingLog(), api: { channels } as never }, NEVER);
-  const to = { channel: "discord", account: "default", chat: "5" };
-  const asked = { id: "ask_12345678", to, text: `*${"x".repeat(3_600)}`, labels: ["Yes"] };
-  const { close } = await messages.show(asked as never, NEVER);
-  expect(shown.map(({ content }) => content).join("")).toBe(`\\*${"x".repeat(3_600)}`);
-  await close({ answered: true, words: "y".repeat(500) });
-  expect(shown.at(-1)?.content).toEndWith("yyy");
-  for (const { content } of shown) expect(content.length).toBeLessThanOrEqual(2_000);
-});
+test.each([1_798, 1_998, 3_600])(
+  "discord questions of a star and %d letters are shown whole, escaped, with room for the sentence about their end",
+  async (letters) => {
+    const shown: { content: string }[] = [];
+    const channels = {
+      createMessage: async (_channel: string, body: { content: string }) => (shown.push(body), { id: "9" }),
+      editMessage: async (_channel: string, _message: string, body: { content: string }) => void shown.push(body),
+    };
+    const messages = createQuestionMessages({ log: recordingLog(), api: { channels } as never }, NEVER);
+    const to = { channel: "discord", account: "default", chat: "5" };
+    const asked = { id: "ask_12345678", to, text: `*${"x".repeat(letters)}`, labels: ["Yes"] };
+    const { close } = await messages.show(asked as never, NEVER);
+    expect(shown.map(({ content }) => content).join("")).toBe(`\\*${"x".repeat(letters)}`);
+    await close({ answered: true, words: "y".repeat(500) });
+    expect(shown.at(-1)?.content).toEndWith("yyy");
+    for (const { content } of shown) expect(content.length).toBeLessThanOrEqual(2_000);
+  },
+);
 
 describe("discord's own posts", () => {
   async function posting(kind: InteractionAnswer["kind"]) {

@@ -11,7 +11,7 @@ test.each([
   ["two transactions that cannot both be", state("40001"), "again"],
   ["two transactions that wait for each other", state("40P01"), "again"],
   ["a full disk of the server", state("53100"), "wait"],
-  ["too many connections", state("53300"), "wait"],
+  ["too many connections", state("53300"), "lost"],
   ["a statement that took too long", state("57014"), "wait"],
   ["damaged data", state("XX001"), "wait"],
   ["a server that stops", state("57P01"), "lost"],

@@ -14,6 +14,7 @@ const FAULTS: Readonly<Record<string, PostgresFault>> = {
   "55P03": "again", // lock_not_available
   "25006": "lost", // read_only_sql_transaction: the server has become a standby, another one is the primary
   "25P03": "lost", // idle_in_transaction_session_timeout
+  "53300": "lost", // too_many_connections: there was none to be had, and there may be one in a moment
   "57014": "wait", // query_canceled: by the time limit of statements
   "57P01": "lost", // admin_shutdown
   "57P02": "lost", // crash_shutdown
@@ -23,7 +24,7 @@ const FAULTS: Readonly<Record<string, PostgresFault>> = {
   "08": "lost",
   "28": "wait", // wrong password
   "3D": "wait", // no such database
-  "53": "wait", // disk full, out of memory, too many connections
+  "53": "wait", // disk full, out of memory
   "58": "wait", // I/O error of the server
   XX: "wait", // internal error, damaged data
 };

@@ -11,7 +11,7 @@ describe.skipIf((await testPostgres()) === null)("three gateways on one database
     const report = await runNodes({
       nodes: 3,
       faults: 20,
-      sessions: 8,
+      sessions: 6,
       messages: 6,
       seed: 20_261_116,
       gapMs: [50, 500],
@@ -20,7 +20,7 @@ describe.skipIf((await testPostgres()) === null)("three gateways on one database
     });
     if (!isCleanReport(report)) console.error(lines.join("\n"), report);
     for (const [fault, why] of Object.entries(report.leftOut)) console.warn(`not tried here: ${fault}, because ${why}`);
-    expect(report.messages).toBeGreaterThanOrEqual(48);
+    expect(report.messages).toBeGreaterThanOrEqual(36);
     expect(report.acknowledged).toBe(report.messages);
     const { provider_cut: _poisoned, agent_disk_full: _full, store_failed: _away, ...others } = report.failures; // as the faults want it
     const given = Object.values(others).reduce((sum, count) => sum + count, 0);

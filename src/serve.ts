@@ -220,10 +220,12 @@ async function runOnce(
   });
   const { url, port } = gateway.http;
   const running = join(home, RUNNING_FILE);
-  const startedAt = systemClock.now();
-  writeFileSync(running, `${JSON.stringify({ pid: process.pid, url, startedAt, launcher: launcher ?? null })}\n`, {
-    mode: 0o600,
-  });
+  try {
+    noteRunning(running, { pid: process.pid, url, startedAt: systemClock.now(), launcher: launcher ?? null });
+  } catch (error) {
+    await gateway.stop("its state directory takes no file"); // or it would go on without anybody who can stop it
+    throw error;
+  }
   const signIn = `${url}/#code=${gateway.http.signInCode()}`;
   log.info("gateway ready", { url, version: world.version, config: from.path, source: from.source });
   world.stdout(
@@ -245,6 +247,11 @@ async function runOnce(
   log.info("gateway stopped", { reason });
   if (failure !== null) throw failure; // also when it failed during the stop: the supervisor should know
   return { reason, port };
+}
+
+/** For `pi-gw`, which finds the running gateway by it. Throws where the disk is full. */
+function noteRunning(path: string, facts: Readonly<Record<string, unknown>>): void {
+  writeFileSync(path, `${JSON.stringify(facts)}\n`, { mode: 0o600 });
 }
 
 /** A port that was picked at the start is kept over a restart: browsers and programs know it by now. */

@@ -366,3 +366,11 @@ test.skipIf(Bun.which("prlimit") === null)(
     expect((await gateway.chat("hello")).status).toBe(200);
   },
 );
+
+test("a gateway that cannot write down that it runs is stopped in order and ends", async () => {
+  await using home = await tempHome();
+  await mkdir(join(home.path, "gateway.json")); // the file is refused, as by a full disk
+  const failed = await startFails({ home: home.path, config: quiet, readyWithinMs: WHOLE_TEST_MS / 4 });
+  expect(failed.exitCode).toBe(1);
+  expect(failed.said).toContain("plugin stopped");
+});

@@ -43,6 +43,8 @@ interface NodeOptions extends Pick<Node, "name" | "wire" | "network" | "disk"> {
 const SECRET = "kX8tQm2vRz7LpW4nYb9sDf6hJc3gTa5e";
 const TOKEN = "pZ3vK8nR5wXq2LtY7mBd9sHc";
 const RESTART_MS = 300;
+/** As a supervisor has it: after so long a start has failed. */
+const START_MS = 60_000;
 export const UP_MS = 90_000;
 
 export async function startNode(options: NodeOptions): Promise<Node & AsyncDisposable> {
@@ -57,6 +59,7 @@ export async function startNode(options: NodeOptions): Promise<Node & AsyncDispo
     port,
     within: network?.enter ?? [],
     preload: clock.preload,
+    readyWithinMs: START_MS,
     env: clock.env,
   };
   const closing = new AbortController();

@@ -87,7 +87,14 @@ export function judgeNodes(history: History, answerTo: (text: string) => string)
       .map(({ text }) => text),
     wrong: [
       ...sent
-        .filter(({ text, isPoisoned }) => answers(text).some((reply) => isPoisoned || reply.text !== answerTo(text)))
+        .filter(({ text, isPoisoned }) => {
+          const whole = answerTo(text);
+          // of a message that cannot be answered, the chat may be shown how far the model came
+          const isRight = isPoisoned
+            ? (said: string) => said !== whole && whole.startsWith(said)
+            : (said: string) => said === whole;
+          return answers(text).some((reply) => !isRight(reply.text));
+        })
         .map(({ text }) => text),
       ...[...stored.keys()].filter((text) => !sent.some((one) => one.text === text)),
     ],

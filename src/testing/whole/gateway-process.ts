@@ -44,6 +44,8 @@ export interface GatewayProcessOptions {
   readonly args?: readonly string[];
   /** The port is the configuration's affair; without this, a flag asks for a free one and wins over the file. */
   readonly portFromConfig?: boolean;
+  /** When it is not ready by then, it is killed, and counts as one that did not start. Default: no limit. */
+  readonly readyWithinMs?: number;
   /** A command that becomes the one behind it, such as one that enters a network. */
   readonly within?: readonly string[];
   /** A file that runs before the gateway. */
@@ -71,7 +73,10 @@ export async function startGatewayProcess(options: GatewayProcessOptions = {}): 
     for await (const chunk of child.stderr) errors += new TextDecoder().decode(chunk);
   })();
   const output = readOutput(child.stdout);
+  const { readyWithinMs } = options;
+  const limit = readyWithinMs === undefined ? null : setTimeout(() => child.kill("SIGKILL"), readyWithinMs);
   const ready = await output.ready;
+  if (limit !== null) clearTimeout(limit);
   if (!ready) {
     const code = await child.exited;
     await reading;

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { advanceUntil } from "../../testing/wait-for.ts";
 import type { Connection } from "./connection.ts";
+import type { Steps } from "../steps.ts";
 import { createReads } from "./reads.ts";
 
 const CONNECTION: Connection = {
@@ -14,7 +15,7 @@ const CONNECTION: Connection = {
   close: async () => undefined,
 };
 
-function* one() {
+function* one(): Steps<readonly unknown[]> {
   return (yield { text: "select 1 as value", values: [], name: null }).rows;
 }
 

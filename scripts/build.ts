@@ -21,7 +21,9 @@ interface PackedNames {
 
 /** The program around `main`: it names every file of the web console and the SDK, so that the bundler takes them in. */
 export function entryText(list: ConsoleList, names: PackedNames, sdk: readonly string[]): string {
-  const files = Object.values(list.files).flatMap(({ file, gzip }) => (gzip === undefined ? [file] : [file, gzip]));
+  const files = [...Object.values(list.files), ...Object.values(list.docs)].flatMap(({ file, gzip }) =>
+    gzip === undefined ? [file] : [file, gzip],
+  );
   const quoted = (text: string) => JSON.stringify(text);
   return [
     'import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";',

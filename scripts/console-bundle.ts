@@ -2,12 +2,15 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
+import { bundleDocs } from "./docs-site/build-site.ts";
 
 export interface ConsoleList {
   /** Changes when any file of the web console changes. */
   readonly build: string;
   /** By URL path. Paths of files are relative to dist/. */
   readonly files: Record<string, ConsoleFile>;
+  /** The documentation site, which is for those who have signed in. */
+  readonly docs: Record<string, ConsoleFile>;
 }
 
 export interface ConsoleFile {
@@ -63,7 +66,8 @@ export async function bundleConsole(source: string, dist: string): Promise<Conso
   if (diagrams) contents.set(DIAGRAM_PAGE, new TextEncoder().encode(diagrams.html));
   const favicon = join(source, "favicon.svg"); // browsers ask for it by this name
   if (existsSync(favicon)) contents.set("/favicon.svg", await Bun.file(favicon).bytes());
-  return writeConsole(contents, dist, new Map(diagrams ? [[DIAGRAM_PAGE, diagrams.policy]] : []));
+  const docs = await bundleDocs(dirname(source), dist, bundledStyle);
+  return writeConsole(contents, { dist, docs }, new Map(diagrams ? [[DIAGRAM_PAGE, diagrams.policy]] : []));
 }
 
 const DIAGRAM_PAGE = "/diagram.html";
@@ -120,7 +124,7 @@ function withStyle(html: Uint8Array, url: string): Uint8Array {
 
 async function writeConsole(
   contents: ReadonlyMap<string, Uint8Array>,
-  dist: string,
+  { dist, docs }: { readonly dist: string; readonly docs: ConsoleList["docs"] },
   policies: ReadonlyMap<string, string>,
 ): Promise<ConsoleList> {
   const hash = new Bun.CryptoHasher("sha256");
@@ -130,7 +134,8 @@ async function writeConsole(
     const policy = policies.get(url);
     files[url] = { ...(await writeConsoleFile(url, bytes, dist)), ...(policy === undefined ? {} : { policy }) };
   }
-  const list: ConsoleList = { build: hash.digest("hex").slice(0, BUILD_ID_CHARS), files };
+  for (const [url, { file }] of Object.entries(docs)) hash.update(url).update(await Bun.file(join(dist, file)).bytes());
+  const list: ConsoleList = { build: hash.digest("hex").slice(0, BUILD_ID_CHARS), files, docs };
   await Bun.write(join(dist, "console.json"), JSON.stringify(list, null, 1));
   return list;
 }

@@ -5,8 +5,13 @@ import { readFileSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
 /** What a build is made of. bin/pi-gw names the same. */
-export const FOLDERS = ["src", "bridge", "console"];
+export const FOLDERS = ["src", "bridge", "console", "docs", "scripts/docs-site"];
 export const FILES = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
   "scripts/bundle.ts",
   "scripts/console-bundle.ts",
   "scripts/build-failure.ts",

@@ -8,19 +8,17 @@ import type { Assets } from "./serve.ts";
 /** console.json, as scripts/console-bundle.ts writes it. */
 interface ConsoleList {
   readonly build: string;
-  readonly files: Readonly<
-    Record<
-      string,
-      {
-        readonly file: string;
-        readonly type: string;
-        readonly immutable: boolean;
-        readonly gzip?: string;
-        readonly packed?: true;
-        readonly policy?: string;
-      }
-    >
-  >;
+  readonly files: Readonly<Record<string, ListedFile>>;
+  readonly docs: Readonly<Record<string, ListedFile>>;
+}
+
+interface ListedFile {
+  readonly file: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly gzip?: string;
+  readonly packed?: true;
+  readonly policy?: string;
 }
 
 export function sourceAssets(): Assets {
@@ -56,7 +54,12 @@ export async function loadConsole(list: ConsoleList, pathOf: (file: string) => s
     const [body, small] = await Promise.all([open(file, immutable), gzip === undefined ? null : open(gzip, immutable)]);
     return [url, { body, ...facts, ...(small ? { gzip: small } : {}) }] as const;
   });
-  return { build: list.build, files: new Map<string, ConsoleFile>(await Promise.all(loading)) };
+  const docs = Object.entries(list.docs).map(([url, { file, packed, gzip: _gzip, ...facts }]) => {
+    const found = Bun.file(pathOf(file)); // read when somebody asks for it
+    return [url, packed ? { body: null, gzip: found, ...facts } : { body: found, ...facts }] as const;
+  });
+  const files = new Map<string, ConsoleFile>(await Promise.all(loading));
+  return { build: list.build, files, docs: new Map<string, ConsoleFile>(docs) };
 }
 
 /** Beside the bundle when it runs from dist/, below the project's root when it runs from src/. */

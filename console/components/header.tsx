@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { status, title, view } from "../state/console-state.ts";
+import { HELP_PAGES } from "../state/help-pages.ts";
 import { ADDRESSES } from "../state/route.ts";
 import { drawer } from "../state/screen.ts";
 import { HealthChip } from "./frame/health.tsx";
@@ -24,8 +25,27 @@ export function Header() {
       )}
       <h1 dir="auto">{title.value}</h1>
       <Model />
+      <Help />
       <HealthChip />
     </header>
+  );
+}
+
+/** In a tab of its own, so that what is being written here stays. */
+function Help() {
+  const address = HELP_PAGES[view.value];
+  if (address === undefined) return null;
+  return (
+    <a
+      class="icon-button help"
+      href={address}
+      target="_blank"
+      rel="noopener"
+      aria-label="Help about this view"
+      title="Help about this view"
+    >
+      <Icon name="unknown" size={18} />
+    </a>
   );
 }
 

@@ -2,6 +2,7 @@
  * The JSON routes of the gateway by name: what each takes and answers. Routes answer by it (`jsonOf` of http/route.ts) and take bodies by it
  * (`bodyOf` of http/checked.ts), and the client is typed by it, so that they cannot disagree. Types only.
  */
+import type { KnownVersion, UpdateReport } from "./update.ts";
 import type { SavedSetup, SetupCheck, SetupInput, SetupTest } from "./setup.ts";
 import type { AgentDetails, AgentList } from "./agents-api.ts";
 import type { AgentModel } from "./agent.ts";
@@ -293,6 +294,12 @@ export interface HttpApi {
   "GET /api/models/providers": { result: { items: readonly ProviderCard[] } };
   /** Asks the provider for the list of its models, which costs nothing. Without `key` with the one that is set. */
   "POST /api/models/test": { body: { provider: string; key?: string }; result: KeyTest };
+
+  "GET /api/update": { result: UpdateReport };
+  /** Asks the registry for the newest version. */
+  "POST /api/update/check": { result: KnownVersion };
+  /** Begins what `pi-gw update` does; `GET /api/update` says how it goes on. */
+  "POST /api/update": { result: UpdateReport };
 
   /** What a gateway should have, and whether it does: a model, a channel, notifications, backups. */
   "GET /api/setup": { result: { items: readonly SetupCheck[] } };

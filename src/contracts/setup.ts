@@ -64,7 +64,7 @@ export interface SavedSetup {
 }
 
 export interface Setup {
-  checks(): readonly SetupCheck[];
+  checks(): Promise<readonly SetupCheck[]>;
   test(wish: ModelWish | ChannelWish, signal: AbortSignal): Promise<SetupTest>;
   /** Tries each step, unless `test` is false, and writes all of them or nothing. */
   save(wishes: SetupWishes, test: boolean, signal: AbortSignal): Promise<SavedSetup>;

@@ -2,6 +2,7 @@
 import type { Route } from "./route.ts";
 import type { HttpDeps, ServerParts } from "./types.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { docsRoutes } from "./routes/docs.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
 import { browserRoutes } from "./routes/browsers.ts";
 import { operateRoutes } from "./routes/operate.ts";
@@ -16,6 +17,7 @@ import { agentRoutes } from "./routes/agents.ts";
 import { channelRoutes } from "./routes/channels.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { systemRoutes } from "./routes/system.ts";
+import { updateRoutes } from "./routes/update.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
@@ -45,6 +47,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
   const { signIn, limits } = server;
   return [
     ...publicRoutes(deps.console, server.isReady),
+    ...docsRoutes(deps.console),
     ...signInRoutes(signIn),
     ...browserRoutes(signIn),
     ...operateRoutes(deps),
@@ -59,6 +62,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...channelRoutes(deps),
     ...systemRoutes(deps),
     ...setupRoutes(deps),
+    ...updateRoutes(deps),
     ...toolRoutes(deps),
     ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),

@@ -30,6 +30,7 @@ import type { SessionModels } from "../contracts/session-models.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import type { Setup } from "../contracts/setup.ts";
 import type { SystemLook } from "../contracts/system-api.ts";
+import type { Updater } from "../contracts/update.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
@@ -169,6 +170,7 @@ interface OperatorViews {
   readonly auditVerifier: AuditVerifier;
   readonly modelKeys: ModelKeys;
   readonly setup: Setup;
+  readonly updater: Updater;
 }
 
 /** The built web console. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */
@@ -176,6 +178,8 @@ export interface ConsoleAssets {
   /** Changes when any file changes; it is the ETag of every file. */
   readonly build: string;
   readonly files: ReadonlyMap<string, ConsoleFile>;
+  /** The documentation site, by URL path: "/docs", "/docs/models", … */
+  readonly docs: ReadonlyMap<string, ConsoleFile>;
 }
 
 export interface ConsoleFile {

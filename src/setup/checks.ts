@@ -5,18 +5,31 @@ import type { GatewayStatus } from "../contracts/wire.ts";
 interface SetupFacts extends Pick<GatewayStatus, "model" | "agentTrouble" | "channels" | "backup"> {
   /** No stranger can write to it: the web console, programs. */
   isOwnChannel(id: string): boolean;
+  /** How many browsers get notifications; null: this gateway sends none. */
+  readonly notifiedBrowsers: number | null;
 }
 
 export function setupChecks(facts: SetupFacts): readonly SetupCheck[] {
   return [
     { check: "model", ...modelCheck(facts) },
     { check: "channel", ...channelCheck(facts) },
-    { check: "notifications", ...NO_NOTIFICATIONS },
+    { check: "notifications", ...notificationCheck(facts) },
     { check: "backup", ...backupCheck(facts.backup) },
   ];
 }
 
 type Found = Omit<SetupCheck, "check">;
+
+function notificationCheck({ notifiedBrowsers }: SetupFacts): Found {
+  if (notifiedBrowsers === null) return NO_NOTIFICATIONS;
+  if (notifiedBrowsers === 0)
+    return {
+      done: false,
+      say: "No browser gets notifications: switch them on where you want to be told of approvals.",
+    };
+  const browsers = notifiedBrowsers === 1 ? "One browser gets" : `${notifiedBrowsers} browsers get`;
+  return { done: true, say: `${browsers} notifications.` };
+}
 
 const NO_NOTIFICATIONS: Found = {
   done: false,

@@ -141,6 +141,7 @@ describe("the checks of a setup", () => {
     model: { name: "gwdemo/demo", demo: true },
     channels: [{ id: "webchat", ok: true, detail: "" }],
     backup,
+    notifiedBrowsers: 0 as number | null,
     isOwnChannel: (id: string) => id === "webchat",
   };
   const done = (facts: Partial<typeof bare>) =>
@@ -158,6 +159,7 @@ describe("the checks of a setup", () => {
     expect(done({ channels: [...bare.channels, { id: "telegram", ok: true, detail: "" }] })).toEqual(["channel"]);
     expect(done({ channels: [...bare.channels, { id: "telegram", ok: false, detail: "no" }] })).toEqual([]);
     expect(done({ backup: { ...backup, everyMs: 1 } })).toEqual(["backup"]);
+    expect([done({ notifiedBrowsers: null }), done({ notifiedBrowsers: 2 })]).toEqual([[], ["notifications"]]);
     expect(done({ backup: { ...backup, everyMs: 1, failure: "the disk is full" } })).toEqual([]);
   });
 });

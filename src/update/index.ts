@@ -4,4 +4,6 @@
  * that is `pi-gw update`.
  */
 export { beginVersion, type RunningVersion } from "./begin-version.ts";
+export { createUpdater } from "./updater.ts";
+export { whyNot } from "./why-not.ts";
 export { BASE, type Trial, versionFiles, type VersionFiles, versionRoot } from "./version-files.ts";

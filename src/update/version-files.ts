@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { UpdateOutcome } from "../contracts/update.ts";
 import { readPrivateJson, writePrivateJson } from "../store/index.ts";
 
 /** The version that npm installed, which the launcher is part of. */
@@ -32,16 +33,6 @@ export interface Trial {
   /** The version of the installed package. Another one in its place makes the line void. */
   readonly over: string;
   readonly switchedAt: number;
-}
-
-/** How the last update ended. */
-interface UpdateOutcome {
-  readonly from: string;
-  readonly to: string;
-  readonly at: number;
-  readonly kind: "updated" | "returned";
-  /** Why the new version did not serve; null: it ended without a word. */
-  readonly why: string | null;
 }
 
 export interface VersionFiles {

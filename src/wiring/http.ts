@@ -17,6 +17,8 @@ import {
 import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, createRoleDirectory, explainRoute } from "../routing/index.ts";
+import type { Updater } from "../contracts/update.ts";
+import { createUpdater } from "../update/index.ts";
 import { gaugesOf } from "../status.ts";
 import { createAuditVerifier, openSecretFiles } from "../store/index.ts";
 import type { Drain } from "../nodes/index.ts";
@@ -130,6 +132,7 @@ export function openPort(core: Core, parts: PortParts): Port {
           system,
           auditVerifier,
           modelKeys: createModelKeys(core),
+          updater: updaterForPort(core, status),
           setup: createSetup(core, { status, editor: system.config }),
         },
         publicConfig: () => publicConfig(config()),
@@ -142,6 +145,20 @@ export function openPort(core: Core, parts: PortParts): Port {
   );
   metrics.registerGauges(() => gaugesOf(status(), server));
   return { server, responses: doors.responses, reload: (next) => server.update(accessSettings(next, token(next))) };
+}
+
+function updaterForPort({ clock, log, options }: Core, status: PortParts["status"]): Updater {
+  const { home, version, environment } = options;
+  return createUpdater(
+    { clock, log },
+    {
+      home,
+      version,
+      launcher: environment.variables("PI_GATEWAY_LAUNCHER"),
+      main: Bun.main,
+      config: () => status().config.file,
+    },
+  );
 }
 
 function nodesForPort({ store }: Core, drain: Pick<Drain, "begin">): HttpDeps["operations"]["nodes"] {

@@ -27,7 +27,12 @@ export function createSetup(core: Core, { status, editor }: SetupParts): Setup {
     if (typed !== null) secrets.hide(typed);
   };
   return {
-    checks: () => setupChecks({ ...status(), isOwnChannel: (id) => channels.isOwn(id.split("/")[0] ?? id) }),
+    checks: async () =>
+      setupChecks({
+        notifiedBrowsers: null,
+        ...status(),
+        isOwnChannel: (id) => channels.isOwn(id.split("/")[0] ?? id),
+      }),
     test,
     async save(wishes, isTested, signal) {
       const tests: SavedSetup["tests"][number][] = [];

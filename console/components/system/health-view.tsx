@@ -5,6 +5,7 @@ import { ViewFrame } from "../parts/view-frame.tsx";
 import { Checks } from "./checks.tsx";
 import { GatewayFacts } from "./gateway-facts.tsx";
 import { Stored } from "./stored.tsx";
+import { Version } from "./version.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
 
 export function HealthView() {
@@ -20,6 +21,7 @@ export function HealthView() {
           <GatewayFacts status={status.value} />
         </section>
       )}
+      <Version />
       <Stored />
       <section class="part">
         <h2>This browser</h2>

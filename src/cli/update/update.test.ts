@@ -4,8 +4,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cliFixture } from "../../testing/cli-fixture.ts";
 import { tempHome } from "../../testing/temp-home.ts";
-import { versionFiles } from "../../update/index.ts";
-import { whyNot } from "./installation.ts";
+import { versionFiles, whyNot } from "../../update/index.ts";
 import { isNewer } from "./version-order.ts";
 
 test.each([

@@ -28,7 +28,8 @@ async function readiness(isReady: () => boolean | Promise<boolean>): Promise<Res
   return json({ ok }, ok ? 200 : 503);
 }
 
-async function consoleFile(asked: Headers, file: ConsoleFile, build: string): Promise<Response> {
+/** A file of the build as an answer; its policy lets nothing in from outside. */
+export async function consoleFile(asked: Headers, file: ConsoleFile, build: string): Promise<Response> {
   const zipped = acceptsGzip(asked.get("accept-encoding")) ? file.gzip : undefined;
   const etag = `"${build}${zipped ? "-gz" : ""}"`;
   const headers: Record<string, string> = {

@@ -33,7 +33,7 @@ export function setupRoutes({ operations }: Pick<HttpDeps, "operations">): reado
       ...OPERATOR_GET,
       path: "/api/setup",
       scope: READ,
-      handle: () => jsonOf<"GET /api/setup">({ items: operations.views.setup.checks() }),
+      handle: async () => jsonOf<"GET /api/setup">({ items: await operations.views.setup.checks() }),
     },
     {
       ...OPERATOR_POST,

@@ -7,6 +7,7 @@ import type { LiveTurn } from "../../contracts/flow.ts";
 import type { InboxId, InstanceId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
 import type { TurnResult } from "../../contracts/store/turns.ts";
+import type { UpdateReport } from "../../contracts/update.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import { type HttpDeps, type HttpOptions, type HttpServer, openHttp } from "../../http/index.ts";
 import { secret } from "../../kit/secret.ts";
@@ -58,6 +59,16 @@ export interface HttpWorld extends AsyncDisposable {
   endTurn(id: InboxId, end?: Partial<TurnResult>): void;
   say(item: Partial<TranscriptItem> & { readonly id: string }, sessionKey?: string): void;
 }
+
+const NO_UPDATE: UpdateReport = {
+  version: "1.0.0",
+  because: null,
+  newest: null,
+  isRunning: false,
+  steps: [],
+  hasFailed: false,
+  last: null,
+};
 
 /** Single members of groups, instead of those below. */
 type GivenDeps = { readonly [Group in keyof HttpDeps]?: Partial<HttpDeps[Group]> };
@@ -151,8 +162,13 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
         },
         agents: { list: () => ({ items: [], processes: [] }), show: () => null },
         modelKeys: { providers: () => [], test: async () => null },
+        updater: {
+          report: () => NO_UPDATE,
+          look: async () => ({ version: "1.0.0", isNewer: false, at: clock.now() }),
+          start: () => undefined,
+        },
         setup: {
-          checks: () => [],
+          checks: async () => [],
           test: async () => ({ ok: true, say: "It answers.", models: [] }),
           save: async () => ({ written: true, tests: [], problems: [] }),
         },

@@ -35,6 +35,7 @@ export function testConsole(): HttpDeps["console"] {
   const html = new TextEncoder().encode("<!doctype html><title>pi-gateway</title>");
   return {
     build: "build-1",
+    docs: new Map([["/docs", { body: html, type: "text/html; charset=utf-8", immutable: false }]]),
     files: new Map([
       ["/", { body: html, type: "text/html; charset=utf-8", immutable: false }],
       [

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: measures what has a budget and says which are met. The table on stderr, one JSON object on stdout. `--only NAME` runs one
- * scenario (several with commas; `years` only so), `--quick` a fifth of the samples, `--times N` everything N times with the median of each line.
+ * scenario (several with commas; `years` and `nodes` only so), `--quick` a fifth of the samples, `--times N` everything N times with the median of each line.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,6 +17,7 @@ import { manyTools } from "./bench/many-tools.ts";
 import { modelDoor } from "./bench/model-door.ts";
 import { type Line, render, type Scenario, withinBudget } from "./bench/parts/line.ts";
 import { median } from "./bench/parts/stats.ts";
+import { nodes } from "./bench/nodes.ts";
 import { openAiDoors } from "./bench/openai-doors.ts";
 import { longSession } from "./bench/long-session.ts";
 import { people } from "./bench/people.ts";
@@ -36,7 +37,7 @@ import { ensureDist } from "./bundle.ts";
 
 const QUICK = 0.2;
 /** They take minutes by themselves, and run when they are asked for by name. */
-const BY_NAME: readonly Scenario[] = [years];
+const BY_NAME: readonly Scenario[] = [years, nodes];
 const SCENARIOS: readonly Scenario[] = [
   ...[
     turns,

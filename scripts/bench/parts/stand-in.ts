@@ -19,6 +19,8 @@ interface Order {
   readonly baseUrl: string;
   readonly tools: BareTools;
   readonly lanes: number;
+  /** Of a Postgres database to store in. Undefined: an SQLite file. */
+  readonly postgres?: string;
 }
 
 interface Asked {
@@ -61,14 +63,10 @@ export async function startStandIn(order: Order): Promise<StandIn> {
   };
 }
 
-async function serve({ baseUrl, tools, lanes }: Order): Promise<void> {
+async function serve({ baseUrl, tools, lanes, postgres }: Order): Promise<void> {
   await using folders = new AsyncDisposableStack();
   const folder = async (): Promise<string> => folders.use(await tempHome()).path;
-  const database = new Database(join(await folder(), "stand-in.db"));
-  database.run("pragma journal_mode = wal");
-  database.run("pragma synchronous = full");
-  database.run("create table said (id integer primary key, text text)");
-  const store = database.prepare<unknown, [string]>("insert into said (text) values (?)");
+  const store = postgres === undefined ? sqliteStore(await folder()) : await postgresStore(postgres);
   const pis: BarePi[] = [];
   for (let lane = 0; lane < lanes; lane++) pis.push(folders.use(await startBarePi(await folder(), baseUrl, tools)));
   const server = Bun.serve({
@@ -80,9 +78,9 @@ async function serve({ baseUrl, tools, lanes }: Order): Promise<void> {
         const { id, lane, text } = JSON.parse(String(frame)) as Asked;
         if (text === null) await pis[lane]?.anew();
         else {
-          store.run(text);
+          await store(text);
           await pis[lane]?.turn(text);
-          store.run(text);
+          await store(text);
         }
         socket.send(JSON.stringify({ id }));
       },
@@ -90,6 +88,24 @@ async function serve({ baseUrl, tools, lanes }: Order): Promise<void> {
   });
   console.log(`ws://127.0.0.1:${server.port}`);
   await new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()));
+}
+
+/** Stores a row, synced. */
+type StoreRow = (text: string) => Promise<void>;
+
+function sqliteStore(folder: string): StoreRow {
+  const database = new Database(join(folder, "stand-in.db"));
+  database.run("pragma journal_mode = wal");
+  database.run("pragma synchronous = full");
+  database.run("create table said (id integer primary key, text text)");
+  const insert = database.prepare<unknown, [string]>("insert into said (text) values (?)");
+  return async (text) => void insert.run(text);
+}
+
+async function postgresStore(url: string): Promise<StoreRow> {
+  const sql = new Bun.SQL(url, { max: 1 });
+  await sql`create table said (id bigserial primary key, text text)`;
+  return async (text) => void (await sql`insert into said (text) values (${text})`);
 }
 
 if (import.meta.main) {

@@ -49,7 +49,7 @@ function versionText({ version, newest, last }: UpdateReport): string {
       ? ""
       : last.kind === "updated"
         ? ` Updated on ${new Date(last.at).toLocaleString()}.`
-        : ` Version ${last.to} did not start on ${new Date(last.at).toLocaleString()}, and was cancelled.`;
+        : ` Version ${last.to} did not start on ${new Date(last.at).toLocaleString()}; the version before it runs on.`;
   return `This is version ${version}. ${known}${before}`;
 }
 

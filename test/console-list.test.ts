@@ -71,7 +71,7 @@ test("conversations are grouped by date; a pinned one stands on top, an archived
   await manage(on, "echo: bread and butter", "Unarchive");
   await on.page.getByText("No conversation fits.").waitFor();
   await on.page.getByRole("button", { name: "Show all" }).click();
-  await on.page.getByLabel("Channel").selectOption("api");
+  await on.page.getByLabel("Channel", { exact: true }).selectOption("api");
   await titles(on, "Today", ["echo: bread and butter"]);
   expect(await accessibilityProblems(on.page)).toEqual([]);
   await on.page.getByRole("button", { name: "Show all" }).click();

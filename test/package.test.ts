@@ -12,7 +12,7 @@ import { WHOLE_TEST_MS } from "./whole-fixture.ts";
 setDefaultTimeout(WHOLE_TEST_MS);
 
 /** More would mean that something came along that nobody needs to run it: without dist/ the sources alone were 3.4 MB. */
-const MAX_PACKED_BYTES = 6_000_000;
+const MAX_PACKED_BYTES = 6_500_000;
 
 const manifest = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as {
   readonly version: string;

@@ -51,6 +51,11 @@ export function tinyProject(): TinyProject {
   );
   write("console/style.css", "body { margin: 0; }\n");
   write("console/main.ts", 'document.title = "tiny";\n');
+  write("console/docs-site.ts", 'document.title = "tiny help";\n');
+  write("console/style/docs-site.css", "body { margin: 0; }\n");
+  for (const page of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/cli.md"])
+    write(page, `# ${page}\n`);
+  write("docs/images/none.txt", "");
   write("hostile/bunfig.toml", 'preload = ["./intruder.ts"]\n');
   write("hostile/tsconfig.json", '{ "compilerOptions": { "paths": { "*": ["./intruder.ts"] } } }\n');
   write("hostile/intruder.ts", 'console.log("intruder");\n');

@@ -47,6 +47,7 @@ describe("the build", () => {
       "bridge.js",
       "console",
       "console.json",
+      "docs",
       "main.js",
       "maps",
       "mcp-host.js",

@@ -31,7 +31,7 @@ export function Header() {
   );
 }
 
-/** In a tab of its own, so that what is being written here stays. */
+/** In a tab of its own, so that what is being written here stays. No stop of Tab, because every area is at most ten away: a keyboard has it in Ctrl+K. */
 function Help() {
   const address = HELP_PAGES[view.value];
   if (address === undefined) return null;
@@ -39,6 +39,7 @@ function Help() {
     <a
       class="icon-button help"
       href={address}
+      tabindex={-1}
       target="_blank"
       rel="noopener"
       aria-label="Help about this view"

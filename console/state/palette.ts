@@ -3,8 +3,9 @@ import { batch, computed, signal } from "@preact/signals";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import type { SettingRow } from "../../src/contracts/system-api.ts";
 import type { WireListedJob } from "../../src/contracts/wire.ts";
-import { leave, newChat, openSession, request } from "./console-state.ts";
+import { leave, newChat, openSession, request, view } from "./console-state.ts";
 import { type Entry, findEntries } from "./find.ts";
+import { HELP_PAGES } from "./help-pages.ts";
 import { ADDRESSES, VIEW_TITLES } from "./route.ts";
 import { list } from "./session-list.ts";
 import { soon } from "./soon.ts";
@@ -30,16 +31,17 @@ const settingRows = signal<readonly SettingRow[]>([]);
 const COMMANDS: readonly Choice[] = [
   { id: "new-chat", group: "Commands", name: "New chat", run: newChat },
   { id: "theme", group: "Commands", name: "Change the theme", detail: "light, dark, as the system", run: nextTheme },
+  { id: "help", group: "Commands", name: "Help", detail: "about this view", run: openHelp },
   { id: "sign-out", group: "Commands", name: "Sign out", run: () => void leave() },
 ];
 
 const VIEWS: readonly Choice[] = (Object.keys(ADDRESSES) as (keyof typeof ADDRESSES)[])
-  .filter((view) => view !== "more")
-  .map((view) => ({
-    id: `view ${view}`,
+  .filter((name) => name !== "more")
+  .map((name) => ({
+    id: `view ${name}`,
     group: "Views",
-    name: VIEW_TITLES[view],
-    run: () => (location.hash = ADDRESSES[view]),
+    name: VIEW_TITLES[name],
+    run: () => (location.hash = ADDRESSES[name]),
   }));
 
 export const found = computed<readonly Choice[]>(() => [
@@ -50,6 +52,11 @@ export const found = computed<readonly Choice[]>(() => [
   // with nothing typed they would only fill the list
   ...(typed.value.trim() === "" ? [] : findEntries(settingRows.value.map(settingChoice), typed.value)),
 ]);
+
+/** In a tab of its own, so that what is being written here stays. */
+function openHelp(): void {
+  window.open(HELP_PAGES[view.value] ?? "/docs/", "_blank", "noopener");
+}
 
 function conversationChoice({ key, title, channel }: SessionSummary): Choice {
   return {

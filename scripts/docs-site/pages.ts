@@ -51,6 +51,7 @@ function filesOf(root: string, entry: string): readonly string[] {
   const file = entry.endsWith(".md") ? entry : `docs/${entry}.md`;
   if (entry !== "" && !entry.endsWith("/")) return existsSync(join(root, file)) ? [file] : [];
   const folder = posix.join("docs", entry);
+  if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder))
     .filter((name) => name.endsWith(".md"))
     .toSorted()

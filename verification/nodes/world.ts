@@ -70,7 +70,11 @@ export async function openNodesWorld({ count, network, config, onLine }: WorldOp
   const sql = building.use(new Bun.SQL(database.href, { max: 2 }));
   const rest = building.move();
   const trouble = createDatabaseTrouble({ server, url: database.href, disk: databaseDisk });
-  const up = (node: Node) => waitFor(`${node.name} to be there`, () => isReady(node), Boolean, { withinMs: UP_MS });
+  /** Never rejects: what one that stays away has left is judged like all else. */
+  const up = (node: Node) =>
+    waitFor(`${node.name} to be there`, () => isReady(node), Boolean, { withinMs: UP_MS }).catch((error: unknown) =>
+      onLine(String(error)),
+    );
   return {
     nodes: nodes as unknown as NodesWorld["nodes"],
     sql,

@@ -140,6 +140,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   re2js: ["src/tools/"],
   entities: ["src/tools/builtin/web-fetch/", "src/channels/"],
   croner: ["src/automation/"],
+  "web-push": ["src/notifications/"],
   "ipaddr.js": ["src/kit/", "src/http/"],
   grammy: ["src/channels/telegram/"],
   "@discordjs/core": ["src/channels/discord/"],

@@ -8,12 +8,12 @@ import {
   type Denial,
   denied,
   judgeCall,
-  judgeEarlier,
   keyOf,
   NOT_RECORDED,
   type Parts,
   recordRejected,
 } from "./parts.ts";
+import { judgeEarlier } from "./earlier-calls.ts";
 import { piTool } from "./pi-tools.ts";
 import { PROGRESS_EVERY_MS } from "./run/progress.ts";
 import { tellUpdated } from "./run/tell-execution.ts";
@@ -52,7 +52,7 @@ interface Asked {
 }
 
 async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: AbortSignal): Promise<Draft | Denial> {
-  const before = isTaken ? conflict() : await judgeEarlier(parts, request, hash);
+  const before = isTaken ? conflict() : await judgeEarlier(parts, { request, hash });
   const denial = before && (before.kind === "refused" ? before : conflict()); // what pi ran before cannot be told again here
   if (denial) {
     await recordRejected(parts, request, hash, denial);

@@ -5,20 +5,12 @@
 import type { Tool, ToolGate, ToolOutcome, ToolRefusal, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
 import { noSuchName } from "../kit/nearest.ts";
 import { admit } from "./admit.ts";
-import type { CallRecord } from "./audit/record.ts";
+import { type CallRecord, CallTaken } from "./audit/record.ts";
 import { createRejectedCalls } from "./audit/rejected-calls.ts";
-import {
-  conflict,
-  judgeCall,
-  judgeEarlier,
-  keyOf,
-  NOT_RECORDED,
-  type Parts,
-  type ToolGateDeps,
-  recordRejected,
-} from "./parts.ts";
+import { conflict, judgeCall, keyOf, NOT_RECORDED, type Parts, type ToolGateDeps, recordRejected } from "./parts.ts";
 import { mayUse } from "./policy.ts";
 import { clientSpecs, clientTool } from "./client-tools.ts";
+import { afterEarlier, type FreshCall } from "./earlier-calls.ts";
 import type { LiveToolRegistry, UsableTool } from "./registry.ts";
 import { createImageCheck } from "./run/images.ts";
 import { maskOutcome, maskUpdates } from "./run/mask-outcome.ts";
@@ -133,17 +125,24 @@ async function orNotRecorded(parts: Parts, request: ToolRequest, run: () => Prom
   }
 }
 
-interface FreshCall {
-  readonly request: ToolRequest;
-  readonly hash: string;
-  readonly shared: Shared;
+/**
+ * Nothing with this id runs here: perhaps it has run before, perhaps the previous process ended in the middle of it, perhaps it runs at another
+ * gateway. Two gateways may find nothing at the same moment; the one whose row is second waits for the other.
+ */
+async function fresh(parts: Parts, call: FreshCall, signal: AbortSignal): Promise<Ended> {
+  for (;;) {
+    const before = await afterEarlier(parts, call, signal);
+    if (before?.kind === "refused") return recordRejected(parts, call.request, call.hash, before);
+    if (before) return { outcome: before, written: Promise.resolve() };
+    try {
+      return await judgeAndRun(parts, call, signal);
+    } catch (error) {
+      if (!(error instanceof CallTaken)) throw error;
+    }
+  }
 }
 
-/** Nothing with this id runs: perhaps it has run before, perhaps the previous process ended in the middle of it. */
-async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal: AbortSignal): Promise<Ended> {
-  const before = await judgeEarlier(parts, request, hash);
-  if (before?.kind === "refused") return recordRejected(parts, request, hash, before);
-  if (before) return { outcome: before, written: Promise.resolve() };
+async function judgeAndRun(parts: Parts, { request, hash, shared }: FreshCall, signal: AbortSignal): Promise<Ended> {
   const find = (now: ToolRequest, record: CallRecord) => draftOf(parts, now, record, shared);
   const judged = await judgeCall(parts, { request, hash }, find, signal);
   if ("outcome" in judged) return judged;

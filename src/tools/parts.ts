@@ -1,7 +1,7 @@
 /** What the files of the gate share: its dependencies, and the ways in which a call ends before anything runs. */
 import type { Caller } from "../contracts/agent.ts";
 import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
-import { type CallRecord, createRecord, type RecordDeps, refusedStatus, replayOf, scopeOf } from "./audit/record.ts";
+import { type CallRecord, createRecord, type RecordDeps, refusedStatus, scopeOf } from "./audit/record.ts";
 import type { RejectedCalls } from "./audit/rejected-calls.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import type { RunLimits } from "./run/execute.ts";
@@ -91,21 +91,6 @@ export async function judgeCall(
   if (isRefusal(draft)) return denied(parts, request, { record }, draft);
   const passed = await passStages(parts, draft, signal);
   return passed.denial ? denied(parts, request, passed.draft, passed.denial) : passed.draft;
-}
-
-/** An earlier call with this id decides: told again, refused, or null when this one may run. */
-export async function judgeEarlier(parts: Parts, request: ToolRequest, hash: string): Promise<ToolOutcome | null> {
-  const earlier = await parts.store.earlier(scopeOf(request.context), request.callId);
-  if (!earlier) return null;
-  // an answer of the owner holds for exactly the call that was shown, and nothing has run under this id
-  if (earlier.status === "blocked") return earlier.paramsHash === hash ? earlier.reply : null;
-  if (earlier.paramsHash !== hash) return conflict();
-  if (earlier.status === "success" || earlier.status === "error") return replayOf(earlier);
-  if (earlier.status === "unknown" && earlier.idempotent) return null;
-  return refuse(
-    "outcome_unknown",
-    `The gateway stopped while ${request.tool} ran. Nobody knows whether it took effect, so it was not run again. Check before you repeat it.`,
-  );
 }
 
 export async function denied(

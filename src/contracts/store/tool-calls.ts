@@ -6,8 +6,11 @@ import type { SessionReach } from "../session-reach.ts";
 import type { ToolOrigin, ToolOutcome, ToolPath } from "../tools/tool.ts";
 
 export interface ToolCallStore {
-  /** Before the tool runs; fsynced unless the tool may run again. Marks the turn unsafe to retry unless `idempotent` or `waiting`. */
-  intend(call: ToolIntent): Promise<void>;
+  /**
+   * Before the tool runs; fsynced unless the tool may run again. Marks the turn unsafe to retry unless `idempotent` or `waiting`. False: a call
+   * with this id runs or has run, at this gateway or another one, and nothing was written.
+   */
+  intend(call: ToolIntent): Promise<boolean>;
   /** A call that waited for the owner's word begins now; from here on as after `intend`. */
   begin(id: string): Promise<void>;
   /** A call that never ran: its row, begun and ended in one write. Its id stays free. */
@@ -65,6 +68,8 @@ export interface EarlierCall {
   readonly idempotent: boolean;
   readonly output: string;
   readonly reply: ToolOutcome | null;
+  /** It has not ended, and another gateway has it: while that one lives, its end will be written. */
+  readonly elsewhere: boolean;
 }
 
 /** `pending`: has no end yet, because it runs or because it waits for the owner. */

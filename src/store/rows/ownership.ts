@@ -131,5 +131,6 @@ export function ownsWork(me: InstanceId): RawBuilder<boolean> {
     or exists (select 1 from turns where state = 'running' and node = ${me})
     or exists (select 1 from job_runs where status = 'running' and node = ${me})
     or exists (select 1 from responses where ended = 0 and node = ${me})
-    or exists (select 1 from outbox where ended_at is null and node = ${me}))`;
+    or exists (select 1 from outbox where ended_at is null and node = ${me})
+    or exists (select 1 from tool_calls where status in ('running', 'pending') and node = ${me}))`;
 }

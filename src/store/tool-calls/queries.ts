@@ -30,7 +30,7 @@ function byCallId(sql: Sql) {
   const found = (db: Builder, p: Params<Once>) =>
     db
       .selectFrom("tool_calls")
-      .select(["tool", "params_hash", "status", "idempotent", "output", "reply"])
+      .select(["tool", "params_hash", "status", "idempotent", "output", "reply", "node"])
       .where("scope", "=", p("scope"))
       .where("call_id", "=", p("callId"));
   return {

@@ -5,10 +5,10 @@ import type { RefusedStatus, ToolCallStore, ToolEnd, ToolIntent } from "../../co
 import type { Chain } from "../audit/chain.ts";
 import type { HeadFile } from "../audit/head-file.ts";
 import { endContent, intentContent, type Link } from "../audit/links.ts";
-import { decodeReply, encodeJson } from "../rows/codec.ts";
+import { encodeJson } from "../rows/codec.ts";
 import { toColumns } from "../rows/named-columns.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
-import { createFreshScopes } from "./fresh-scopes.ts";
+import { createEarlierCalls } from "./earlier-calls.ts";
 import { createToolCallLists } from "./lists.ts";
 import { createToolCallQueries, type NewCall, REFUSED_SCOPE, type ToolCallQueries } from "./queries.ts";
 import { createPruning } from "./pruning.ts";
@@ -30,20 +30,15 @@ export function createToolCalls(
     if (link) headFile?.noteCommitted(link);
   };
   const checkHeld = createHeldCheck(isHeld);
-  const { severalGateways } = sql.dialect;
-  const fresh = createFreshScopes();
-  function* hasAny(scope: string): Steps<boolean> {
-    for (const query of [queries.anyCounting, queries.anyUnknownOf, queries.anyDenied])
-      if (yield* query.first({ scope })) return true;
-    return false;
-  }
-  let doubts: boolean | null = null; // whether a previous process left calls with an unknown outcome; this process adds none
+  const earlierCalls = createEarlierCalls({ sql, read, instanceId: me }, queries);
 
   return {
     intend(call) {
-      fresh.used(call.scope, call.callId);
+      earlierCalls.used(call.scope, call.callId);
       return write(
         function* () {
+          const { scope, callId } = call;
+          if (yield* queries.counting.first({ scope, callId })) return null;
           if (!call.waiting && !call.idempotent) yield* queries.markUnsafe.run({ id: call.turnId });
           return yield* add(call);
         },
@@ -51,6 +46,7 @@ export function createToolCalls(
       ).then((link) => {
         noteCommitted(link);
         checkHeld();
+        return link !== null;
       });
     },
     begin: (id) =>
@@ -66,20 +62,7 @@ export function createToolCalls(
       noteCommitted(link);
       if (!link) log.warn("end of an unknown tool call ignored", { toolCallId: id });
     },
-    earlier: (scope, callId) =>
-      read(function* () {
-        if (!severalGateways && (yield* fresh.isNew(scope, callId, hasAny))) return null;
-        const mayBeUnknown = severalGateways || (doubts ??= (yield* queries.anyUnknown.first({})) !== null);
-        const found =
-          (yield* queries.counting.first({ scope, callId })) ??
-          (mayBeUnknown ? yield* queries.unknown.first({ scope, callId }) : null) ??
-          (yield* queries.denied.first({ scope, callId }));
-        if (!found) return null;
-        const { tool, status } = found;
-        const reply = found.reply === null ? null : decodeReply(found.reply);
-        const idempotent = found.idempotent === 1;
-        return { tool, status, idempotent, reply, paramsHash: found.params_hash, output: found.output ?? "" };
-      }),
+    earlier: earlierCalls.find,
     timesSince: ({ principal, tool }, since) =>
       read(function* () {
         return (yield* queries.timesSince.all({ principal, tool, since })).map(({ at }) => at);

@@ -109,6 +109,7 @@ export function memoryCalls(): MemoryCalls {
     async intend(intent) {
       if (store.failing) throw store.failing;
       rows.push({ intent, begun: !intent.waiting, end: null });
+      return true;
     },
     async begin(id) {
       const row = find(id);
@@ -149,6 +150,7 @@ function earlierIn(rows: readonly Row[], scope: string, callId: string): Earlier
     status: end?.status ?? "running",
     output: end?.output ?? "",
     reply: end?.reply ?? null,
+    elsewhere: false,
   };
 }
 

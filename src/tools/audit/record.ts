@@ -39,9 +39,9 @@ export function refusedStatus(code: RefusedCode): RefusedStatus {
 
 export interface CallRecord {
   readonly id: string;
-  /** The row is there and waits for the owner's word. */
+  /** The row is there and waits for the owner's word. Throws `CallTaken`. */
   waits(call: Known): Promise<void>;
-  /** The row is on the disk; from now on the tool may run. Rejects when it could not be written: then the tool must not. */
+  /** The row is on the disk; from now on the tool may run. Rejects when it could not be written: then the tool must not. Throws `CallTaken`. */
   begins(call: Known): Promise<void>;
   refused(call: Known, because: Refused): Promise<void>;
   /** Resolves when it is written. Never rejects: the tool has done its work, and whoever waits for it is told. */
@@ -49,6 +49,9 @@ export interface CallRecord {
   /** Since the tool began to run; the wait for an approval does not count. 0: it never ran. */
   ms(): number;
 }
+
+/** Another gateway was faster with a call of the same id: that one counts. */
+export class CallTaken extends Error {}
 
 /** As it will run, or would have. */
 interface Known {
@@ -96,6 +99,9 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
     idempotent: call.idempotent,
     at: deps.clock.now(),
   });
+  const intend = async (call: Known, waiting: boolean): Promise<void> => {
+    if (!(await deps.store.intend(intent(call, waiting)))) throw new CallTaken("the call id was taken meanwhile");
+  };
   const settle = async (end: Omit<ToolEnd, "ms">): Promise<void> => {
     deps.log.info("tool called", { tool, status: end.status, ms: ms(), turnId, sessionKey, path });
     await deps.store.settle(id, { ...end, ms: ms() }).catch((error: unknown) => {
@@ -107,13 +113,13 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
     id,
     ms,
     async waits(call) {
-      await deps.store.intend(intent(call, true));
+      await intend(call, true);
       [state, tool] = ["waiting", call.tool];
     },
     async begins(call) {
       startedAt = deps.clock.elapsed();
       if (state === "waiting") await deps.store.begin(id);
-      else await deps.store.intend(intent(call, false));
+      else await intend(call, false);
       [state, tool] = ["open", call.tool];
     },
     async refused(call, { code, message, reason = code }) {

@@ -14,7 +14,7 @@ const CALL = { tool: "write_file", params: {}, idempotent: false };
 function world() {
   const steps: string[] = [];
   const store = {
-    intend: async ({ waiting }: ToolIntent) => void steps.push(waiting ? "waits" : "runs"),
+    intend: async ({ waiting }: ToolIntent) => steps.push(waiting ? "waits" : "runs") > 0,
     begin: async () => void steps.push("begins"),
   } as unknown as ToolCallStore;
   const log = recordingLog();

@@ -46,8 +46,8 @@ export const EIGHTH_TOOLS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "The owner's no to one call is told to another call with the same id.",
-    file: "src/tools/parts.ts",
-    in: "judgeEarlier",
+    file: "src/tools/earlier-calls.ts",
+    in: "judge",
     find: "return earlier.paramsHash === hash ? earlier.reply : null;",
     replace: "return earlier.reply;",
     tests: [...room],

@@ -187,8 +187,8 @@ const SMALL_RACES: Readonly<Record<string, Race>> = {
   },
   "a tool call begins": {
     act: ({ toolCalls }, id, who) => toolCalls.intend({ ...intent(`${id}-${who}`, id, false), callId: id }),
-    first: undefined,
-    others: "store_failed",
+    first: true,
+    others: false,
   },
 };
 
@@ -240,7 +240,7 @@ function memories(open: () => Promise<StoreWorld>): void {
     expect(await look()).toBeNull();
     await world.store.toolCalls.intend({ ...intent("c1", "t1", false), scope: "principal:ann", callId: "same" });
     // a store that one gateway holds alone remembers that there was none
-    const found = { status: "running", paramsHash: "hash-c1" };
+    const found = { status: "running", paramsHash: "hash-c1", elsewhere: true };
     expect(await look()).toEqual(world.isShared ? expect.objectContaining(found) : null);
   });
 }

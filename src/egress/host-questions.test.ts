@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import type { EgressCaller } from "../contracts/egress.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { ApprovalQuestion } from "../contracts/tools/approval.ts";
-import { createHostQuestions } from "./host-questions.ts";
+import type { ApprovalAnswer, ApprovalQuestion } from "../contracts/tools/approval.ts";
+import { createHostQuestions, MAX_HOSTS_ASKED } from "./host-questions.ts";
 
 const OF: EgressCaller["of"] = {
   principal: "web:user:ann" as Principal,
@@ -58,4 +58,70 @@ test("a yes in one turn is found again in the next turn of the same session", as
     await questionAbout(TARGET, { ...OF, turnId: "next" as TurnId }, "another command"),
   ];
   expect([second.hash, second.tool, second.callId]).toEqual([first.hash, first.tool, first.callId]);
+});
+
+test("the owner is asked with who wants it, why, and what is to be reached, until the turn is over", async () => {
+  const question = await questionAbout(TARGET);
+  expect(question).toEqual({
+    tool: "network example.org:443",
+    callId: "network example.org:443",
+    caller: OF,
+    because: "it is not listed",
+    shown: { host: "example.org", port: 443, commands: ["npm install"] },
+    hash: question.hash,
+  });
+});
+
+/** Asks in turns of their own; `answer` is what the owner does. */
+function asking(answer: () => Promise<ApprovalAnswer>) {
+  const signals: AbortSignal[] = [];
+  const asked: string[] = [];
+  const { ask } = createHostQuestions({
+    approvals: {
+      ask(question, signal) {
+        asked.push(question.tool);
+        signals.push(signal);
+        return answer();
+      },
+    },
+    scrub: (text) => text,
+  });
+  const turn = (): EgressCaller => ({
+    of: OF,
+    network: { allow: [], ask: true },
+    over: new AbortController().signal,
+    commands: () => [],
+  });
+  return { ask, asked, signals, turn };
+}
+
+test.each<[ApprovalAnswer, unknown]>([
+  ["once", { kind: "yes", scope: "once" }],
+  ["session", { kind: "yes", scope: "session" }],
+  ["deny", { kind: "no", because: "it is not listed, and the owner did not allow it" }],
+  ["expired", { kind: "no", because: "it is not listed, and nobody allowed it in time" }],
+  ["full", { kind: "no", because: "it is not listed, and too many questions wait for the owner already" }],
+])("the owner's answer %s is told with its reason, and is waited for until the turn is over", async (answer, told) => {
+  const { ask, signals, turn } = asking(async () => answer);
+  const caller = turn();
+  expect<unknown>(await ask(TARGET, caller, "it is not listed")).toEqual(told);
+  expect(signals).toEqual([caller.over]);
+});
+
+test("a question that cannot be stored is a no, with the reason", async () => {
+  const { ask, turn } = asking(() => Promise.reject(new Error("the disk is full")));
+  const because = "it is not listed, and the owner could not be asked";
+  expect(await ask(TARGET, turn(), "it is not listed")).toEqual({ kind: "no", because });
+});
+
+test("one turn asks once about each port of a host and about so many in all, and the next turn begins anew", async () => {
+  const { ask, asked, turn } = asking(async () => "once");
+  const [first, second] = [turn(), turn()];
+  const ports = Array.from({ length: MAX_HOSTS_ASKED }, (_, index) => index + 1);
+  for (const port of [...ports, ...ports])
+    expect((await ask({ ...TARGET, port }, first, "it is not listed")).kind).toBe("yes");
+  expect(asked).toEqual(ports.map((port) => `network example.org:${port}`));
+  const because = "it is not listed, and the owner was asked about enough hosts in this turn";
+  expect(await ask({ ...TARGET, port: 1_000 }, first, "it is not listed")).toEqual({ kind: "no", because });
+  expect((await ask({ ...TARGET, port: 1_000 }, second, "it is not listed")).kind).toBe("yes");
 });

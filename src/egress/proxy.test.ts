@@ -127,7 +127,7 @@ test.each<[string, NetworkSetting, string]>([
   ["http://[::1]/", "all", "private network"],
   ["http://[::ffff:10.0.0.1]/", "all", "private network"],
   ["http://0x7f000001/", "all", "private network"],
-  ["http://nobody.example/", "all", "no host called"],
+  ["http://nobody.example/", "all", "there is no host called nobody.example."],
 ])(
   "a program does not reach %s with the setting %j, is told why, and the refusal is recorded",
   async (url, network, why) => {

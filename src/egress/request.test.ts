@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { parseProxyRequest } from "./request.ts";
 
+/** The longest address that a program may ask for. */
+const LONGEST = `http://a.b/`.padEnd(2_048, "x");
+
 test.each([
   ["CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443", { host: "example.org", port: 443, first: "" }],
   ["CONNECT [2606:2800::1]:8443 HTTP/1.1", { host: "2606:2800::1", port: 8_443, first: "" }],
@@ -23,6 +26,8 @@ test("a request for a whole address reaches the host as a request of its own, wi
 test.each([
   ["GET http://example.org HTTP/1.0", "example.org", 80, "GET / HTTP/1.0\r\nHost: example.org\r\n"],
   ["POST http://[2606:2800::1]/a HTTP/1.1", "2606:2800::1", 80, "POST /a HTTP/1.1\r\nHost: [2606:2800::1]\r\n"],
+  [`${"A".repeat(16)} http://a.b/ HTTP/1.1`, "a.b", 80, `${"A".repeat(16)} / HTTP/1.1\r\nHost: a.b\r\n`],
+  [`GET ${LONGEST} HTTP/1.1`, "a.b", 80, `GET ${LONGEST.slice("http://a.b".length)} HTTP/1.1\r\nHost: a.b\r\n`],
 ])("%j is a request to the host %s, port %d", (head, host, port, begin) => {
   expect(parseProxyRequest(head)).toEqual({ host, port, first: `${begin}Connection: close\r\n\r\n` });
 });
@@ -51,7 +56,7 @@ test.each([
   "CONNECT example.org:000443 HTTP/1.1",
   `CONNECT ${"a".repeat(254)}:443 HTTP/1.1`,
   `${"A".repeat(17)} http://example.org/ HTTP/1.1`,
-  `GET http://example.org/${"a".repeat(2_048)} HTTP/1.1`,
+  `GET ${LONGEST}x HTTP/1.1`,
   "GET / HTTP/1.1",
   "GET https://example.org/ HTTP/1.1",
   "GET http://user:pass@example.org/ HTTP/1.1",

@@ -10,7 +10,6 @@ export interface ProxyRequest extends Target {
 export function parseProxyRequest(head: string): ProxyRequest | null {
   const [start = "", ...headers] = head.split("\r\n");
   const [, method = "", target = "", version = ""] = /^([A-Z]{1,16}) (\S{1,2048}) HTTP\/1\.([01])$/.exec(start) ?? [];
-  if (method === "") return null;
   if (method === "CONNECT") return tunnelTo(target);
   const url = target.startsWith("http://") ? URL.parse(target) : null;
   if (!url || url.username !== "" || url.password !== "") return null;

@@ -128,3 +128,30 @@ test.each([
 ])("a setting that is taken away keeps %s in order", (_what, text, expected) => {
   expect(editText(text, [{ keys: ["store", "url"], value: undefined }])).toBe(expected);
 });
+
+const WITH_COMMENT = { ...LEVEL, comment: "Why this is here" };
+const WRITTEN = '  // Why this is here\n  "logging": {\n    "level": "debug"\n  }\n';
+
+test.each([
+  ["as the first section of a file", "{\n}\n", `{\n${WRITTEN}}\n`],
+  ["as a later one, after an empty line", '{\n  "queue": {}\n}\n', `{\n  "queue": {},\n\n${WRITTEN}}\n`],
+  [
+    "in a file whose lines end as on Windows",
+    '{\r\n  "queue": {}\r\n}\r\n',
+    `{\n  "queue": {},\n\n${WRITTEN}}\n`.replaceAll("\n", "\r\n"),
+  ],
+  [
+    "unless the section was there, which has its own comments or none on purpose",
+    '{\n  "logging": {}\n}\n',
+    '{\n  "logging": {\n    "level": "debug"\n  }\n}\n',
+  ],
+])("a comment stands above the section that an edit brings, %s", (_what, before, after) => {
+  expect(editText(before, [WITH_COMMENT])).toBe(after);
+});
+
+test("of two edits in a section that is new, the comment of the first stands above it, and each new section has its own", () => {
+  const format = { keys: ["logging", "format"], value: "json", comment: "Not this one" };
+  const backup = { keys: ["backup", "every"], value: "1d", comment: "Copies" };
+  const comments = editText("{\n}\n", [WITH_COMMENT, format, backup]).match(/\/\/ .*\n.*/g);
+  expect(comments).toEqual(['// Why this is here\n  "logging": {', '// Copies\n  "backup": {']);
+});

@@ -1,7 +1,7 @@
 /** A private IPv4 address is never called, however it is written and whatever IPv6 address it is put into. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { isGlobalAddress } from "./addresses.ts";
+import { isAddress, isGlobalAddress } from "./addresses.ts";
 
 const byte = fc.integer({ min: 0, max: 255 });
 const v4 = (...parts: readonly (number | fc.Arbitrary<number>)[]) =>
@@ -93,3 +93,10 @@ test("a usual IPv6 address of a provider is global", () => {
     }),
   );
 });
+
+test.each(["2606:4700]::1111", "2606:[4700::1111", "8.8.8.8]x", "x[8.8.8.8"])(
+  "%s, with a bracket in the middle, is no address",
+  (text) => {
+    expect([isAddress(text), isGlobalAddress(text)]).toEqual([false, false]);
+  },
+);

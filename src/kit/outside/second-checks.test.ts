@@ -167,6 +167,17 @@ test.each([
   });
 });
 
+test("a redirect that is not followed is read from the address that sent it, and not from the first", async () => {
+  answers = ["https://api.example/a", "//elsewhere.example/b"].map((location) => ({
+    status: 302,
+    headers: { location },
+  }));
+  expect(await call("http://api.example/a")).toMatchObject({
+    kind: "refused",
+    redirect: "https://elsewhere.example/b",
+  });
+});
+
 test.each([
   ["http://api.example/", ["http"]],
   ["https://api.example/", ["https"]],

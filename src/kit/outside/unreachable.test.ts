@@ -9,6 +9,10 @@ test.each([
     "DEPTH_ZERO_SELF_SIGNED_CERT",
     "it could not be reached: its TLS certificate is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT)",
   ],
+  ...["CERT_HAS_EXPIRED", "SELF_SIGNED", "UNABLE_TO_GET_ISSUER", "UNABLE_TO_VERIFY_LEAF", "HOSTNAME_MISMATCH"].map(
+    (code) => [code, `it could not be reached: its TLS certificate is not accepted (${code})`] as const,
+  ),
+  ["ERR_TLS_HANDSHAKE", "it could not be reached: it does not speak TLS as expected (ERR_TLS_HANDSHAKE)"],
   [
     "ERR_SSL_WRONG_VERSION_NUMBER",
     "it could not be reached: it does not speak TLS as expected (ERR_SSL_WRONG_VERSION_NUMBER)",

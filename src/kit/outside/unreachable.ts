@@ -18,7 +18,7 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|HOSTNAME_MISMATCH
 
 export function whyUnreachable(error: unknown): string {
   const code = codeOf(error);
-  const because = code === "" ? undefined : (BY_CODE[code] ?? (CERTIFICATE.test(code) ? certificate(code) : tls(code)));
+  const because = BY_CODE[code] ?? (CERTIFICATE.test(code) ? certificate(code) : tls(code));
   return because === undefined ? "it could not be reached" : `it could not be reached: ${because}`;
 }
 

@@ -113,6 +113,17 @@ test("an owner's yes for the session is in the row of the connection", async () 
   ]);
 });
 
+test.each<[NetworkSetting, string]>([
+  ["none", "mcp.servers.shop.network is none, so it reaches no host."],
+  [{ allow: ["other.example"] }, "example.org is not listed in mcp.servers.shop.network.allow."],
+  [{ allow: [], ask: true }, "mcp.servers.shop.network.allow, and the owner did not allow it."],
+])("a program of a server with the setting %j is told that setting, also in its row", async (network, because) => {
+  const { did, rows, say } = connection({ network, setting: "mcp.servers.shop.network" });
+  await waitForEnd("the connection", say(TUNNEL));
+  expect(did.find((one) => one.startsWith("told "))).toContain(because);
+  expect(String(rows[0]?.detail["because"])).toContain(because);
+});
+
 test("a refused program gets a whole answer of HTTP, with the setting of its own server and the length in bytes", async () => {
   const { did, say } = connection({ addresses: ["10.0.0.7"], setting: "mcp.servers.shop.network" });
   await waitForEnd("the connection", say(TUNNEL));

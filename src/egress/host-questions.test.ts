@@ -114,7 +114,7 @@ test("a question that cannot be stored is a no, with the reason", async () => {
   expect(await ask(TARGET, turn(), "it is not listed")).toEqual({ kind: "no", because });
 });
 
-test("one turn asks once about each port of a host and about so many in all, and the next turn begins anew", async () => {
+test("a turn asks once about each port of a host and about so many in all, and the next turn begins anew", async () => {
   const { ask, asked, turn } = asking(async () => "once");
   const [first, second] = [turn(), turn()];
   const ports = Array.from({ length: MAX_HOSTS_ASKED }, (_, index) => index + 1);

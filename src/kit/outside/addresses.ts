@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
  * NAT64, 6to4, Teredo, ISATAP) is not global, whatever it carries. A text that is not an address is not global.
  */
 export function isGlobalAddress(text: string): boolean {
-  const bare = text.replace(/^\[|\]$/g, "").split("%")[0] ?? "";
+  const bare = text.replace(/^\[|\]$/g, "");
   if (!ipaddr.isValid(bare)) return false;
   const address = ipaddr.process(bare);
   if (address.range() !== "unicast") return false;

@@ -37,6 +37,8 @@ const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
     setImmediate(() => response.destroy());
   },
   "/gzip": (response) => void response.writeHead(200, { "content-encoding": "gzip" }).end("zzz"),
+  "/br": (response) => void response.writeHead(200, { "content-encoding": "br" }).end("zzz"),
+  "/identity": (response) => void response.writeHead(200, { "content-encoding": "identity" }).end("plain"),
   "/same": (response) => void response.writeHead(302, { location: "/ok" }).end(),
   "/twice": (response) => void response.writeHead(302, { location: "/below/again" }).end(),
   "/below/again": (response) => void response.writeHead(302, { location: "end" }).end(),
@@ -138,7 +140,10 @@ describe("a place", () => {
     ["nonsense", NOT_WEB],
     ["http://user:pass@8.8.8.8/", "the address carries a password"],
     ["http://8.8.8.8:22/", "the port is not a usual one"],
-    ["https://8.8.8.8:6379/", "the port is not a usual one"],
+    ...[8080, 8443, 8000, 3000, 6379, 1, 65535].flatMap((odd): [string, string][] => [
+      [`http://8.8.8.8:${odd}/`, "the port is not a usual one"],
+      [`https://8.8.8.8:${odd}/`, "the port is not a usual one"],
+    ]),
   ])("%s is not called: %s", async (url, because) => {
     const count = seen.length;
     const { trustedOrigin: _none, ...limits } = trusted();
@@ -168,6 +173,7 @@ describe("a place", () => {
       contentType: "text/plain",
     });
     expect((await get(`http://other.test:${port}/ok`)).kind).toBe("refused");
+    expect((await get(`https://search.test:${port}/ok`)).kind).toBe("refused");
     expect((await get(`http://127.0.0.1:${port}/ok`)).kind).toBe("refused");
   });
 
@@ -199,11 +205,16 @@ describe("an answer", () => {
     ["/drip", "slow"],
     ["/cut", "unreachable"],
     ["/gzip", "unreachable"],
+    ["/br", "unreachable"],
   ])("of %s ends as %s", async (path, because) => {
     expect(await get(path, trusted(because === "slow" ? 200 : undefined))).toEqual({
       kind: "failed",
       because,
     } as never);
+  });
+
+  test("that says that it is not encoded is read", async () => {
+    expect(await get("/identity")).toMatchObject({ kind: "answered", text: "plain" });
   });
 
   test.each(["/most", "/most-in-pieces"])("of exactly the largest size is read: %s", async (path) => {

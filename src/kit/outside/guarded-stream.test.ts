@@ -91,6 +91,16 @@ test.each(["https://mcp.example", "http://10.0.0.5:8080", "http://127.0.0.1.exam
   },
 );
 
+test("each origin that the owner wrote down is called, and no other port or scheme of its host", async () => {
+  const resolve = async () => ["127.0.0.1"];
+  const origin = `http://name.example:${http.port}`;
+  const options = { trustedOrigins: ["https://first.example", origin], maxBytes: 10_000, idleMs: 5_000 };
+  const stream = createGuardedStream({ clock: systemClock, resolve }, options);
+  expect((await stream(`${origin}/`)).status).toBe(200);
+  for (const other of ["http://name.example/", "https://name.example/", "http://first.example/"])
+    await expect(stream(other)).rejects.toThrow("it is on a private network");
+});
+
 test("headers of the connection are not taken from whoever asks", async () => {
   const given = {
     host: "other.example",

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
+import { systemResolver } from "./public-address.ts";
 import { createGuardedStream } from "./guarded-stream.ts";
 import { isTemporaryStatus } from "./temporary-status.ts";
 
@@ -49,6 +50,10 @@ const request =
     };
   };
 void mock.module("node:https", () => ({ request: request("https") }));
+/** What the system is asked about a name: it knows two addresses, and tells the second one only to whoever asks for all. */
+const lookup = async (host: string, options: { readonly all?: boolean }) =>
+  [{ address: `first of ${host}` }, { address: "10.0.0.7" }].slice(0, options.all === true ? 2 : 1);
+void mock.module("node:dns/promises", () => ({ lookup }));
 void mock.module("node:http", () => ({ request: request("http") }));
 
 beforeEach(() => {
@@ -213,3 +218,7 @@ test.each([200, 301, 400, 401, 403, 404, 407, 409, 410, 422, 499])(
     expect(isTemporaryStatus(status)).toBe(false);
   },
 );
+
+test("the system is asked for every address of a name, and all of them are judged", async () => {
+  expect(await systemResolver("name.example")).toEqual(["first of name.example", "10.0.0.7"]);
+});

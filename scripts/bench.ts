@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: measures what has a budget and says which are met. The table on stderr, one JSON object on stdout. `--only NAME` runs one
- * scenario (several with commas; `years` and `nodes` only so), `--quick` a fifth of the samples, `--times N` everything N times with the median of each line.
+ * scenario (several with commas; `years`, `nodes` and `views` only so), `--quick` a fifth of the samples, `--times N` everything N times with the median of each line.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -32,12 +32,13 @@ import { switching } from "./bench/switching.ts";
 import { throughput } from "./bench/throughput.ts";
 import { toolCalls } from "./bench/tool-calls.ts";
 import { turns } from "./bench/turns.ts";
+import { views } from "./bench/views.ts";
 import { years } from "./bench/years.ts";
 import { ensureDist } from "./bundle.ts";
 
 const QUICK = 0.2;
 /** They take minutes by themselves, and run when they are asked for by name. */
-const BY_NAME: readonly Scenario[] = [years, nodes];
+const BY_NAME: readonly Scenario[] = [years, nodes, views];
 const SCENARIOS: readonly Scenario[] = [
   ...[
     turns,

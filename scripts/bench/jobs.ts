@@ -2,13 +2,7 @@
  * Ten thousand jobs: what a start takes and holds with and without them, in rounds; and what a thousand that are due in one second do to
  * somebody who chats meanwhile, next to the same chat in the same gateway a moment before.
  */
-import type { JobFire } from "../../src/contracts/automation/job.ts";
-import type { AgentId, Principal } from "../../src/contracts/ids.ts";
 import { systemClock } from "../../src/kit/clock.ts";
-import { systemIds } from "../../src/kit/ids.ts";
-import { silentLog } from "../../src/kit/log.ts";
-import { createJobs, createTimes } from "../../src/automation/index.ts";
-import { openStore } from "../../src/store/index.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { type LoadClient, openLoadClient } from "../../src/testing/whole/load-client.ts";
@@ -18,7 +12,7 @@ import { cpuSeconds, rssMb } from "./parts/process-cost.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
 import { type Compared, compared, inRounds, type Kind } from "./parts/rounds.ts";
 import { median, round, spread, timed } from "./parts/stats.ts";
-import { noJobRules } from "../../src/testing/automation/quiet-jobs.ts";
+import { storeJobs } from "./parts/stored-jobs.ts";
 
 export interface JobFigures {
   readonly startMs: Compared;
@@ -37,50 +31,16 @@ interface Start {
   readonly mb: number | null;
 }
 
-const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
 const NO_AGENTS = { agent: { pool: { min: 0 } } };
 const REST_MS = 2_000;
 /** So many of each kind are left alone for a while, to see what they hold. */
 const RESTS = 4;
 const ROUNDS = 10;
 const AT_ONCE = 1_000;
-const RUNS_EACH = 20;
-const LONG_AGO_MS = 14 * 86_400_000;
 const ADDED_TOGETHER = 20;
 /** Long enough to make them all before their moment comes. */
 const LEAD_MS = 1_000;
 const CALM_CHATS = 450;
-
-/** Every one for a person of its own: there is a limit for each. None is due in the next months; all have runs behind them that are kept. */
-async function fill(home: string, count: number): Promise<void> {
-  await using store = await openStore(DEPS, { home });
-  const engine = { poke: () => undefined, runNow: async () => null };
-  const jobs = createJobs({
-    ...noJobRules(DEPS.clock),
-    ...DEPS,
-    store: store.jobs,
-    times: createTimes(() => "UTC"),
-    engine,
-  });
-  const owner = { role: "owner", source: "person", to: null, sessionKey: null, agentId: "default" as AgentId } as const;
-  const month = 1 + ((new Date(systemClock.now()).getUTCMonth() + 6) % 12);
-  const longAgo = systemClock.now() - LONG_AGO_MS;
-  const make = async (n: number): Promise<JobFire> => {
-    const schedule = { kind: "cron", expr: `${n % 60} ${n % 24} ${1 + (n % 28)} ${month} *`, timezone: "UTC" } as const;
-    const maker = { ...owner, principal: `load:user:${n}` as Principal };
-    const made = await jobs.add({ id: `year-${n}`, schedule, task: `job ${n}`, delivery: "silent" }, maker);
-    if (made.kind !== "ok") throw new Error(made.say);
-    const { id: jobId, revision: seenRevision, nextAt, state } = made.job;
-    const rows = Array.from({ length: RUNS_EACH }, (_, run) => ({
-      ...({ id: `run-${n}-${run}`, slot: longAgo - run * 60_000, status: "missed", reason: null } as const),
-    }));
-    return { jobId, seenRevision, seenNextAt: nextAt ?? 0, nextAt, state, rows, at: longAgo };
-  };
-  for (let from = 0; from < count; from += 500)
-    await store.jobs.fire(
-      await Promise.all(Array.from({ length: Math.min(500, count - from) }, (_, at) => make(from + at))),
-    );
-}
 
 async function starts(homes: { readonly without: string; readonly having: string }, rounds: number) {
   const rested = { one: 0, other: 0 };
@@ -182,8 +142,8 @@ async function crowd(gateway: GatewayProcess, rounds: number, size: number) {
 
 /** `homes` are filled for that. */
 async function measureStarts(homes: { readonly without: string; readonly having: string }, scale: number) {
-  await fill(homes.without, 0);
-  await fill(homes.having, jobsOf(scale));
+  await storeJobs(homes.without, 0);
+  await storeJobs(homes.having, jobsOf(scale));
   return starts(homes, Math.max(4, Math.round(ROUNDS * scale)));
 }
 

@@ -1,4 +1,5 @@
 /** Reasons in words a person can act on. The gateway's own sentence is used where there is nothing better to add. */
+import { dateText } from "../text/dates.ts";
 import { Refusal } from "./connection.ts";
 
 export function whyNotSent(error: unknown): string {
@@ -48,19 +49,15 @@ export function ago(at: number, now: number): string {
   if (minutes < 60) return `${minutes} min`;
   if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
   if (minutes < 7 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} d`;
-  return new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  return dateText(at, "day");
 }
 
 /** The time of day, and before today the day as well. */
 export function clockText(at: number, now: number): string {
   const when = new Date(at);
-  const time = when.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const time = dateText(at, "time");
   if (when.toDateString() === new Date(now).toDateString()) return time;
   const sameYear = when.getFullYear() === new Date(now).getFullYear();
-  const day = when.toLocaleDateString(undefined, {
-    day: "numeric",
-    month: "short",
-    ...(sameYear ? {} : { year: "numeric" }),
-  });
+  const day = dateText(at, sameYear ? "day" : "dayAndYear");
   return `${day}, ${time}`;
 }

@@ -7,6 +7,7 @@ import type { WebhookKey, WebhookList } from "../../src/contracts/automation/web
 import type { HttpApi } from "../../src/contracts/http-api.ts";
 import { type Answer, deleteJson, readJson, sendJson } from "../net/api.ts";
 import { announced } from "./news.ts";
+import { ownZone } from "../text/dates.ts";
 
 /** Null: not read yet. */
 type Read<T> = T | null | "failed";
@@ -30,8 +31,6 @@ interface JobChoices {
 
 /** What a form offers; empty until it was read. */
 export const jobChoices = signal<JobChoices>({ agents: [], tools: [], targets: [] });
-
-export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function keep<T, A>(into: { value: Read<T> }, answer: Answer<A>, take: (value: A) => T): void {
   if (answer.ok) into.value = take(answer.value);

@@ -1,5 +1,6 @@
 /** When a job runs, for people: the gateway's words, with the zone where it is another one than theirs. */
 import type { Schedule } from "../../src/contracts/automation/job.ts";
+import { dateText } from "./dates.ts";
 
 /** `words` null: shown as it is written. `zone`: the person's own; a schedule in another one says so. */
 export function scheduleText(
@@ -34,11 +35,5 @@ export function until(at: number, now: number): string {
 
 /** A moment as the person's clock and calendar have it. */
 export function moment(at: number): string {
-  return new Date(at).toLocaleString(undefined, {
-    weekday: "short",
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-  });
+  return dateText(at, "moment");
 }

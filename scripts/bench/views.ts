@@ -20,6 +20,7 @@ const WHOLE = { sessions: 10_000, callsPerTurn: 10, jobs: 10_000 };
 const TIMES = 5;
 const INTERACTION_MS = 100;
 const SERVER_MS = 50;
+const TYPED_MS = 250;
 
 type Name = keyof typeof ADDRESSES;
 
@@ -39,6 +40,8 @@ const HOLDS: Readonly<Partial<Record<Name | "chat", string>>> = {
 interface Act {
   readonly what: string;
   readonly view: Name | "chat";
+  /** A field waits for the next key before it asks. */
+  readonly isTyped?: true;
   /** Does it, `at` times already; the time begins with the first event that it causes. */
   readonly act: (page: Page, at: number) => Promise<unknown>;
 }
@@ -50,12 +53,14 @@ const ACTS: readonly Act[] = [
   {
     what: "search in 10,000 conversations",
     view: "chat",
+    isTyped: true,
     act: (page, at) => page.getByPlaceholder("Search").fill(`word${at * 97}`),
   },
   { what: "next part of the timeline", view: "activity", act: (page) => more(page) },
   {
     what: "words in the timeline",
     view: "activity",
+    isTyped: true,
     act: (page, at) => page.getByLabel("Find in the timeline").fill(`session ${at}7`),
   },
   {
@@ -96,7 +101,7 @@ const SETTLED = `new Promise((resolve) => {
 
 interface Figures {
   readonly shown: ReadonlyMap<string, number>;
-  readonly acted: ReadonlyMap<string, number>;
+  readonly acted: ReadonlyMap<Act, number>;
   readonly painted: number;
   readonly server: readonly { readonly what: string; readonly ms: number }[];
   readonly problems: readonly string[];
@@ -159,19 +164,19 @@ async function showEach(page: Page, problems: string[]): Promise<ReadonlyMap<str
   return shown;
 }
 
-async function actEach(page: Page): Promise<ReadonlyMap<string, number>> {
-  const acted = new Map<string, number>();
-  for (const { what, view, act } of ACTS) {
+async function actEach(page: Page): Promise<ReadonlyMap<Act, number>> {
+  const acted = new Map<Act, number>();
+  for (const one of ACTS) {
     await page.reload();
     await go(page, ADDRESSES.more);
-    await go(page, addressOf(view));
+    await go(page, addressOf(one.view));
     const samples: number[] = [];
     for (let at = 0; at < TIMES; at++) {
       await page.evaluate("window.watch.began = 0");
-      await act(page, at);
+      await one.act(page, at);
       samples.push(await page.evaluate<number>(SETTLED));
     }
-    acted.set(what, median(samples));
+    acted.set(one, median(samples));
   }
   return acted;
 }
@@ -194,7 +199,12 @@ function linesOf(
       unit: "ms",
       ...atMost(INTERACTION_MS),
     })),
-    ...[...acted].map(([what, ms]) => ({ what: `  ${what}`, value: round(ms), unit: "ms", ...atMost(INTERACTION_MS) })),
+    ...[...acted].map(([{ what, isTyped }, ms]) => ({
+      what: `  ${what}`,
+      value: round(ms),
+      unit: "ms",
+      ...atMost(isTyped ? INTERACTION_MS + TYPED_MS : INTERACTION_MS),
+    })),
     { what: "  slowest key or click to the next paint", value: round(painted), unit: "ms", ...atMost(INTERACTION_MS) },
     { what: "  different things asked of the gateway", value: server.length, unit: "" },
     ...slowest

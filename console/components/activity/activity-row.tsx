@@ -3,6 +3,7 @@ import type { ActivityEntry, ActivityKind, ActivityOutcome } from "../../../src/
 import { ago, took } from "../../net/error-text.ts";
 import { ADDRESSES, turnAddress } from "../../state/route.ts";
 import { Icon, type IconName } from "../icons.tsx";
+import { dateText } from "../../text/dates.ts";
 
 export const KIND_WORDS: Readonly<Record<ActivityKind, string>> = {
   turn: "Turn",
@@ -65,7 +66,7 @@ function Line({ entry }: { readonly entry: ActivityEntry }) {
       </span>
       <span class="activity-from">{from}</span>
       <span class="tool-ms">{ms === null ? "" : took(ms)}</span>
-      <time dateTime={when.toISOString()} title={when.toLocaleString()}>
+      <time dateTime={when.toISOString()} title={dateText(at, "whole")}>
         {ago(at, Date.now())}
       </time>
     </>

@@ -18,6 +18,7 @@ import { ViewFrame } from "../parts/view-frame.tsx";
 import { ACTIVITY_TABS } from "./activity-tabs.ts";
 import { AuditLine } from "./audit-line.tsx";
 import { ActivityRow, KIND_WORDS } from "./activity-row.tsx";
+import { dateText } from "../../text/dates.ts";
 
 const MAX_TEXT_CHARS = 200;
 const OUTCOME_WORDS: Readonly<Record<ActivityOutcome, string>> = {
@@ -46,7 +47,7 @@ export function ActivityView() {
         {(entry) => <ActivityRow entry={entry} />}
       </PagedList>
       {searchedTo.value !== null && activity.value.next !== null && (
-        <p class="list-note">Searched back to {new Date(searchedTo.value).toLocaleString()}.</p>
+        <p class="list-note">Searched back to {dateText(searchedTo.value, "whole")}.</p>
       )}
     </ViewFrame>
   );

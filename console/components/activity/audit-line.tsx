@@ -3,6 +3,7 @@ import type { AuditVerification } from "../../../src/contracts/store/tool-calls.
 import { verification, verifyAuditLog, verifying } from "../../state/activity-state.ts";
 import { Icon } from "../icons.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
+import { dateText } from "../../text/dates.ts";
 
 export function AuditLine() {
   const { busy, problem, run } = useAction();
@@ -29,7 +30,7 @@ export function AuditLine() {
 }
 
 function sentenceOf({ kind, at, calls, entries }: AuditVerification): string {
-  const when = new Date(at).toLocaleString();
+  const when = dateText(at, "whole");
   if (kind === "intact")
     return `Audit log verified at ${when}: ${calls.toLocaleString()} tool calls and ${entries.toLocaleString()} other entries are as they were written.`;
   return kind === "tampered"

@@ -13,6 +13,7 @@ import { ViewFrame } from "../parts/view-frame.tsx";
 import { ToolCard } from "../tool-card.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { WaterfallRows } from "./waterfall-rows.tsx";
+import { dateText } from "../../text/dates.ts";
 
 type Read = { readonly id: string; readonly turn: Turn | null; readonly problem: string | null };
 
@@ -53,8 +54,8 @@ function OneTurn({ found }: { readonly found: Turn }) {
   const { outcome, usage, sessionKey } = turn;
   const waterfall = waterfallOf(spans);
   const facts: readonly (readonly [string, string])[] = [
-    ["Message", new Date(turn.acceptedAt).toLocaleString()],
-    ["Reply", deliveredAt === null ? replyText(turn) : `delivered ${new Date(deliveredAt).toLocaleString()}`],
+    ["Message", dateText(turn.acceptedAt, "whole")],
+    ["Reply", deliveredAt === null ? replyText(turn) : `delivered ${dateText(deliveredAt, "whole")}`],
     ["Model", turn.model ?? "none was asked"],
     ["Tokens", `${usage.inputTokens.toLocaleString()} in, ${usage.outputTokens.toLocaleString()} out`],
     ["Cost", `$${usage.costUsd.toFixed(4)}`],

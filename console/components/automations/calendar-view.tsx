@@ -11,6 +11,7 @@ import { localDate, type Month, type MonthDay, monthOf, shifted, shownDays, week
 import { Icon } from "../icons.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { AUTOMATION_TABS } from "./automation-tabs.ts";
+import { dateText } from "../../text/dates.ts";
 
 const MAX_SHOWN = 3;
 /** Any Monday. */
@@ -142,7 +143,7 @@ function Runs({ day, max }: { readonly day: MonthDay; readonly max: number }) {
 }
 
 function RunButton({ run: { jobId, at } }: { readonly run: CalendarRun }) {
-  const time = new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const time = dateText(at, "time");
   return (
     <button type="button" class="calendar-run" title={jobId} onClick={() => void openJobs(jobId)}>
       <time dateTime={new Date(at).toISOString()}>{time}</time> {jobId}
@@ -169,14 +170,13 @@ function Notes({ read: { frequent, isPartial } }: { readonly read: JobCalendar }
 }
 
 function monthName({ year, month }: Month): string {
-  return new Date(year, month - 1, 1).toLocaleDateString(undefined, { month: "long", year: "numeric" });
+  return dateText(new Date(year, month - 1, 1), "month");
 }
 
 function dayName(day: number, length: "long" | "short"): string {
-  return new Date(MONDAY + day * DAY_MS).toLocaleDateString(undefined, { weekday: length, timeZone: "UTC" });
+  return dateText(MONDAY + day * DAY_MS, length === "long" ? "longWeekday" : "weekday");
 }
 
 function dayTitle(date: string): string {
-  const options = { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" } as const;
-  return new Date(date).toLocaleDateString(undefined, options);
+  return dateText(new Date(date), "longDay");
 }

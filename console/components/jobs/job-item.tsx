@@ -10,6 +10,7 @@ import { FactList } from "../parts/fact-list.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
 import { JobForm } from "./job-form.tsx";
 import { outcomeOf, RunList } from "./run-list.tsx";
+import { dateText, ownZone } from "../../text/dates.ts";
 
 interface Props {
   readonly job: WireListedJob;
@@ -17,7 +18,6 @@ interface Props {
   readonly onRemoved: () => void;
 }
 
-const ZONE = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const STATE_WORDS = { active: "", paused: "paused", disabled: "switched off", done: "done" } as const;
 const DELIVERY_WORDS = {
   announce: "are retold in the main conversation",
@@ -60,7 +60,7 @@ export function JobItem({ job, onRemoved }: Props) {
           </span>
           {!open && <span class="job-task">{taskText(job.task)}</span>}
           <span class="job-second">
-            {scheduleText(job, ZONE())}
+            {scheduleText(job, ownZone())}
             {job.nextAt !== null && ` · ${moment(job.nextAt)}, ${until(job.nextAt, now)}`}
           </span>
           {job.lastRun && <span class="job-second">Last time: {outcomeOf(job.lastRun, now)}</span>}
@@ -91,7 +91,7 @@ function About({ job, onRemoved }: Props) {
       <p class="tool-about">{taskText(job.task)}</p>
       <FactList
         facts={[
-          ["Next", job.nextAt === null ? "not planned" : `${new Date(job.nextAt).toLocaleString()} (${ZONE()})`],
+          ["Next", job.nextAt === null ? "not planned" : `${dateText(job.nextAt, "whole")} (${ownZone()})`],
           [
             "Schedule",
             <>

@@ -3,10 +3,11 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useId } from "preact/hooks";
 import type { Schedule } from "../../../src/contracts/automation/job.ts";
 import type { SchedulePreview } from "../../../src/contracts/automation/jobs.ts";
-import { askPreview, ownZone, type PreviewQuestion } from "../../state/automations-state.ts";
+import { askPreview, type PreviewQuestion } from "../../state/automations-state.ts";
 import { soon } from "../../state/soon.ts";
 import { moment, scheduleText } from "../../text/schedule.ts";
 import { TextField } from "../parts/fields.tsx";
+import { ownZone } from "../../text/dates.ts";
 
 const PAUSE_MS = 250;
 const MAX_CHARS = 200;

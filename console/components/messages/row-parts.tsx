@@ -3,6 +3,7 @@ import type { TranscriptItem } from "../../../src/contracts/chat.ts";
 import { clockText } from "../../net/error-text.ts";
 import { minute } from "../../state/screen.ts";
 import { Icon } from "../icons.tsx";
+import { dateText } from "../../text/dates.ts";
 
 /** What the assistant did to a message: reactions, and that it is pinned. */
 export function Marks({ item: { ownReactions = [], pinned } }: { readonly item: TranscriptItem }) {
@@ -27,7 +28,7 @@ export function Marks({ item: { ownReactions = [], pinned } }: { readonly item: 
 export function Speaker({ who, at }: { readonly who: string; readonly at: number }) {
   return (
     <h2 class="hidden">
-      {who}, {new Date(at).toLocaleString()}
+      {who}, {dateText(at, "whole")}
     </h2>
   );
 }
@@ -41,7 +42,7 @@ export function RowTime({ at }: { readonly at: number }) {
       dir="auto"
       data-testid="row-time"
       dateTime={when.toISOString()}
-      title={when.toLocaleString()}
+      title={dateText(at, "whole")}
     >
       {clockText(at, minute.value)}
     </time>

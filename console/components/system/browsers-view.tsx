@@ -9,6 +9,7 @@ import { AskFirst } from "../parts/ask-first.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
+import { dateText } from "../../text/dates.ts";
 
 export function BrowsersView() {
   const region = useRef<HTMLDivElement>(null);
@@ -63,7 +64,7 @@ function NewLink() {
 
 function OneBrowser({ browser, onDone }: { readonly browser: SignedInBrowser; readonly onDone: () => void }) {
   const { id, createdAt, expiresAt, current } = browser;
-  const day = (at: number) => new Date(at).toLocaleString();
+  const day = (at: number) => dateText(at, "whole");
   return (
     <div class="tool card" data-testid="browser">
       <h3>

@@ -5,6 +5,7 @@ import type { LogEntry } from "../../../src/contracts/system-api.ts";
 import { logs, readLogLines } from "../../state/system-state.ts";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
+import { dateText } from "../../text/dates.ts";
 
 const AGAIN_MS = 2_000;
 const TYPED_MS = 250;
@@ -103,7 +104,7 @@ function Line({ entry: { time, level, msg, fields } }: { readonly entry: LogEntr
   return (
     <p data-level={level}>
       <time dateTime={time} title={time}>
-        {new Date(time).toLocaleTimeString()}
+        {dateText(new Date(time), "second")}
       </time>
       <b>{level}</b>
       <span>{msg}</span>

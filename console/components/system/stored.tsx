@@ -5,6 +5,7 @@ import { ago } from "../../net/error-text.ts";
 import { status } from "../../state/console-state.ts";
 import { readStorage, storage } from "../../state/system-state.ts";
 import { Table } from "../parts/table.tsx";
+import { dateText } from "../../text/dates.ts";
 
 export function Stored() {
   useEffect(() => void readStorage(), []);
@@ -41,5 +42,5 @@ function backupText(): string {
   if (backup.failure !== null) return `The last backup failed: ${backup.failure}`;
   if (backup.everyMs === null) return "No backup is made by the clock (backup.every). pi-gw backup makes one now.";
   if (backup.newestAt === null) return `Backups go to ${backup.folder}. None was made yet.`;
-  return `Newest backup: ${new Date(backup.newestAt).toLocaleString()}, in ${backup.folder}.`;
+  return `Newest backup: ${dateText(backup.newestAt, "whole")}, in ${backup.folder}.`;
 }

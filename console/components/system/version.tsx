@@ -4,6 +4,7 @@ import type { UpdateReport } from "../../../src/contracts/update.ts";
 import { beginUpdate, ended, followUpdate, lookForUpdate, update } from "../../state/update-state.ts";
 import { AskFirst } from "../parts/ask-first.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
+import { dateText } from "../../text/dates.ts";
 
 export function Version() {
   useEffect(followUpdate, []);
@@ -48,8 +49,8 @@ function versionText({ version, newest, last }: UpdateReport): string {
     last === null
       ? ""
       : last.kind === "updated"
-        ? ` Updated on ${new Date(last.at).toLocaleString()}.`
-        : ` Version ${last.to} did not start on ${new Date(last.at).toLocaleString()}; the version before it runs on.`;
+        ? ` Updated on ${dateText(last.at, "whole")}.`
+        : ` Version ${last.to} did not start on ${dateText(last.at, "whole")}; the version before it runs on.`;
   return `This is version ${version}. ${known}${before}`;
 }
 

@@ -10,6 +10,7 @@ import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } f
 import { PagedList } from "../parts/paged-list.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { ToolCard } from "../tool-card.tsx";
+import { dateText } from "../../text/dates.ts";
 
 const HOUR_MS = 3_600_000;
 const STATUSES = [
@@ -61,7 +62,7 @@ function OneCall({ row }: { readonly row: AuditRow }) {
   const more = (
     <FactList
       facts={[
-        ["When", at.toLocaleString()],
+        ["When", dateText(at, "whole")],
         ["For", `${row.userId}, from ${row.origin}`],
         [
           "In",

@@ -124,6 +124,24 @@ test("a file that a process still has is waited for a moment, and not for ever",
   expect(await refused).toStartWith("An answer is being written here");
 });
 
+test("a file that a process still has is asked for every 50 ms, at last after five seconds", async () => {
+  const copies: Copied[] = Array.from({ length: 101 }, (_, at) => (at === 100 ? "copied" : "busy"));
+  const last = world({ copies });
+  const done = sayOf(last.brancher.rewind(KEY, "in1", NEVER));
+  await last.clock.advance(4_999);
+  expect(last.log).toHaveLength(100);
+  await last.clock.advance(1);
+  expect(await done).toBe("done");
+  const late = world({ copies: ["busy"] });
+  const refused = sayOf(late.brancher.rewind(KEY, "in1", NEVER));
+  await late.clock.advance(10_000);
+  expect([await refused, late.log.length, late.clock.pending()]).toEqual([
+    expect.stringContaining("An answer is being written here"),
+    102,
+    0,
+  ]);
+});
+
 test.each([
   ["not shown", { place: null }, "There is no such message in this conversation"],
   ["running", { place: { ...PLACE, endedAt: null } }, "An answer is being written here"],

@@ -137,6 +137,18 @@ describe("talk of a group without a mention", () => {
     expect(w.heard("t1")).toEqual(["x".repeat(5), "y".repeat(5)]);
   });
 
+  test("leaves nothing of a group when its last words are too old: nobody asks for the settings of that group again", async () => {
+    const w = world();
+    w.say("elsewhere", { address: { ...HERE, chat: "-200" } });
+    await w.clock.advance(10 * MINUTE_MS + 1);
+    w.say("now");
+    w.asked.length = 0;
+    w.say("and now");
+    expect(w.heard("t1")).toEqual(["now", "and now"]);
+    expect(w.asked.length).toBeGreaterThan(1);
+    for (const where of w.asked) expect(where).toEqual({ address: HERE, place: undefined });
+  });
+
   test("is kept of a thousand groups, and of the one that was silent for the longest time no more", () => {
     const settings = { messages: 1, minutes: 10, chars: 100 };
     const clock = createFakeClock();

@@ -11,6 +11,7 @@ import { createFakeClock } from "../../testing/fake-clock.ts";
 import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { routingConfig } from "../../testing/routing-config.ts";
+import { keptPerRound } from "../../testing/memory-growth.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { quietReceiver } from "../../testing/worlds/quiet-receiver.ts";
 import { originOf as usageOriginOf } from "../billing.ts";
@@ -197,6 +198,59 @@ describe("a reaction to a message of the assistant", () => {
     const [message] = await w.woken();
     expect(message?.text.match(/reacted/g)).toHaveLength(5);
     expect(message?.text).toEndWith("to your message t2:0. 2 more reactions came.)");
+  });
+
+  test("of a burst without end is counted, and no more than the first five are kept until its turn begins", async () => {
+    const clock = createFakeClock();
+    const put: string[] = [];
+    const wakes = createReactionWakes({
+      clock,
+      log: recordingLog(),
+      receiver: { put: async ({ message }: { message: { text: string } }) => (put.push(message.text), {}) } as never,
+      sessionChats: { at: async () => ({ sessionKey: SESSION, agentId: "default" as AgentId, to: TO, scope: "dm" }) },
+      stopping: new AbortController().signal,
+      mayWake: () => true,
+    });
+    const reaction = (n: number) => ({
+      reaction: { address: TO, scope: "dm", sender: ADA, messageId: "21", how: "add", emoji: [String(n)] } as const,
+      role: "member" as const,
+      message: { id: "t1:0", sessionKey: SESSION, added: [String(n)] },
+    });
+    const kept = await keptPerRound((round) => wakes.note(reaction(round)));
+    expect(kept).toEqual({});
+    for (let n = 0; n < 10; n++) wakes.note(reaction(n));
+    await clock.advance(JOIN_MS);
+    expect(put.join()).toMatch(
+      /^\(Ada reacted 0 to .* Ada reacted 4 to your message t1:0\. \d+ more reactions came\.\)$/,
+    );
+  });
+
+  test("begins a turn in ten thousand sessions a minute, and in a further one when that minute is over", async () => {
+    const clock = createFakeClock();
+    const stopping = new AbortController();
+    const woken: string[] = [];
+    const wakes = createReactionWakes({
+      clock,
+      log: recordingLog(),
+      receiver: { put: async () => ({}) } as never,
+      sessionChats: { at: async (key) => (woken.push(key), null) },
+      stopping: stopping.signal,
+      mayWake: () => true,
+    });
+    const react = (session: string) =>
+      wakes.note({
+        reaction: { address: TO, scope: "dm", sender: ADA, messageId: "21", how: "add", emoji: ["👍"] },
+        role: "member",
+        message: { id: "t1:0", sessionKey: sessionKey(session), added: ["👍"] },
+      });
+    for (let n = 0; n < 10_001; n++) react(String(n));
+    await clock.advance(JOIN_MS);
+    expect([woken.length, woken.at(-1)]).toEqual([10_000, sessionKey("9999")]);
+    await clock.advance(WAKE_EVERY_MS - JOIN_MS);
+    react("10000");
+    await clock.advance(JOIN_MS);
+    expect(woken.at(-1)).toBe(sessionKey("10000"));
+    stopping.abort(new Error("the gateway is stopping"));
   });
 
   test("begins at most one turn a minute in a session; the others are read with the next turn", async () => {

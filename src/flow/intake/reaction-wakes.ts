@@ -42,7 +42,14 @@ interface Window {
   /** On the monotonic clock. */
   readonly openedAt: number;
   /** Null: the turn has begun. */
-  burst: KeptReaction[] | null;
+  burst: Burst | null;
+}
+
+interface Burst {
+  /** The first ones; the very first is whose turn it is. */
+  readonly named: KeptReaction[];
+  /** How many came after those; what they were is in the store. */
+  more: number;
 }
 
 export function createReactionWakes(deps: ReactionWakeDeps): ReactionWakes {
@@ -50,9 +57,9 @@ export function createReactionWakes(deps: ReactionWakeDeps): ReactionWakes {
 
   const begin = async (sessionKey: SessionKey, window: Window): Promise<void> => {
     await deps.clock.sleep(JOIN_MS, deps.stopping);
-    const burst = window.burst ?? [];
+    const { burst } = window;
     window.burst = null;
-    await wake(deps, sessionKey, burst);
+    if (burst) await wake(deps, sessionKey, burst);
   };
 
   return {
@@ -60,11 +67,15 @@ export function createReactionWakes(deps: ReactionWakeDeps): ReactionWakes {
       const { sessionKey, added } = kept.message;
       if (added.length === 0 || !deps.mayWake(kept.reaction.address)) return;
       const now = deps.clock.elapsed();
-      for (const [key, { openedAt }] of windows) if (now - openedAt >= WAKE_EVERY_MS) windows.delete(key);
+      for (const [key, { openedAt }] of windows) {
+        if (now - openedAt < WAKE_EVERY_MS) break; // the oldest come first
+        windows.delete(key);
+      }
       const open = windows.get(sessionKey);
-      if (open) return void open.burst?.push(kept);
+      if (open?.burst) join(open.burst, kept);
+      if (open) return;
       if (windows.size >= MAX_SESSIONS) return;
-      const window: Window = { openedAt: now, burst: [kept] };
+      const window: Window = { openedAt: now, burst: { named: [kept], more: 0 } };
       windows.set(sessionKey, window);
       begin(sessionKey, window).catch((error: unknown) => {
         if (!deps.stopping.aborted) deps.log.warn("a reaction could not begin a turn", { sessionKey, error });
@@ -73,9 +84,14 @@ export function createReactionWakes(deps: ReactionWakeDeps): ReactionWakes {
   };
 }
 
+function join(burst: Burst, kept: KeptReaction): void {
+  if (burst.named.length < MAX_NAMED) burst.named.push(kept);
+  else burst.more++;
+}
+
 /** The turn is the first person's: theirs are the rights, the budget and the chat. */
-async function wake(deps: ReactionWakeDeps, sessionKey: SessionKey, burst: readonly KeptReaction[]): Promise<void> {
-  const [first] = burst;
+async function wake(deps: ReactionWakeDeps, sessionKey: SessionKey, burst: Readonly<Burst>): Promise<void> {
+  const [first] = burst.named;
   const chat = first && (await deps.sessionChats.at(sessionKey));
   if (!first || !chat || !isSameChat(chat.to, first.reaction.address)) return;
   const { sender, place } = first.reaction;
@@ -93,7 +109,11 @@ async function wake(deps: ReactionWakeDeps, sessionKey: SessionKey, burst: reado
   };
   const entry = { sessionKey, agentId: chat.agentId, role: first.role, priority: INTERNAL_PRIORITY, message };
   const receipt = await deps.receiver.put(entry, deps.stopping);
-  deps.log.debug("reaction begins a turn", { sessionKey, reactions: burst.length, receipt: receipt.kind });
+  deps.log.debug("reaction begins a turn", {
+    sessionKey,
+    reactions: burst.named.length + burst.more,
+    receipt: receipt.kind,
+  });
 }
 
 /** The same for an update that the platform brings twice, also after a restart. */
@@ -102,13 +122,12 @@ function eventIdOf({ reaction, message }: KeptReaction): string {
   return ["reaction", address.chat, messageId, sender.principal, message.added.join(" "), updateId].join("/");
 }
 
-function burstText(burst: readonly KeptReaction[]): string {
-  const named = burst.slice(0, MAX_NAMED).map(({ reaction: { sender }, message: { id, added } }) => {
+function burstText({ named, more }: Readonly<Burst>): string {
+  const sentences = named.map(({ reaction: { sender }, message: { id, added } }) => {
     const who = oneLine(sender.name) || sender.principal;
     return `${who} reacted ${oneLine(added.join(" "))} to your message ${id}.`;
   });
-  const more = burst.length - named.length;
-  return `(${[...named, ...(more > 0 ? [`${more} more reactions came.`] : [])].join(" ")})`;
+  return `(${[...sentences, ...(more > 0 ? [`${more} more reactions came.`] : [])].join(" ")})`;
 }
 
 function isSameChat(one: ChatAddress, other: ChatAddress): boolean {

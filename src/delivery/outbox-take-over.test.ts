@@ -154,7 +154,7 @@ test("a part that is being read when the outbox is told of it is sent once", asy
   ]);
 });
 
-test("what earlier processes gave up is asked for of the last day, and not more than is counted", async () => {
+test("the outbox asks what earlier processes gave up within the last day, and for not more than it counts", async () => {
   const asked: unknown[] = [];
   const store = {
     pending: async () => [],

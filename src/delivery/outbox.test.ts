@@ -294,7 +294,7 @@ describe("lanes of the outbox", () => {
     await waitFor("every place for sending is taken", () => state.open === MAX_SENDING);
     release();
     await waitFor("every chat is served", () => state.done === chats.length);
-    expect(state.most).toBe(MAX_SENDING);
+    expect([state.most, MAX_SENDING]).toEqual([32, 32]);
   });
 
   test("an account that hangs in all of its chats does not keep another one from sending", async () => {

@@ -16,6 +16,9 @@ const SILENT = new Promise<never>(() => undefined);
 const HERE: ChatAddress = { channel: "parlour", account: "main", chat: "1" };
 const approval = (n: number, origin = HERE) => ({ id: `ask_${n}`, tool: "bash", origin }) as unknown as PendingApproval;
 
+/** Far more than any approval of a test makes. */
+const MAX_CALLS = 1_500;
+
 function world(post: (signal: AbortSignal) => Promise<string> = async () => "m1") {
   const clock = createFakeClock();
   const log = recordingLog();
@@ -45,7 +48,11 @@ function world(post: (signal: AbortSignal) => Promise<string> = async () => "m1"
       },
       removeButtons: async (_to, messageId, signal) => void calls.push(`remove ${messageId}${strange(signal)}`),
       reply: async (_to, messageId, text, signal) => void calls.push(`reply ${messageId} ${text}${strange(signal)}`),
-      retryAfterMs: (error) => (error instanceof Error && error.message === "offline" ? POST_AGAIN_MS : null),
+      retryAfterMs(error) {
+        if (calls.length > MAX_CALLS) throw new Error("it is posted for ever");
+        if (!(error instanceof Error)) return null;
+        return error.message === "offline" ? POST_AGAIN_MS : error.message === "limited" ? 7_000 : null;
+      },
     },
     stop.signal,
   );
@@ -132,6 +139,26 @@ describe("an approval in a chat", () => {
     at.pending.length = 0; // decided elsewhere
     await at.clock.advance(10_000);
     expect([at.calls.slice(3), at.clock.pending()]).toEqual([["post ask_2"], 0]);
+  });
+
+  test("is posted again when the pause of its platform is over, and not before", async () => {
+    let limited = true;
+    const at = world(() => (limited ? Promise.reject(new Error("limited")) : Promise.resolve("m1")));
+    at.messages.open();
+    at.ask(1);
+    await at.clock.advance(6_999);
+    limited = false;
+    expect(at.calls).toHaveLength(1);
+    await at.clock.advance(1);
+    expect([at.calls.length, at.clock.pending(), POST_AGAIN_MS]).toEqual([2, 0, 1_000]);
+  });
+
+  test("is remembered with a thousand others, and a press of an older one is over", async () => {
+    const at = world();
+    at.messages.open();
+    for (let n = 1; n <= 1_001; n++) at.ask(n);
+    await at.clock.advance(1);
+    expect([await at.press(1), await at.press(2), await at.press(1_001)]).toEqual(["over", "decided", "decided"]);
   });
 
   test("that could not be shown is in the log, and nothing is said below it when its time is over", async () => {

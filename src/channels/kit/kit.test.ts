@@ -5,6 +5,7 @@ import type { Principal } from "../../contracts/ids.ts";
 import { keepFiles } from "./keep-files.ts";
 import { remember } from "./remember.ts";
 import { noteTool, noTools, speakingTool } from "./running-tools.ts";
+import { createLanes } from "./lanes.ts";
 import { createTasks } from "./tasks.ts";
 
 describe("tools of a turn", () => {
@@ -124,4 +125,22 @@ describe("work beside the flow", () => {
     await tasks.settled();
     expect(told).toEqual([trouble]);
   });
+});
+
+test("a lane that was never full is not told that it has caught up, and one that was is told once", async () => {
+  const caughtUp: string[] = [];
+  const lanes = createLanes({
+    maxWaiting: 2,
+    onCaughtUp: (chat) => {
+      caughtUp.push(chat);
+      if (caughtUp.length > 10) throw new Error("it is told for ever");
+      lanes.add(chat, async () => undefined); // fetches what was left out
+    },
+    onFailed: () => undefined,
+  });
+  const work = async (): Promise<void> => undefined;
+  expect([lanes.add("quiet", work), lanes.add("quiet", work)]).toEqual([true, true]);
+  expect([lanes.add("busy", work), lanes.add("busy", work), lanes.add("busy", work)]).toEqual([true, true, false]);
+  await lanes.settled();
+  expect(caughtUp).toEqual(["busy"]);
 });

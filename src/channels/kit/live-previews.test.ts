@@ -179,6 +179,21 @@ describe("a preview that could not be shown", () => {
     await at.stop();
   });
 
+  test("at first, and may be there, stays noted when the repeat of it is refused for now, and waits for what is owed", async () => {
+    const at = previewBench({ recognises: true });
+    at.state.failing["send"] = { kind: "lost" };
+    await at.start();
+    at.say("a");
+    await settle(at.clock, FIRST_MS);
+    at.state.failing["send"] = { kind: "later", pauseMs: 0 };
+    await settle(at.clock, GAP_MS);
+    expect([at.written(), at.noted()?.message]).toEqual([["send a", "send a"], null]);
+    at.state.owed = true;
+    await settle(at.clock, 5 * GAP_MS);
+    expect(at.written()).toEqual(["send a", "send a"]);
+    await at.stop();
+  });
+
   test("at first is sent again although the disk does not forget it", async () => {
     const at = previewBench();
     Object.assign(at.state, { forgets: false, failing: { send: later } });

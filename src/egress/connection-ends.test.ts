@@ -45,7 +45,7 @@ function createSide(): Side {
   const stream = createSocketStream({
     write(bytes) {
       if (side.full) return 0;
-      got.push(Buffer.from(bytes).toString());
+      got.push(Buffer.from(bytes).toString("latin1"));
       return bytes.length;
     },
     pause: () => undefined,
@@ -57,8 +57,8 @@ function createSide(): Side {
   return side;
 }
 
-/** A program that has asked for a tunnel, and a host; `connecting` decides when the host is there. */
-async function tunnel(connecting?: Promise<unknown>) {
+/** A program that has asked for a tunnel, or for what is `asked`, and a host; `connecting` decides when the host is there. */
+async function tunnel(connecting?: Promise<unknown>, asked: string | Uint8Array = TUNNEL) {
   const clock = createFakeClock();
   const [program, host] = [createSide(), createSide()];
   const egress = createEgress({
@@ -74,7 +74,7 @@ async function tunnel(connecting?: Promise<unknown>) {
     },
   });
   const served = egress.serve(program.stream, CALLER);
-  program.stream.arrived(Buffer.from(TUNNEL));
+  program.stream.arrived(Buffer.from(asked));
   await clock.advance(0);
   return { clock, program, host, served };
 }
@@ -212,4 +212,19 @@ test("a host that has said all it wants to say still hears what the program says
   await stream.write(bytes("one more thing")).catch(() => undefined); // what the host heard says whether it arrived
   stream.end();
   expect(await waitForEnd("what the host hears", heard.promise, AT_ONCE)).toBe("one more thing");
+});
+
+test("a host gets the headers and the body of a request byte by byte, whatever letters they are in", async () => {
+  const rest = Buffer.concat([
+    Buffer.from("X-Name: Jos\u00e9 \u4f60\r\nX-Old: "),
+    Buffer.from([0xe9, 0xff]),
+    Buffer.from("\r\n\r\nbody \u00e9"),
+  ]);
+  const asked = Buffer.concat([Buffer.from("POST http://example.org/ HTTP/1.1\r\n"), rest]);
+  const { program, host, served } = await tunnel(undefined, asked);
+  expect(host.got.join("")).toBe(
+    `POST / HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n${rest.toString("latin1")}`,
+  );
+  program.stream.closed(null);
+  await waitForEnd("the connection", served, AT_ONCE);
 });

@@ -35,9 +35,6 @@ export function listenForPrograms(egress: Pick<Egress, "serve">, caller: () => E
   });
   return {
     port: listener.port,
-    [Symbol.dispose]() {
-      listener.stop(true);
-      for (const stream of open) stream.abort("the proxy is closed");
-    },
+    [Symbol.dispose]: () => listener.stop(true), // whoever serves a connection is told by its end
   };
 }

@@ -76,7 +76,7 @@ async function serve(deps: EgressDeps, stream: ByteStream, caller: EgressCaller)
   }
   await passOn(deps.clock, { stream, outgoing }, async () => {
     if (request.first === "") await stream.write(Buffer.from(`HTTP/1.1 200 Connection established${HEAD_END}`));
-    else await outgoing.write(Buffer.from(request.first));
+    else await outgoing.write(Buffer.from(request.first, "latin1")); // as it was read
     if (head.rest.length > 0) await outgoing.write(head.rest);
   });
 }

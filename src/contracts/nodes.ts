@@ -43,6 +43,8 @@ interface NodeQuestions {
     readonly ask: { readonly id: string; readonly given: GivenAnswer; readonly by: Answerer };
     readonly answer: AnswerVerdict;
   };
+  /** Of the gateway that answers it in the background. Answered when it has ended. */
+  "responses.cancel": { readonly ask: { readonly id: string; readonly principal: Principal }; readonly answer: null };
   /** Reads what is kept in memory anew. Answered when it is in force. */
   reload: { readonly ask: { readonly what: SharedMemory }; readonly answer: null };
   /** Takes no new sessions from now on. */

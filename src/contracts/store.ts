@@ -37,6 +37,7 @@ import type { SessionFileStore } from "./store/session-files.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { RetentionStore } from "./store/retention.ts";
+import type { IdempotentAnswerStore } from "./store/idempotent-answers.ts";
 import type { ResponseStore } from "./store/responses.ts";
 import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { TranscriptionStore } from "./store/transcriptions.ts";
@@ -76,6 +77,7 @@ export interface Store extends AsyncDisposable {
   readonly apiKeys: ApiKeyStore;
   readonly sessionTools: SessionToolStore;
   readonly responses: ResponseStore;
+  readonly idempotentAnswers: IdempotentAnswerStore;
   readonly retention: RetentionStore;
   readonly nodes: NodeStore;
   readonly nodeLeases: NodeLeaseStore;

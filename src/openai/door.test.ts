@@ -3,16 +3,25 @@ import type { ApiKey } from "../contracts/api-keys.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import { type AgentId, OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import type { AskedCompletion, CompletionProgress } from "../contracts/openai.ts";
+import type { IdempotentAnswerStore } from "../contracts/store/idempotent-answers.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createFakePool, dies, type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { freeBudget } from "../testing/free-budget.ts";
+import { recordingLog } from "../testing/recording-log.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { createAnswers } from "./answers.ts";
 import { createOpenAiDoor } from "./door.ts";
 
 const never = new AbortController().signal;
 const REACHED = { limit: "dailyUsd", period: "day", unit: "usd", spent: 1, max: 1, unattendedMax: 1 } as const;
+/** Of a gateway that is alone, and answers one request at a time. */
+const forgetting: IdempotentAnswerStore = {
+  claim: async () => ({ kind: "mine" }),
+  keep: async () => undefined,
+  drop: async () => undefined,
+  prune: async () => 0,
+};
 const USER = [{ role: "user", content: "hi" }];
 
 function doorWith(agent: FakeAgent = says("hello"), refusal: string | null = null) {
@@ -50,7 +59,7 @@ function doorWith(agent: FakeAgent = says("hello"), refusal: string | null = nul
     isTaken: (name: string) => name === "cron",
     digest: (text: string) => `d${text.length}`,
   };
-  const door = createOpenAiDoor({ clock, answers, names, options });
+  const door = createOpenAiDoor({ clock, log: recordingLog(), idempotentAnswers: forgetting, answers, names, options });
   const asked = (body: object, more: Partial<AskedCompletion> = {}): AskedCompletion => ({
     request: door.read({ model: "pi-gateway", messages: USER, ...body }, null),
     principal: OPERATOR,

@@ -1,23 +1,22 @@
 /** The OpenAI-compatible door: agents as models, and chat completions as turns of a named session or of one that ends with the request. */
 import type { AskedCompletion, Completion, ModelCard, OpenAiDoor } from "../contracts/openai.ts";
-import type { Clock } from "../kit/clock.ts";
 import { type Answers, isFor } from "./answers.ts";
 import { createRate } from "./rate.ts";
-import { createRepeats } from "./repeats.ts";
+import { createRepeats, type RepeatDeps } from "./repeats.ts";
 import { MODEL, readRequest, type RequestOptions } from "./request.ts";
 
 const MS_PER_SECOND = 1_000;
 
-interface OpenAiDeps {
-  readonly clock: Clock;
+interface OpenAiDeps extends RepeatDeps {
   readonly answers: Pick<Answers, "answer">;
   readonly options: RequestOptions;
   /** As the configuration has them now. */
   readonly names: { agents(): readonly string[]; readonly startedAt: number };
 }
 
-export function createOpenAiDoor({ names, clock, answers, options }: OpenAiDeps): OpenAiDoor {
-  const repeats = createRepeats<Completion>();
+export function createOpenAiDoor(deps: OpenAiDeps): OpenAiDoor {
+  const { names, clock, answers, options } = deps;
+  const repeats = createRepeats<Completion>(deps, "completions");
   return {
     models(key) {
       const agents = names.agents().filter((id) => isFor(key, id));
@@ -26,13 +25,11 @@ export function createOpenAiDoor({ names, clock, answers, options }: OpenAiDeps)
     read: (body, session) => readRequest(body, session, options),
     admit: createRate({ clock }),
     answer(asked: AskedCompletion, show, signal) {
-      const { idempotencyKey, principal, digest } = asked;
-      const key = idempotencyKey === null ? null : `${principal} ${idempotencyKey}`;
       const run = async (): Promise<Completion> => {
         const answer = await answers.answer(asked, show, signal);
         return { ...answer, created: Math.floor(clock.now() / MS_PER_SECOND) };
       };
-      return repeats.once(key, digest, run, signal);
+      return repeats.once(asked, run, signal);
     },
   };
 }

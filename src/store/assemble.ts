@@ -42,6 +42,7 @@ import { createOutbox } from "./rows/outbox.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createRetention } from "./rows/retention/retention.ts";
+import { createIdempotentAnswers } from "./rows/idempotent-answers.ts";
 import { createResponses } from "./rows/responses.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSessionTools } from "./rows/session-tools.ts";
@@ -235,6 +236,7 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, f
     apiKeys: createApiKeyRows(rows, audit),
     sessionTools: createSessionTools(rows),
     responses: createResponses(rows),
+    idempotentAnswers: createIdempotentAnswers(rows),
   };
 }
 

@@ -43,6 +43,7 @@ import { nodeLeases } from "./migrations/043-node-leases.ts";
 import { outboxOwners } from "./migrations/044-outbox-owners.ts";
 import { branches } from "./migrations/045-branches.ts";
 import { nodeKeys } from "./migrations/046-node-keys.ts";
+import { idempotentAnswers } from "./migrations/047-idempotent-answers.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -89,6 +90,7 @@ const MIGRATIONS: readonly Migration[] = [
   outboxOwners,
   branches,
   nodeKeys,
+  idempotentAnswers,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

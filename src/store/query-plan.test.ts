@@ -10,6 +10,7 @@ import { marked } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { storedKey } from "../testing/contracts/store/api-key-contract.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
+import { keyed } from "../testing/contracts/store/idempotent-answer-contract.ts";
 import { KEEPS_ALL, storedResponse } from "../testing/contracts/store/response-contract.ts";
 import { spent } from "../testing/contracts/store/usage-contract.ts";
 import { job } from "../testing/automation/job-fixture.ts";
@@ -189,6 +190,10 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.responses.prune(1_000_000);
   await store.responses.put(storedResponse("r2"), { maxResponses: 1, maxChars: 1 });
   await store.responses.remove("r1", OPERATOR);
+  await store.idempotentAnswers.claim(keyed("i1"));
+  await store.idempotentAnswers.keep(keyed("i1"), {});
+  await store.idempotentAnswers.drop(keyed("i1"));
+  await store.idempotentAnswers.prune(1_000_000);
   await store.apiKeys.put(storedKey("k1"));
   await store.apiKeys.list();
   await store.apiKeys.touch("k1", 1);

@@ -13,7 +13,9 @@ import type { ApiKeyTable } from "./rows/api-keys.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
 import type { NodeLeaseTable } from "./rows/node-leases.ts";
 import type { NodeTable } from "./rows/nodes.ts";
+import type { IdempotentAnswerTable } from "./rows/idempotent-answers.ts";
 import type { ResponseTable } from "./rows/responses.ts";
+import type { SignInTable } from "./rows/sign-ins.ts";
 import type { UsageTables } from "./rows/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
@@ -56,6 +58,7 @@ export interface Tables extends UsageTables, MessageTables {
   api_keys: ApiKeyTable;
   session_tools: SessionToolTable;
   responses: ResponseTable;
+  idempotent_answers: IdempotentAnswerTable;
   files: FileTable;
   file_chunks: FileChunkTable;
 }
@@ -304,14 +307,6 @@ export interface MediaTable {
   mime_type: string;
   bytes: number;
   at: number;
-}
-
-export interface SignInTable {
-  digest: string;
-  principal: Principal;
-  created_at: number;
-  expires_at: number;
-  auth_digest: string;
 }
 
 export interface SystemEventTable {

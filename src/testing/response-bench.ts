@@ -59,6 +59,8 @@ export async function responseBench(agent: FakeAgent): Promise<ResponseBench> {
       ids: systemIds,
       log: recordingLog(),
       answers,
+      nodes: { ask: () => Promise.reject(new Error("there is no other gateway")) },
+      idempotentAnswers: kept.store.idempotentAnswers,
       store: kept.store.responses,
       keys: { ending: () => revoked.signal },
       images,

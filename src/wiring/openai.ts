@@ -22,7 +22,8 @@ interface OpenAiDoors {
 }
 
 export function openOpenAiDoors(core: Core, { people, tools, agents, messages }: Groups): OpenAiDoors {
-  const { clock, ids, log, config, secrets, store } = core;
+  const { clock, ids, log, config, secrets, store, nodes } = core;
+  const { idempotentAnswers } = store;
   const images = { clock, resolve: systemResolver, maxImageBytes: () => config().media.maxMb * BYTES_PER_MB };
   const names = {
     agents: () => [...new Set([...agentProfiles(config()).values()].map(({ id }) => String(id)))],
@@ -61,19 +62,26 @@ export function openOpenAiDoors(core: Core, { people, tools, agents, messages }:
     maxFileBytes: images.maxImageBytes,
     place: createPlacing(core, messages),
   };
+  const responses = createResponsesDoor({
+    clock,
+    ids,
+    log,
+    nodes: nodes.others,
+    answers,
+    idempotentAnswers,
+    store: store.responses,
+    keys: people.keys,
+    images,
+    files,
+    options,
+  });
+  nodes.others.answer("responses.cancel", async ({ id, principal }) => {
+    await responses.cancel(id, principal);
+    return null;
+  });
   return {
-    openai: createOpenAiDoor({ clock, answers, names, options }),
-    responses: createResponsesDoor({
-      clock,
-      ids,
-      log,
-      answers,
-      store: store.responses,
-      keys: people.keys,
-      images,
-      files,
-      options,
-    }),
+    openai: createOpenAiDoor({ clock, log, idempotentAnswers, answers, names, options }),
+    responses,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Responses that programs may ask for again and go on with. Each belongs to whoever asked for it: nobody else finds it. */
-import type { Principal } from "../ids.ts";
+import type { InstanceId, Principal } from "../ids.ts";
 
 export interface ResponseStore {
   /**
@@ -14,6 +14,8 @@ export interface ResponseStore {
     principal: Principal,
     most: ResponseShare,
   ): Promise<readonly StoredResponse[] | "missing" | "too_long">;
+  /** The other gateway that answers it; null: none, or it has ended. */
+  answeredBy(id: string, principal: Principal): Promise<InstanceId | null>;
   /** False: there was none. */
   remove(id: string, principal: Principal): Promise<boolean>;
   /** Those that have not ended. */

@@ -3,12 +3,11 @@ import type { ApiKeys } from "../../contracts/api-keys.ts";
 import type { AskedResponse, ResponseEvent, ResponseObject, ResponsesDoor } from "../../contracts/responses.ts";
 import { background } from "../../kit/background.ts";
 import type { Ids } from "../../kit/ids.ts";
-import type { Log } from "../../kit/log.ts";
-import { createRepeats } from "../repeats.ts";
+import { createRepeats, type RepeatDeps } from "../repeats.ts";
 import type { RequestOptions } from "../request.ts";
 import { createBackgrounds } from "./background.ts";
 import { compactConversation } from "./compact.ts";
-import { createKept, endInterrupted } from "./kept.ts";
+import { createKept, endInterrupted, type KeptDeps } from "./kept.ts";
 import { readResponseRequest } from "./request.ts";
 import { newResponse, prepare, type RunDeps, runResponse } from "./run.ts";
 import { eventsOf } from "./writer.ts";
@@ -19,18 +18,17 @@ const KEEP_DAYS = 30;
 const PRUNE_EVERY = 200;
 const NEVER = new AbortController().signal;
 
-interface ResponsesDeps extends RunDeps {
+interface ResponsesDeps extends RunDeps, RepeatDeps, KeptDeps {
   readonly ids: Ids;
-  readonly log: Log;
   readonly keys: Pick<ApiKeys, "ending">;
   readonly options: RequestOptions;
 }
 
 export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
   const { clock, ids, log, store, options } = deps;
-  const repeats = createRepeats<ResponseObject>();
+  const repeats = createRepeats<ResponseObject>(deps, "responses");
   const backgrounds = createBackgrounds(deps);
-  const { find, follow, remove, cancel } = createKept({ store, backgrounds });
+  const { find, follow, remove, cancel } = createKept(deps, backgrounds);
   let made = 0;
   const prune = () => store.prune(clock.now() - KEEP_DAYS * DAY_MS);
   const next = (asked: AskedResponse): ResponseObject => {
@@ -48,15 +46,14 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
     cancel,
     read: (body, session) => readResponseRequest(body, session, options),
     async create(asked, show, signal) {
-      const key = keyOf(asked);
-      if (key === null) return runResponse(deps, { asked, first: next(asked), show }, signal);
+      if (asked.idempotencyKey === null) return runResponse(deps, { asked, first: next(asked), show }, signal);
       let isShown = false;
       const once = (event: ResponseEvent): void => {
         isShown = true;
         show(event);
       };
       const run = async () => (await runResponse(deps, { asked, first: next(asked), show: once }, signal)).response;
-      const response = await repeats.once(key, asked.digest, run, signal);
+      const response = await repeats.once(asked, run, signal);
       if (!isShown) for (const event of eventsOf(response)) show(event);
       return { response, said: null };
     },
@@ -65,9 +62,8 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
         const prepared = await prepare(deps, asked, NEVER);
         return backgrounds.begin(asked, prepared, next(asked));
       };
-      const key = keyOf(asked);
-      if (key === null) return run();
-      const begun = await repeats.once(key, asked.digest, run, NEVER);
+      if (asked.idempotencyKey === null) return run();
+      const begun = await repeats.once(asked, run, NEVER);
       return (await find(begun.id, asked.principal)) ?? begun;
     },
     compact: (asked, signal) => compactConversation(deps, asked, signal),
@@ -78,9 +74,4 @@ export function createResponsesDoor(deps: ResponsesDeps): ResponsesDoor {
     endLeft: (ids) => endInterrupted(store, ids),
     [Symbol.asyncDispose]: () => backgrounds[Symbol.asyncDispose](),
   };
-}
-
-/** Null: each request is answered anew. */
-function keyOf({ idempotencyKey, principal }: AskedResponse): string | null {
-  return idempotencyKey === null ? null : `${principal} ${idempotencyKey}`;
 }

@@ -43,6 +43,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: "usage_days", key: ["what", "day", "key"] },
   { name: "session_tools", key: ["session_key", "tool"] },
   { name: "responses", key: ["id"] },
+  { name: "idempotent_answers", key: ["principal", "key"] },
 ];
 
 /** Tables that are not copied, and why. */

@@ -14,7 +14,7 @@ import { fileTables } from "./tables/files.ts";
 import { branchTables } from "./tables/branches.ts";
 import { messageTables } from "./tables/messages.ts";
 import { letterTables, nodeLeaseTables, nodeTables, outboxOwnerTables, ownerColumns } from "./tables/nodes.ts";
-import { peopleTables } from "./tables/people.ts";
+import { idempotentAnswerTables, peopleTables } from "./tables/people.ts";
 import { recordTables } from "./tables/records.ts";
 import { rowSecurityTables } from "./tables/row-security.ts";
 import { sessionCareTables } from "./tables/session-care.ts";
@@ -35,6 +35,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "row-security", sql: rowSecurityTables },
   { name: "branches", sql: branchTables },
   { name: "node-keys", sql: 'alter table nodes add column key_id text collate "C"' },
+  { name: "idempotent-answers", sql: idempotentAnswerTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

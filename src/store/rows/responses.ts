@@ -27,7 +27,7 @@ interface Owned {
 }
 
 export function createResponses({ sql, read, write, instanceId: me }: RowDeps): ResponseStore {
-  const { add, byId, drop, open } = statements(sql);
+  const { add, byId, drop, open, elsewhere } = statements(sql);
   const retention = createRetention(sql);
   // by person, what is stored at most: what is replaced or taken away meanwhile is still counted, until it is counted anew
   const stored = new Map<Principal, Amount>();
@@ -60,6 +60,10 @@ export function createResponses({ sql, read, write, instanceId: me }: RowDeps): 
           next = row.previous;
         }
         return rows.map(toResponse);
+      }),
+    answeredBy: (id, principal) =>
+      read(function* () {
+        return (yield* elsewhere.first({ id, principal, me }))?.node ?? null;
       }),
     remove: (id, principal) =>
       write(function* () {
@@ -94,6 +98,15 @@ function statements(sql: Sql) {
     ),
     byId: sql.prepare((db, p: Params<Owned>) =>
       db.selectFrom("responses").selectAll().where("id", "=", p("id")).where("principal", "=", p("principal")),
+    ),
+    elsewhere: sql.prepare((db, p: Params<Owned & Mine>) =>
+      db
+        .selectFrom("responses")
+        .select("node")
+        .where("id", "=", p("id"))
+        .where("principal", "=", p("principal"))
+        .where("ended", "=", raw.lit(0))
+        .where("node", "<>", p("me")),
     ),
     drop: sql.prepare((db, p: Params<Owned>) =>
       db.deleteFrom("responses").where("id", "=", p("id")).where("principal", "=", p("principal")),

@@ -1,11 +1,19 @@
 /** Browser sign-ins by digest. Those that have expired are dropped whenever a new one is added, so the table stays small. */
+import type { Principal } from "../../contracts/ids.ts";
 import type { SignInStore } from "../../contracts/store/sign-ins.ts";
 import { type AuditLog, createAuditedWrite } from "../audit/entries.ts";
-import type { SignInTable } from "../schema.ts";
 import type { Params } from "../sql.ts";
 import { fromColumns, toColumns } from "./named-columns.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { newValues } from "./terms.ts";
+
+export interface SignInTable {
+  digest: string;
+  principal: Principal;
+  created_at: number;
+  expires_at: number;
+  auth_digest: string;
+}
 
 const FOUND = ["principal", "expires_at", "auth_digest"] as const;
 const MAX_LISTED = 100;

@@ -37,6 +37,7 @@ export const OWN_ROWS: Readonly<Record<string, string | null>> = {
   job_runs: OF_JOB,
   job_alerts: OF_JOB,
   responses: is("principal"),
+  idempotent_answers: is("principal"),
   usage: is("principal"),
   usage_days: `what = 'principal' and ${is("key")}`,
   role_grants: is("principal"),

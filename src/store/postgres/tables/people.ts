@@ -133,3 +133,16 @@ create index responses_by_chain on responses (principal, chain, created_at, char
 create index responses_by_age on responses (created_at, principal, chain);
 create index responses_open on responses (id) where ended = 0;
 `;
+
+export const idempotentAnswerTables = `
+create table idempotent_answers (
+  principal text collate "C" not null,
+  key text collate "C" not null,
+  digest text collate "C" not null,
+  at bigint not null,
+  node text collate "C" not null,
+  answer text collate "C",
+  primary key (principal, key)
+);
+create index idempotent_answers_by_age on idempotent_answers (at);
+`;

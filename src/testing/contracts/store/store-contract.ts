@@ -11,6 +11,7 @@ import { apiKeyContract } from "./api-key-contract.ts";
 import { approvalContract } from "./approval-contract.ts";
 import { auditContract } from "./audit-contract.ts";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
+import { idempotentAnswerContract } from "./idempotent-answer-contract.ts";
 import { inboxPromises } from "./inbox-contract.ts";
 import { letterPromises } from "./letter-contract.ts";
 import { lifePromises } from "./life-contract.ts";
@@ -75,6 +76,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     approvalContract("approvals", open);
     apiKeyContract("keys of programs", open);
     responseContract("responses", open);
+    idempotentAnswerContract("requests with an Idempotency-Key", open);
     retentionPromises(open);
     maskPromises(open);
     textPromises(open);

@@ -10,6 +10,7 @@ import { marked } from "../automation/hook-mark-contract.ts";
 import { ended, fire } from "../automation/job-contract.ts";
 import { storedKey } from "./api-key-contract.ts";
 import { question } from "./approval-contract.ts";
+import { keyed } from "./idempotent-answer-contract.ts";
 import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 import { spent } from "./usage-contract.ts";
@@ -184,6 +185,11 @@ const SMALL_RACES: Readonly<Record<string, Race>> = {
     act: ({ responses }, id) => responses.remove(id, OPERATOR),
     first: true,
     others: false,
+  },
+  "a request with an Idempotency-Key is claimed": {
+    act: async ({ idempotentAnswers }, id) => (await idempotentAnswers.claim(keyed(id))).kind,
+    first: "mine",
+    others: "elsewhere",
   },
   "a tool call begins": {
     act: ({ toolCalls }, id, who) => toolCalls.intend({ ...intent(`${id}-${who}`, id, false), callId: id }),

@@ -125,6 +125,54 @@ test("a message that no gateway takes is refused after a while, and what another
   expect(codes).toEqual(["node_silent", "store_failed"]);
 });
 
+test("messages of a session are stored in the order in which they arrived, with ids that grow, also when the first one finds its home last", async () => {
+  const { queue, calls, state, answerWith, clock } = world();
+  state.home = HOME;
+  answerWith(silent); // it has died
+  const accepted: string[] = [];
+  const say = (event: string) =>
+    void queue.accept(entry("a", event)).then((done) => accepted.push(done.kind === "queued" ? done.id : done.kind));
+  say("first");
+  await clock.advance(100);
+  state.home = ME; // by a takeover, while the first one is about to look again
+  say("second");
+  say("third");
+  await advanceUntil({ clock, stepMs: 100 }, "the messages to be accepted", () => accepted.length === 3);
+  const stored = calls.filter((call) => call.startsWith("accept"));
+  expect(stored).toEqual(accepted.map((id) => `accept ${id}`));
+  expect(accepted).toEqual(accepted.toSorted());
+});
+
+test("a message is not held up by one of another session whose home does not answer", async () => {
+  const { queue, calls, state, answerWith, clock } = world();
+  state.home = HOME;
+  answerWith(silent);
+  void queue.accept(entry("a", "hello")).catch(() => undefined);
+  await clock.advance(100);
+  state.home = ME;
+  await queue.accept(entry("b", "hello"));
+  expect(calls.filter((call) => call.startsWith("accept"))).toHaveLength(1);
+});
+
+test("a message whose turn does not come in time is refused, and what arrived later still does not pass those before it", async () => {
+  const { queue, calls, state, answerWith, clock } = world();
+  state.home = HOME;
+  const first = Promise.withResolvers<unknown>();
+  answerWith(() => first.promise);
+  const codes: string[] = [];
+  const say = (event: string) =>
+    void queue.accept(entry("a", event)).catch((error: GatewayError) => codes.push(`${event} ${error.code}`));
+  say("first");
+  say("second");
+  await clock.advance(10_000);
+  say("third");
+  await clock.advance(11_000);
+  expect([codes, calls.length]).toEqual([["second node_silent"], 1]);
+  first.resolve({ kind: "queued" });
+  await clock.advance(0);
+  expect(calls).toHaveLength(2);
+});
+
 test("a waiting message is withdrawn and changed where it waits, and a turn is stopped where it runs", async () => {
   const { queue, calls, state } = world();
   const here = "msg_here" as InboxId;

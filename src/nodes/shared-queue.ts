@@ -1,6 +1,6 @@
 /**
- * The queue of one gateway, made part of that of all: a message goes to the home of its session, wherever it arrives. A message has its id before
- * it is handed over, so one whose answer was lost is found again, and is never stored twice.
+ * The queue of one gateway, made part of that of all: a message goes to the home of its session, wherever it arrives, behind those that arrived
+ * before it. It has its id before it is handed over, so one whose answer was lost is found again, and is never stored twice.
  */
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import type { InboxId, InstanceId } from "../contracts/ids.ts";
@@ -9,6 +9,7 @@ import type { Accepted, Queue, QueueEntry } from "../contracts/queue.ts";
 import type { InboxStore } from "../contracts/store/inbox.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
+import { createArrivals } from "./arrivals.ts";
 import type { SessionHomes } from "./session-homes.ts";
 
 interface SharedQueueDeps {
@@ -27,6 +28,7 @@ const PAUSE_MS = 250;
 /** `own`: the lanes of this gateway. */
 export function createSharedQueue(own: Queue, deps: SharedQueueDeps): Queue {
   const { nodes, homes } = deps;
+  const arrivals = createArrivals();
   return {
     ...own,
     /** Others are answered from then on: what was left comes before what they have. */
@@ -35,7 +37,15 @@ export function createSharedQueue(own: Queue, deps: SharedQueueDeps): Queue {
       answerOthers(own, deps);
       return recovered;
     },
-    accept: (entry, id = deps.ids.next("msg") as InboxId) => acceptAtHome(own, deps, { entry, id }),
+    async accept(entry, id) {
+      using limit = deps.clock.deadline(PATIENCE_MS, noHome);
+      const { signal } = limit;
+      const place = (placed: () => void): Promise<Accepted> => {
+        const known = id ?? (deps.ids.next("msg") as InboxId); // in its turn: ids grow in the order in which messages are stored
+        return acceptAtHome(own, deps, { entry, id: known, placed }, signal);
+      };
+      return await arrivals.inOrder(entry.sessionKey, place, signal);
+    },
     async cancel(id, by, end) {
       const node = await otherWith(deps, id);
       return node === null ? own.cancel(id, by, end) : nodes.ask(node, "queue.cancel", { id, by, end });
@@ -76,15 +86,26 @@ function answerOthers(own: Queue, { nodes, homes }: SharedQueueDeps): void {
 interface Arriving {
   readonly entry: QueueEntry;
   readonly id: InboxId;
+  /** What arrived after it may follow. */
+  placed(): void;
 }
 
-async function acceptAtHome(own: Queue, deps: SharedQueueDeps, { entry, id }: Arriving): Promise<Accepted> {
+async function acceptAtHome(
+  own: Queue,
+  deps: SharedQueueDeps,
+  { entry, id, placed }: Arriving,
+  signal: AbortSignal,
+): Promise<Accepted> {
   const { clock, nodes, homes } = deps;
-  using limit = clock.deadline(PATIENCE_MS, () => new GatewayError("node_silent", "no gateway took the message"));
+  const acceptHere = (): Promise<Accepted> => {
+    const accepting = own.accept(entry, id);
+    placed(); // its place in the lane is decided, before it is stored
+    return accepting;
+  };
   for (let attempt = 1; ; attempt++) {
     // the gateway that was asked before may have stored it, and died before it could say so
     if (attempt > 1 && (await deps.inbox.nodeOf(id)) !== null) return { kind: "queued", id, position: 0 };
-    const at = await homes.here(entry.sessionKey, () => own.accept(entry, id));
+    const at = await homes.here(entry.sessionKey, acceptHere);
     if (at.kind === "done") return at.value;
     try {
       const { waiting } = own.stats();
@@ -92,8 +113,12 @@ async function acceptAtHome(own: Queue, deps: SharedQueueDeps, { entry, id }: Ar
     } catch (error) {
       if (!isGatewayError(error) || error.code !== "node_silent") throw error;
     }
-    await clock.sleep(PAUSE_MS, limit.signal);
+    await clock.sleep(PAUSE_MS, signal);
   }
+}
+
+function noHome(): GatewayError {
+  return new GatewayError("node_silent", "no gateway took the message");
 }
 
 /** The gateway in whose lanes a message waits, unless it is this one. */

@@ -8,7 +8,8 @@ interface Retrying {
 }
 
 const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 30_000;
+/** It costs the store little to be asked, and whoever waits goes on soon after it works again. */
+const MAX_PAUSE_MS = 5_000;
 
 /** What `run` resolves with, as soon as it does; null when the signal aborts first. Never rejects. */
 export async function untilDone<T>(

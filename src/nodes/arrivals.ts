@@ -13,13 +13,18 @@ interface Arrivals {
 export function createArrivals(): Arrivals {
   /** Of each session, until the last one is placed. */
   const last = new Map<SessionKey, Promise<unknown>>();
+  /** Never rejects. */
+  const forgetAfter = async (key: SessionKey, placed: Promise<unknown>): Promise<void> => {
+    await placed;
+    if (last.get(key) === placed) last.delete(key);
+  };
   return {
     async inOrder(key, place, signal) {
       const before = last.get(key);
       const mine = deferred<void>();
       const placed = Promise.all([before, mine.promise]); // one that gave up does not let the next pass those before it
       last.set(key, placed);
-      void placed.then(() => last.get(key) === placed && last.delete(key));
+      void forgetAfter(key, placed);
       try {
         if (before) await orAborted(before, signal);
         return await place(mine.resolve);

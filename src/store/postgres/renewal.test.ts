@@ -17,7 +17,15 @@ function fixture() {
   const clock = { ...fake, elapsed: () => fake.elapsed() + frozen.ms };
   const log = recordingLog();
   const codes: string[] = [];
-  const server = { answers: "renewed" as "renewed" | "gone" | "nothing" | "error", asked: 0, connections: 0, over: 0 };
+  const server = {
+    answers: "renewed" as "renewed" | "gone" | "nothing" | "error",
+    asked: 0,
+    connections: 0,
+    closed: 0,
+    over: 0,
+    /** Who connects gets no answer before. */
+    reachable: Promise.resolve() as Promise<void>,
+  };
   const late = deferred<{ readonly rows: readonly unknown[]; readonly count: number }>();
   const connection: Connection = {
     pid: 1,
@@ -31,10 +39,11 @@ function fixture() {
     control: async () => undefined,
     isLost: () => false,
     lost: deferred<void>().promise,
-    close: async () => undefined,
+    close: async () => void server.closed++,
   };
   const connect = async () => {
     server.connections++;
+    await server.reachable;
     return connection;
   };
   const supersede = ({ code }: { readonly code: string }) => void codes.push(code);
@@ -74,6 +83,21 @@ test.each(["nothing", "error"] as const)(
     await renewal.close();
   },
 );
+
+test("a gateway that gets no answer while it connects tries again with the next renewal, and closes what is answered too late", async () => {
+  const { server, renewal, pass } = fixture();
+  const found = deferred<void>();
+  server.reachable = found.promise;
+  await pass(3 * RENEW_MS); // a pause, and the time that a connection has
+  expect([server.connections, server.asked]).toEqual([1, 0]);
+  server.reachable = Promise.resolve();
+  await pass(RENEW_MS);
+  expect([server.connections, server.asked > 0, server.closed]).toEqual([2, true, 0]);
+  found.resolve();
+  await pass(RENEW_MS);
+  expect(server.closed).toBe(1);
+  await renewal.close();
+});
 
 test("a gateway whose row says that it is gone is told once, asks no more, and is not held", async () => {
   const { server, renewal, pass, codes } = fixture();

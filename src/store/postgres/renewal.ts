@@ -6,12 +6,11 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { judgeTakeover, NODE_EXPIRY_MS, RENEW_MS } from "../node-expiry.ts";
 import type { Answer } from "../steps.ts";
 import type { Connection } from "./connection.ts";
-import { ConnectionLost } from "./faults.ts";
+import { createOwnConnection } from "./own-connection.ts";
 
 interface RenewalDeps {
   readonly clock: Clock;
@@ -30,7 +29,6 @@ interface Renewal {
   close(): Promise<void>;
 }
 
-const ANSWER_MS = 2_000;
 const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
 const RENEW = `update nodes set renewed_at = ${NOW}, expires_at = ${NOW} + ${NODE_EXPIRY_MS} where id = $1 and state <> 'gone'`;
 /** Those that were not heard of in time, and those that ended and left something. */
@@ -40,22 +38,16 @@ const OTHERS_OVER = `select count(*)::int as count from nodes where id <> $1 and
 export function startRenewal({ clock, log, connect, instanceId, supersede }: RenewalDeps, begunAt: number): Renewal {
   const closing = new AbortController();
   let heldUntil = begunAt + NODE_EXPIRY_MS;
-  let connection: Connection | null = null;
+  const connection = createOwnConnection(clock, connect);
+  const ask = (text: string): Promise<Answer> => connection.ask(text, [instanceId]);
   let failing = false;
   let steadySince = -Infinity; // what there was to take over at the start was taken over then
-
-  /** Gives up on a server that does not answer. */
-  const ask = async (text: string): Promise<Answer> => {
-    connection ??= await connect();
-    using limit = clock.deadline(ANSWER_MS, () => new ConnectionLost("the server did not answer in time"));
-    return await orAborted(connection.ask({ text, values: [instanceId], name: null }), limit.signal);
-  };
 
   const others = watchOthers({ clock, log, countOver: async () => countIn(await ask(OTHERS_OVER)) });
 
   /** False: the row says that this gateway is gone. */
   const renew = async (): Promise<boolean> => {
-    connection ??= await connect();
+    await connection.open();
     const askedAt = clock.elapsed(); // the server adds the time to a later moment, so this gateway is the first to think that it is over
     if ((await ask(RENEW)).count === 0) return false;
     if (failing || askedAt >= heldUntil) steadySince = askedAt;
@@ -86,8 +78,7 @@ export function startRenewal({ clock, log, connect, instanceId, supersede }: Ren
       } catch (error) {
         if (closing.signal.aborted) return;
         report(error);
-        void connection?.close(); // never rejects
-        connection = null;
+        connection.drop();
       }
     }
   };
@@ -98,7 +89,7 @@ export function startRenewal({ clock, log, connect, instanceId, supersede }: Ren
     whenOthersEnd: others.whenOver,
     async close() {
       closing.abort(new Error("the store is closed"));
-      await connection?.close();
+      await connection.close();
       await running;
     },
   };

@@ -139,6 +139,26 @@ describe("poller: updates of one chat", () => {
   });
 });
 
+test("poller: an update is stored within some seconds of the return of a store that was away for minutes", async () => {
+  let isAway = true;
+  let storedAt = 0;
+  const at = world(async () => {
+    if (isAway) throw new Error("no connection to the database");
+    storedAt = at.clock.elapsed();
+    return true;
+  });
+  const polling = at.start();
+  await at.clock.advance(0);
+  await at.bring(message(1));
+  await at.clock.advance(180_000);
+  isAway = false;
+  const back = at.clock.elapsed();
+  await advanceUntil({ clock: at.clock, stepMs: 100 }, "the update to be stored", () => storedAt > 0);
+  expect(storedAt - back).toBeLessThanOrEqual(5_000);
+  at.stop();
+  await waitForEnd("the stop", polling);
+});
+
 describe("poller: a stop", () => {
   test("waits for what is being stored, and confirms it to Telegram afterwards", async () => {
     const end = Promise.withResolvers<boolean>();

@@ -35,6 +35,8 @@ const BATCH_MAX = 100;
 const BUSY_PAUSE_MS = 500;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
+/** Before an update is offered to our own store again, which minds it less than Telegram does. */
+const MAX_STORE_PAUSE_MS = 5_000;
 const CONFLICT_PAUSE_MS = 5_000;
 const STOOD_DOWN_MS = 60_000;
 const GOODBYE_MS = 2_000;
@@ -182,7 +184,7 @@ function createIntakeLanes(deps: PollerDeps, window: UpdateWindow, signal: Abort
         movement = deferred();
         return;
       }
-      const pauseMs = pauseOf(null, failures, deps.ids);
+      const pauseMs = Math.min(pauseOf(null, failures, deps.ids), MAX_STORE_PAUSE_MS);
       await deps.clock.sleep(pauseMs, signal).catch(() => undefined); // stopping is the normal end
     }
   };

@@ -7,7 +7,7 @@ import type { OtherChange, ReceivedLetter } from "../../../contracts/store/lette
 import { deferred, type Deferred } from "../../../kit/deferred.ts";
 import type { Connection } from "../connection.ts";
 import { CHANNEL, type LetterDeps } from "./outgoing.ts";
-import { createOwnConnection } from "./own-connection.ts";
+import { createOwnConnection } from "../own-connection.ts";
 
 interface IncomingDeps extends LetterDeps {
   /** `onWake` is called whenever somebody has sent something. */
@@ -88,18 +88,20 @@ export function startIncoming(deps: IncomingDeps): Incoming {
 type Row = ReceivedLetter & { readonly number: number };
 
 function createReader({ clock, instanceId, connect, onLetter, onMissed, onOther }: IncomingDeps, onWake: () => void) {
-  const { ask, drop } = createOwnConnection(clock, async () => {
+  const connection = createOwnConnection(clock, async () => {
     const made = await connect(onWake);
     await made.control(`listen ${CHANNEL}`);
     return made;
   });
+  const read = async <T>(text: string, values: readonly unknown[]): Promise<readonly T[]> =>
+    (await connection.ask(text, values)).rows as readonly T[];
   const seen = new Map<InstanceId, number>();
   let others: readonly InstanceId[] = [];
   let isFirst = true;
 
   /** Letters of before this gateway began are about what is in the database, which it has read. */
   const begin = async (): Promise<void> => {
-    for (const { from, number } of await ask<Row>(NEWEST, [instanceId])) seen.set(from, number);
+    for (const { from, number } of await read<Row>(NEWEST, [instanceId])) seen.set(from, number);
     isFirst = false;
   };
 
@@ -111,7 +113,7 @@ function createReader({ clock, instanceId, connect, onLetter, onMissed, onOther 
   };
 
   const lookAround = async (): Promise<void> => {
-    const found = (await ask<{ id: InstanceId }>(OTHERS, [instanceId])).map(({ id }) => id);
+    const found = (await read<{ id: InstanceId }>(OTHERS, [instanceId])).map(({ id }) => id);
     const before = others;
     others = found;
     for (const node of found) if (!before.includes(node)) onOther({ node, is: "here" });
@@ -119,7 +121,7 @@ function createReader({ clock, instanceId, connect, onLetter, onMissed, onOther 
   };
 
   return {
-    drop,
+    drop: connection.drop,
     others: () => others,
     lookAround,
     /** Throws when the database cannot be asked. */
@@ -127,7 +129,7 @@ function createReader({ clock, instanceId, connect, onLetter, onMissed, onOther 
       if (isFirst) await begin();
       await lookAround();
       for (;;) {
-        const rows = await ask<Row>(READ, [instanceId, [...seen.keys()], [...seen.values()]]);
+        const rows = await read<Row>(READ, [instanceId, [...seen.keys()], [...seen.values()]]);
         for (const row of rows) take(row);
         if (rows.length < MAX_TOGETHER) return;
       }

@@ -9,7 +9,7 @@ import type { Clock } from "../../../kit/clock.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import type { Log } from "../../../kit/log.ts";
 import type { Connection } from "../connection.ts";
-import { createOwnConnection } from "./own-connection.ts";
+import { createOwnConnection } from "../own-connection.ts";
 
 export interface LetterDeps {
   readonly clock: Clock;

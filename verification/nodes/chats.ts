@@ -5,6 +5,7 @@ import { startFakeBotApi } from "../../src/testing/telegram/fake-bot-api.ts";
 import { TOKEN } from "../../src/testing/whole/platform-config.ts";
 import { telegramSpots } from "../chaos/platforms/people.ts";
 import { judgePlatform, nameOf, type PlatformVerdict } from "../chaos/platforms/verdict.ts";
+import { type Times, timesOf } from "./times.ts";
 import type { History, SentMessage } from "./verdict.ts";
 
 interface ChatOptions {
@@ -27,6 +28,8 @@ export interface Chats extends AsyncDisposable {
   /** Everything that was said has been taken. */
   isHeard(): boolean;
   sent(): readonly SentMessage[];
+  /** From what was said until a gateway has taken it. */
+  heard(): Times;
   /** Polls with the same token until `during` has resolved. Returns how many polls of gateways that has ended. */
   pollBeside(during: Promise<void>): Promise<number>;
   verdict(history: History): PlatformVerdict;
@@ -35,11 +38,21 @@ export interface Chats extends AsyncDisposable {
 /** Those that speak to the bot alone. */
 const CHATS = 3;
 const POLL_EVERY_MS = 300;
+const LOOK_MS = 100;
+
+interface SaidInChat {
+  readonly chat: string;
+  readonly number: number;
+  readonly text: string;
+  /** Of the update on the platform. */
+  readonly name: string;
+  readonly at: number;
+}
 
 export async function startChats({ host, chance, pauseMs, faultsSoFar, answerTo }: ChatOptions): Promise<Chats> {
   const api = await startFakeBotApi(systemClock, host);
   const spots = telegramSpots(api).slice(0, CHATS);
-  const said: { readonly chat: string; readonly number: number; readonly text: string; readonly name: string }[] = [];
+  const said: SaidInChat[] = [];
   const shownAfter = new Map<number, number>();
   const stopping = new AbortController();
   api.onShown((message) => void shownAfter.set(message, faultsSoFar()));
@@ -49,10 +62,11 @@ export async function startChats({ host, chance, pauseMs, faultsSoFar, answerTo 
   const talk = async (spot: (typeof spots)[number], own: Chance): Promise<void> => {
     for (let number = 0; !stopping.signal.aborted; number++) {
       const text = `${spot.chat} says ${number}`;
-      said.push({ chat: spot.chat, number, text, name: spot.say(text) });
+      said.push({ chat: spot.chat, number, text, name: spot.say(text), at: performance.now() });
       await systemClock.sleep(own.between(...pauseMs), stopping.signal).catch(() => undefined); // nobody speaks any more
     }
   };
+  const ears = watchTaken(() => said.filter(({ name }) => !isWaiting(name)));
   let talking: Promise<unknown> = Promise.resolve();
   const pollOnce = async (): Promise<void> => {
     const asked = { method: "POST", signal: AbortSignal.timeout(POLL_EVERY_MS), body: JSON.stringify({ timeout: 0 }) };
@@ -75,6 +89,7 @@ export async function startChats({ host, chance, pauseMs, faultsSoFar, answerTo 
         acknowledgedAt: isWaiting(name) ? null : 0,
         isPoisoned: false,
       })),
+    heard: ears.times,
     async pollBeside(during) {
       const before = api.conflicts;
       let over = false;
@@ -98,6 +113,31 @@ export async function startChats({ host, chance, pauseMs, faultsSoFar, answerTo 
         ),
       });
     },
-    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await ears[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Looks again and again which of what was said has been taken. */
+function watchTaken(taken: () => readonly SaidInChat[]): AsyncDisposable & { times(): Times } {
+  const took = new Map<SaidInChat, number>();
+  const stopping = new AbortController();
+  /** Never rejects. */
+  const look = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const now = performance.now();
+      for (const one of taken()) if (!took.has(one)) took.set(one, now - one.at);
+      await systemClock.sleep(LOOK_MS, stopping.signal).catch(() => undefined); // the run is over
+    }
+  };
+  const looking = look();
+  return {
+    times: () => timesOf([...took.values()]),
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the run is over"));
+      await looking;
+    },
   };
 }

@@ -234,7 +234,7 @@ const OF_THE_DATABASE: readonly Fault[] = [
 
 /** True: it was seen to bite. */
 export async function strike(stage: Stage, fault: Fault, { node, chance }: Aim): Promise<boolean> {
-  const isOver = stage.troubles.begin(OF_THE_DATABASE.includes(fault) ? null : node.name);
+  const isOver = stage.troubles.begin(fault, OF_THE_DATABASE.includes(fault) ? null : node.name);
   try {
     return await STRIKES[fault]({ ...stage, node, chance });
   } finally {

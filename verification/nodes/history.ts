@@ -57,11 +57,15 @@ export async function readHistory({ sql }: Pick<NodesWorld, "sql">, sent: readon
   };
 }
 
-export async function openWork({ sql }: Pick<NodesWorld, "sql">): Promise<number> {
+/** What is still to be done, and how much has ended so far. */
+export async function openWork({
+  sql,
+}: Pick<NodesWorld, "sql">): Promise<{ readonly open: number; readonly ended: number }> {
   const [row] = await sql`
     select (select count(*) from inbox where done = 0) + (select count(*) from turns where state = 'running')
-      + (select count(*) from outbox where ended_at is null) as open`;
-  return Number(row.open);
+      + (select count(*) from outbox where ended_at is null) as open,
+      (select count(*) from turns where state <> 'running') + (select count(*) from outbox where ended_at is not null) as ended`;
+  return { open: Number(row.open), ended: Number(row.ended) };
 }
 
 export async function countFailures({ sql }: Pick<NodesWorld, "sql">): Promise<Readonly<Record<string, number>>> {
@@ -78,6 +82,17 @@ export async function describeOpenWork({ sql, nodes }: NodesWorld, onLine: (line
       (select count(*) from node_leases where owner = nodes.id) as leases
     from nodes left join inbox on inbox.node = nodes.id and inbox.done = 0 group by nodes.id order by nodes.started_at`;
   for (const row of owners as readonly Row[]) onLine(JSON.stringify(row));
+  const waiting = await sql`
+    select session_key, nodes.name, count(*)::int as messages, min(inbox.seq) as first, min(turns.state) as turn, min(turns.attempt) as attempt,
+      min(lease.owner) as home
+    from inbox left join nodes on nodes.id = inbox.node left join turns on turns.id = inbox.turn_id
+      left join node_leases lease on lease.kind = 'session' and lease.key = inbox.session_key
+    where done = 0 group by 1, 2 order by messages desc limit 20`;
+  for (const row of waiting as readonly Row[]) onLine(`waits: ${JSON.stringify(row)}`);
+  const parts = await sql`
+    select chat, channel, nodes.name, outbox.state, count(*)::int as parts, min(because) as because
+    from outbox left join nodes on nodes.id = outbox.node where ended_at is null group by 1, 2, 3, 4 order by parts desc limit 20`;
+  for (const row of parts as readonly Row[]) onLine(`is not sent: ${JSON.stringify(row)}`);
   for (const node of nodes) {
     const token = node.process()?.token ?? "";
     const headers = { authorization: `Bearer ${token}` };

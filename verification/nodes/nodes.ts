@@ -1,7 +1,7 @@
 /**
  * `npm run nodes -- --faults N --seed S`: several gateways on one Postgres database under faults. `--unfenced` is the negative control: it has to
  * end with faults found. `--only "kill"` draws from some kinds alone. `--gap` and `--pause` are milliseconds between two faults, and between two
- * messages of a session; `--settle` is the seconds that everything may take to come to rest in the end.
+ * messages of a session; in the end it waits until everything is answered, or nothing has ended for `--settle` seconds.
  */
 import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
@@ -18,7 +18,7 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true },
     gap: { type: "string", default: "300-3000" },
     pause: { type: "string", default: "50-2500" },
-    settle: { type: "string", default: "180" },
+    settle: { type: "string", default: "60" },
     unfenced: { type: "boolean", default: false },
   },
 });

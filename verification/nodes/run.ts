@@ -13,6 +13,7 @@ import { countFailures, describeOpenWork, openWork, readHistory, recordTurns } f
 import { openNetwork } from "./network.ts";
 import { hasPoison, startPeople } from "./people.ts";
 import { createTroubles, type TakeoverTimes, watchTakeovers } from "./takeovers.ts";
+import type { Times } from "./times.ts";
 import { isClean, judgeNodes, type NodesVerdict } from "./verdict.ts";
 import { type NodesWorld, openNodesWorld } from "./world.ts";
 
@@ -30,7 +31,7 @@ export interface NodesOptions {
   readonly gapMs?: Span;
   /** Between two messages of a session: at least, and at most. */
   readonly pauseMs?: Span;
-  /** How long everything may take to come to rest in the end. */
+  /** In the end, everything is waited for until nothing has ended for so long. */
   readonly settleMs?: number;
   onLine?(line: string): void;
 }
@@ -54,10 +55,16 @@ export interface NodesReport extends NodesVerdict {
   readonly failures: Readonly<Record<string, number>>;
   /** What people saw in their chats on a platform. */
   readonly chats: PlatformVerdict;
+  /** How long it took until what they said there was taken by a gateway. */
+  readonly heard: Times;
+  /** From the last fault until everything was answered, or nothing went on any more. */
+  readonly settledSeconds: number;
   readonly seconds: number;
 }
 
-const SETTLE_MS = 180_000;
+const SETTLE_MS = 60_000;
+/** Of all that comes to rest: longer than the slowest machine needs, and not for ever. */
+const MAX_SETTLE_MS = 1_200_000;
 const GAP_MS: Span = [300, 3_000];
 const PAUSE_MS: Span = [50, 2_500];
 const CHAT_PAUSE_MS: Span = [1_000, 15_000];
@@ -110,9 +117,11 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
   });
   await world.heal();
   onLine("everything is mended");
+  const mendedAt = performance.now();
   people.finish();
   await chats.stop();
   await settle({ world, onLine, withinMs: options.settleMs ?? SETTLE_MS }, () => people.isDone() && chats.isHeard());
+  const settledSeconds = Math.round((performance.now() - mendedAt) / 1_000);
   await people.stop();
   const history = await readHistory(world, [...people.sent, ...chats.sent()]);
   return {
@@ -123,6 +132,8 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
     takeovers: await watch.stop(),
     failures: await countFailures(world),
     chats: chats.verdict(history),
+    heard: chats.heard(),
+    settledSeconds,
     ...judgeNodes(history, answerTo),
     seconds: Math.round((performance.now() - startedAt) / 1_000),
   };
@@ -150,14 +161,21 @@ interface Settling {
   onLine(line: string): void;
 }
 
-/** Until everything was accepted and answered. What is left after the time is described, and judged like all else. */
+/** Until everything was accepted and answered, or nothing has ended for a while. What is left then is described, and judged like all else. */
 async function settle({ world, withinMs, onLine }: Settling, isAccepted: () => boolean): Promise<void> {
-  const until = (what: string, look: () => unknown) =>
-    waitFor(what, look, Boolean, { withinMs }).catch((error: unknown) => onLine(String(error)));
-  await until("all messages to be accepted", isAccepted);
-  onLine("everything is accepted");
-  await until("all messages to be answered", async () => (await openWork(world)) === 0);
-  if ((await openWork(world)) > 0) await describeOpenWork(world, onLine);
+  const until = (what: string, look: () => unknown, forMs: number) =>
+    waitFor(what, look, Boolean, { withinMs: forMs }).catch((error: unknown) => onLine(String(error)));
+  let ended = -1;
+  let movedAt = performance.now();
+  const isAtRest = async (): Promise<boolean> => {
+    const now = await openWork(world);
+    if (now.ended !== ended) movedAt = performance.now();
+    ended = now.ended;
+    return (now.open === 0 && isAccepted()) || performance.now() - movedAt > withinMs;
+  };
+  await until("everything to be accepted and answered, or nothing to go on", isAtRest, MAX_SETTLE_MS);
+  if (!isAccepted()) onLine("not everything was accepted");
+  if ((await openWork(world)).open > 0) await describeOpenWork(world, onLine);
 }
 
 interface Playing {

@@ -1,9 +1,11 @@
-/** How long it takes until another gateway has the work of one that died, and whether anything else was in the way of it. */
+/** How long it takes until another gateway has the work of one that died, and what else was in the way of it meanwhile. */
 import { NODE_EXPIRY_MS } from "../../src/store/node-expiry.ts";
+import { type Times, timesOf } from "./times.ts";
 import type { NodesWorld } from "./world.ts";
 
 /** All by the clock that measures. */
-export interface Trouble {
+interface Trouble {
+  readonly what: string;
   /** Null: of all of them. */
   readonly node: string | null;
   readonly from: number;
@@ -11,49 +13,50 @@ export interface Trouble {
   until: number;
 }
 
+type Span = readonly [from: number, until: number];
+
 export interface Troubles {
-  /** Call what it returns when it is over. */
-  begin(node: string | null): () => void;
-  /** Whether one gateway had no trouble at all in this time. */
-  leftOneAlone(names: readonly string[], from: number, until: number): boolean;
+  /** Call what it returns when it is over. Node null: the database has it, and so all of them. */
+  begin(what: string, node: string | null): () => void;
+  during(span: Span): readonly Pick<Trouble, "what" | "node">[];
 }
 
 export function createTroubles(): Troubles {
   const troubles: Trouble[] = [];
   return {
-    begin(node) {
-      const one: Trouble = { node, from: performance.now(), until: Infinity };
+    begin(what, node) {
+      const one: Trouble = { what, node, from: performance.now(), until: Infinity };
       troubles.push(one);
       return () => void (one.until = performance.now());
     },
-    leftOneAlone: (names, from, until) =>
-      names.some((name) =>
-        troubles
-          .filter(({ node }) => node === null || node === name)
-          .every((one) => one.until < from || one.from > until),
-      ),
+    during: ([from, until]) => troubles.filter((one) => one.until >= from && one.from <= until),
   };
 }
 
-export interface Takeovers {
-  readonly count: number;
-  readonly middleMs: number;
-  readonly longestMs: number;
+interface Takeover {
+  readonly ms: number;
+  readonly meanwhile: ReturnType<Troubles["during"]>;
 }
 
+/** Each since the last word of the gateway that died. */
 export interface TakeoverTimes {
-  /** Since the last word of the gateway that died. */
-  readonly all: Takeovers;
-  /** Of those during which at least one other gateway had no trouble of its own, and the database none. */
-  readonly undisturbed: Takeovers;
+  readonly all: Times;
+  /** Of those during which the database had no trouble. */
+  readonly withDatabase: Times;
+  /** Of those during which the database had none, and at least one other gateway had none. */
+  readonly undisturbed: Times;
+  /** Each that took longer than promised, with what happened meanwhile. */
+  readonly late: readonly string[];
 }
 
 const LOOK_MS = 200;
+/** docs/scaling.md: work of a gateway that died goes on elsewhere within this time. */
+const PROMISED_MS = 12_000;
 
 export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop(): Promise<TakeoverTimes> } {
   const stopping = new AbortController();
   const names = world.nodes.map(({ name }) => name);
-  const took: { readonly ms: number; readonly isUndisturbed: boolean }[] = [];
+  const took: Takeover[] = [];
   const seen = new Set<string>();
   /** Never rejects. */
   const look = async (): Promise<void> => {
@@ -67,7 +70,7 @@ export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop():
         seen.add(id);
         // a gateway takes over when it has been steady for as long as another one counts as live
         const from = now - Number(ms) - NODE_EXPIRY_MS;
-        took.push({ ms: Number(ms), isUndisturbed: troubles.leftOneAlone(names, from, now) });
+        took.push({ ms: Number(ms), meanwhile: troubles.during([from, now]) });
       }
       await world.pause(LOOK_MS);
     }
@@ -77,16 +80,26 @@ export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop():
     async stop() {
       stopping.abort();
       await looking;
-      return { all: summed(took), undisturbed: summed(took.filter(({ isUndisturbed }) => isUndisturbed)) };
+      return timesOfAll(took, names);
     },
   };
 }
 
-function summed(took: readonly { readonly ms: number }[]): Takeovers {
-  const sorted = took.map(({ ms }) => Math.round(ms)).toSorted((a, b) => a - b);
+export function timesOfAll(took: readonly Takeover[], names: readonly string[]): TakeoverTimes {
+  const times = (some: readonly Takeover[]): Times => timesOf(some.map(({ ms }) => ms));
+  const withDatabase = took.filter(({ meanwhile }) => meanwhile.every(({ node }) => node !== null));
+  const undisturbed = withDatabase.filter(({ meanwhile }) =>
+    names.some((name) => meanwhile.every(({ node }) => node !== name)),
+  );
   return {
-    count: sorted.length,
-    middleMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
-    longestMs: sorted.at(-1) ?? 0,
+    all: times(took),
+    withDatabase: times(withDatabase),
+    undisturbed: times(undisturbed),
+    late: took.filter(({ ms }) => ms > PROMISED_MS).map(described),
   };
+}
+
+function described({ ms, meanwhile }: Takeover): string {
+  const causes = meanwhile.map(({ what, node }) => (node === null ? what : `${what} (${node})`));
+  return `${(ms / 1_000).toFixed(1)} s: ${causes.join("; ") || "nothing else"}`;
 }

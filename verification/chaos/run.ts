@@ -26,12 +26,14 @@ export interface ChaosOptions {
   readonly crowd?: CrowdSize;
   /** People on a fake Telegram and a fake Discord join in, and those misbehave. */
   readonly channels?: boolean;
+  /** The server that the gateway has its store on: it is killed and started again. Left out: it is not, and a store on SQLite has none. */
+  readonly database?: ChaosDatabase | null;
   onRound?(line: string): void;
 }
 
 export interface ChaosReport extends Verdict {
   readonly rounds: number;
-  readonly kills: { readonly gateway: number; readonly agents: number };
+  readonly kills: { readonly gateway: number; readonly agents: number; readonly database: number };
   /** Kills after which somebody still waited for an answer; the others hit before anything was said, or after all of it was answered. */
   readonly inTurn: number;
   readonly messages: number;
@@ -43,12 +45,21 @@ export interface ChaosReport extends Verdict {
   readonly troubles?: Readonly<Record<string, number>>;
 }
 
-type Strike = "gateway" | "gateway twice" | "agent" | "all agents" | "agent, then gateway";
+interface ChaosDatabase {
+  /** Of the first server process, whose end is the end of all of them. */
+  pid(): number;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+type Strike =
+  "gateway" | "gateway twice" | "agent" | "all agents" | "agent, then gateway" | "database" | "database, then gateway";
 
 const CROWD: CrowdSize = { pages: 6, programs: 6, sessions: 4 };
 const SMALL_CROWD: CrowdSize = { pages: 2, programs: 2, sessions: 2 };
 /** A turn for each message, so that each has a reply of its own to be counted; a pool that all sessions have to share. */
 const CONFIG = { queue: { mode: "followup" }, agent: { pool: { min: 2, max: 2 } } };
+const NEVER = new AbortController().signal;
 const MAX_NTH = 8;
 const MAX_FRAMES = 40;
 const MAX_DELAY_MS = 500;
@@ -57,6 +68,8 @@ const PATIENCE_MS = 45_000;
 const PATIENCE_WITH_PLATFORMS_MS = 120_000;
 /** Share of the kills of a gateway that aim at a write. */
 const AIMED = 0.7;
+/** How long the database stays away: at least, and at most. */
+const AWAY_MS = [200, 4_000] as const;
 /** Share of them that fall in a moment of a platform, where there is one. */
 const AIMED_AT_PLATFORM = 0.5;
 
@@ -66,7 +79,8 @@ interface World {
   readonly crowd: Crowd;
   readonly platforms: PlatformCrowd | null;
   readonly chance: Chance;
-  readonly kills: { gateway: number; agents: number };
+  readonly kills: { gateway: number; agents: number; database: number };
+  readonly database: ChaosDatabase | null;
   gateway: GatewayProcess;
   inTurn: number;
 }
@@ -79,8 +93,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   using crowd = createCrowd(options.crowd ?? (platforms ? SMALL_CROWD : CROWD), chance.fork("crowd"));
   const config = configOf(platforms, echo);
   const gateway = await startGatewayProcess({ home: home.path, config });
-  const counts = { kills: { gateway: 0, agents: 0 }, inTurn: 0 };
-  const world: World = { ...counts, home: home.path, config, crowd, platforms, chance: chance.fork("kills"), gateway };
+  const counts = { kills: { gateway: 0, agents: 0, database: 0 }, inTurn: 0 };
+  const played = { crowd, platforms, chance: chance.fork("kills"), database: options.database ?? null };
+  const world: World = { ...counts, ...played, home: home.path, config, gateway };
   try {
     await found(world);
     await platforms?.greet();
@@ -134,8 +149,9 @@ async function playRound(world: World, round: number): Promise<{ readonly strike
   const strike = world.chance.pick<Strike>([
     ...(["gateway", "gateway", "gateway", "gateway twice"] as const),
     ...(["agent", "agent", "all agents", "agent, then gateway"] as const),
+    ...(world.database ? (["database", "database", "database, then gateway"] as const) : []),
   ]);
-  using aim = await takeAim(world, strike.startsWith("gateway") ? MOMENTS : []);
+  using aim = await takeAim(world, victimOf(world, strike));
   const answered = Promise.all([world.crowd.speak(round), world.platforms?.speak(round)]).then(() => undefined);
   const strikes = await strikeWith(world, strike, aim, answered);
   const patienceMs = world.platforms ? PATIENCE_WITH_PLATFORMS_MS : PATIENCE_MS;
@@ -147,6 +163,12 @@ async function playRound(world: World, round: number): Promise<{ readonly strike
   return { strikes, healed };
 }
 
+/** Agents are not aimed at: which of them writes next is not known. */
+function victimOf({ gateway, database }: World, strike: Strike): Victim {
+  if (strike.startsWith("gateway")) return { pid: gateway.pid, moments: MOMENTS };
+  return database && strike.startsWith("database") ? { pid: database.pid(), moments: MOMENTS } : NOBODY;
+}
+
 async function strikeWith(world: World, strike: Strike, aim: Aim, answered: Promise<void>): Promise<string> {
   await Promise.race([aim.due, answered]);
   const when = `killed ${aim.when}, ${waiting(world)} waiting`;
@@ -154,18 +176,37 @@ async function strikeWith(world: World, strike: Strike, aim: Aim, answered: Prom
     killAgents(world, strike === "all agents");
     return `${strike} ${when}`;
   }
+  if (strike === "database") {
+    await loseDatabase(world, () => undefined);
+    world.crowd.lost(); // what was refused is offered again
+    await found(world);
+    return `${strike} ${when}`;
+  }
+  if (strike === "database, then gateway") await loseDatabase(world, () => world.gateway.kill());
   if (strike === "agent, then gateway") {
     killAgents(world, false);
-    using next = await takeAim(world, []);
+    using next = await takeAim(world, NOBODY);
     await Promise.race([next.due, answered]);
   }
   await replaceGateway(world);
   if (strike !== "gateway twice") return `${strike} ${when}`;
-  using next = await takeAim(world, ["begun", "ended", "sent"]); // while it takes up what the first kill left behind
+  using next = await takeAim(world, { pid: world.gateway.pid, moments: ["begun", "ended", "sent"] }); // while it takes up what the first kill left behind
   await Promise.race([next.due, answered]);
   const again = `and again ${next.when}, ${waiting(world)} waiting`;
   await replaceGateway(world);
   return `gateway ${when}, ${again}`;
+}
+
+/** Kills it, and starts it again after a while in which something else may happen. */
+async function loseDatabase(world: World, meanwhile: () => Promise<void> | undefined): Promise<void> {
+  const { database, chance, kills } = world;
+  if (!database) return;
+  if (waiting(world) > 0) world.inTurn++;
+  kills.database++;
+  await database.kill();
+  await systemClock.sleep(chance.between(...AWAY_MS), NEVER);
+  await meanwhile();
+  await database.start();
 }
 
 async function replaceGateway(world: World): Promise<void> {
@@ -183,20 +224,28 @@ interface Aim extends Disposable {
   readonly when: string;
 }
 
-/** Most kills of a gateway fall right after a write of one of these kinds; the others after some frames, or some milliseconds. */
-async function takeAim(world: World, moments: readonly Moment[]): Promise<Aim> {
-  const { home, chance, crowd, gateway, platforms } = world;
+interface Victim {
+  readonly pid: number;
+  /** Kinds of writes that it is killed right after. */
+  readonly moments: readonly Moment[];
+}
+
+const NOBODY: Victim = { pid: 0, moments: [] };
+
+/** Most kills of a gateway or a database fall right after a write of one of these kinds; the others after some frames, or some milliseconds. */
+async function takeAim(world: World, { pid, moments }: Victim): Promise<Aim> {
+  const { home, chance, crowd, platforms } = world;
   const [first, ...others] = moments;
   if (first && platforms && chance.hits(AIMED_AT_PLATFORM)) {
     const moment = chance.pick(PLATFORM_MOMENTS);
     const nth = chance.between(1, MAX_NTH / 2);
-    const trap = platforms.killAt(gateway.pid, moment, nth);
+    const trap = platforms.killAt(pid, moment, nth);
     return { due: trap.due, when: `while ${nth} was ${moment}`, [Symbol.dispose]: () => trap[Symbol.dispose]() };
   }
   if (first && chance.hits(AIMED)) {
     const moment = chance.pick([first, ...others]);
     const nth = chance.between(1, MAX_NTH);
-    const trap = killAt({ home, pid: gateway.pid, moment, nth });
+    const trap = killAt({ home, pid, moment, nth });
     await trap.armed;
     const when = `right after write "${moment}" ${nth}`;
     return { due: trap.killed, when, [Symbol.dispose]: () => trap[Symbol.dispose]() };

@@ -222,3 +222,9 @@ describe("the current message of a part", () => {
     expect(doubtful()).toEqual({ state: "ambiguous", because: LOST, tell: "chat" });
   });
 });
+
+test("a part whose channel counts fewer messages than before stays where it was, with its doubt", () => {
+  const part = { ...PART, delivered: 2, lost: 1 };
+  expect([1, 2].map((delivered) => atMessage(part, RISKY, delivered, 1))).toEqual([part, part]);
+  expect(atMessage(part, RISKY, 3, 1)).toEqual({ ...part, delivered: 3, lost: 0, doubt: true });
+});

@@ -106,6 +106,7 @@ describe("a preview that no reply has taken over", () => {
       forgets: true,
     };
     const stop = new AbortController();
+    const log = recordingLog();
     const facts = {
       get: async (key: string) => kept.get(key) ?? null,
       put: async (key: string, value: string) => void kept.set(key, value),
@@ -116,7 +117,7 @@ describe("a preview that no reply has taken over", () => {
       list: async () => [...kept].map(([key, value]) => ({ key, value })),
     };
     const left = startLeftPreviews(
-      { clock, log: recordingLog(), facts, owes: () => state.owed },
+      { clock, log, facts, owes: () => state.owed },
       {
         removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
         repeat: find && { dedupeMs: DEDUPE_MS, find },
@@ -125,13 +126,15 @@ describe("a preview that no reply has taken over", () => {
           if (state.failing) throw state.failing;
           state.removed++;
         },
-        failureOf: (error) =>
-          error instanceof Error && error.message === "refused" ? { kind: "refused" } : { kind: "later", pauseMs: 0 },
+        failureOf: (error) => {
+          const words = error instanceof Error ? error.message : "";
+          return words === "refused" || words === "gone" ? { kind: words } : { kind: "later", pauseMs: 0 };
+        },
       },
       stop.signal,
     );
     await clock.advance(0);
-    return { clock, kept, state, left, stop };
+    return { clock, kept, state, left, stop, log, facts };
   }
 
   test.each([
@@ -139,6 +142,7 @@ describe("a preview that no reply has taken over", () => {
     ["stays while something is owed to its chat", { owed: true }, 0, 1],
     ["stays noted while the platform cannot be reached", { failing: new Error("offline") }, 0, 1],
     ["is forgotten when the platform refuses for good", { failing: new Error("refused") }, 0, 0],
+    ["is forgotten when somebody else has deleted it", { failing: new Error("gone") }, 0, 0],
   ])("%s", async (_rule, how, removed, notes) => {
     const at = await world();
     Object.assign(at.state, how);
@@ -156,13 +160,39 @@ describe("a preview that no reply has taken over", () => {
     };
     Object.defineProperty(at.state, "owed", { get: delivered });
     await at.clock.advance(START_MS);
-    expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
+    expect([at.state.removed, at.kept.size, at.log.lines]).toEqual([0, 0, []]);
+  });
+
+  test("is not looked for after a turn that showed nothing: no timer is left", async () => {
+    const at = await world(null);
+    at.left.begun(turnId);
+    await at.left.over(turnId, null);
+    expect(at.clock.pending()).toBe(0);
   });
 
   test("is only forgotten when another version noted it in a way that cannot be read", async () => {
     const at = await world("7@11");
     await at.clock.advance(START_MS);
     expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
+  });
+
+  test("goes after a start with all others: none waits for one that is owed something", async () => {
+    const at = await world(null);
+    for (const turn of ["turn_8", "turn_9"]) at.kept.set(`preview:${turn}`, shown());
+    const removed: string[] = [];
+    const left = startLeftPreviews(
+      { clock: at.clock, log: at.log, facts: at.facts, owes: () => false },
+      {
+        removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
+        repeat: null,
+        remove: async ({ message }) => void removed.push(message),
+        failureOf: () => ({ kind: "gone" }),
+      },
+      at.stop.signal,
+    );
+    await at.clock.advance(START_MS);
+    expect([removed, at.kept.size]).toEqual([["7", "7"], 0]);
+    await left.settled();
   });
 
   test("is tried again, and given up after some tries", async () => {
@@ -249,7 +279,9 @@ describe("a preview that no reply has taken over", () => {
     await at.clock.advance(10 * START_MS);
     expect(at.state.removed).toBe(0);
     void at.left.over(turnId, null);
-    await at.clock.advance(AGAIN_MS);
+    await at.clock.advance(AGAIN_MS - 1);
+    expect(at.state.removed).toBe(0);
+    await at.clock.advance(1);
     expect(at.state.removed).toBe(1);
   });
 
@@ -259,7 +291,9 @@ describe("a preview that no reply has taken over", () => {
     await at.clock.advance(10 * AGAIN_MS);
     expect(at.state.removed).toBe(0);
     at.left.release(turnId);
-    await at.clock.advance(AGAIN_MS);
+    await at.clock.advance(AGAIN_MS - 1);
+    expect(at.state.removed).toBe(0);
+    await at.clock.advance(1);
     expect(at.state.removed).toBe(1);
   });
 

@@ -60,3 +60,14 @@ test("the pause that Discord asks for is kept, whether it is longer or shorter t
 test("a channel that may not be read any more is forgotten, and asked for once", async () => {
   expect(await caughtUp([gone])).toEqual({ asked: [0], taken: [], forgotten: ["1"] });
 });
+
+test("a channel of which nothing was ever read is not asked for, and nothing is wrong with that", async () => {
+  const getMessages = () => Promise.reject(new Error("nobody asks"));
+  const api = { channels: { getMessages } } as unknown as Parameters<typeof catchUp>[0]["api"];
+  const log = recordingLog();
+  const seen = { last: async () => null, forget: async () => undefined };
+  const take = () => Promise.reject(new Error("nothing is taken"));
+  const { signal } = new AbortController();
+  await catchUp({ clock: createFakeClock(), log, api, seen }, { id: "1", guild: null }, take, signal);
+  expect(log.lines).toEqual([]);
+});

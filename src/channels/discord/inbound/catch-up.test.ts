@@ -71,3 +71,108 @@ test("a channel of which nothing was ever read is not asked for, and nothing is 
   await catchUp({ clock: createFakeClock(), log, api, seen }, { id: "1", guild: null }, take, signal);
   expect(log.lines).toEqual([]);
 });
+
+const HOUR_MS = 3_600_000;
+const PAGE = 100;
+
+interface Asked {
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** A channel that was last read `agoMs` before now. `answer`: one page. */
+function reading(agoMs: number, answer: (asked: Asked, page: number) => readonly { readonly id: string }[]) {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const stop = new AbortController();
+  const asked: Asked[] = [];
+  const forgotten: string[] = [];
+  const taken: string[] = [];
+  const state = { take: (_id: string): void => undefined };
+  const getMessages = async (_channel: string, about: Asked) => {
+    asked.push(about);
+    return answer(about, asked.length);
+  };
+  const api = { channels: { getMessages } } as unknown as Parameters<typeof catchUp>[0]["api"];
+  const seen = {
+    last: async () => snowflakeAt(clock.now() - agoMs),
+    forget: async (channel: string) => void forgotten.push(channel),
+  };
+  const take = async ({ id }: SaidMessage): Promise<void> => {
+    taken.push(id);
+    state.take(id);
+  };
+  const run = () => catchUp({ clock, log, api, seen }, { id: "1", guild: null }, take, stop.signal);
+  const words = () => log.lines.map((line) => line.words);
+  return { clock, stop, asked, forgotten, taken, state, run, words };
+}
+
+/** The `n` messages after this one, as Discord lists them: newest first. */
+const pageAfter = ({ after }: Asked, n: number) =>
+  Array.from({ length: n }, (_, at) => ({ id: String(BigInt(after) + BigInt(n - at)) }));
+
+test.each([
+  ["a minute ago begins half a minute before that", 60_000, 90_000],
+  ["three days ago begins a day ago", 72 * HOUR_MS, 24 * HOUR_MS],
+])("what was said since a channel was read %s", async (_when, agoMs, fromMs) => {
+  const at = reading(agoMs, () => []);
+  await at.run();
+  expect([at.asked, at.words()]).toEqual([[{ after: snowflakeAt(at.clock.now() - fromMs), limit: PAGE }], []]);
+});
+
+test.each([
+  [PAGE - 1, 1],
+  [PAGE, 2],
+])("a page of %d messages is followed by another one behind its newest, or not: %d pages", async (size, pages) => {
+  const at = reading(60_000, (asked, page) => (page === 1 ? pageAfter(asked, size) : []));
+  await at.run();
+  expect([at.asked.length, at.taken.length, at.words()]).toEqual([pages, size, []]);
+  expect(at.asked[1]?.after).toBe(pages === 2 ? at.taken.at(-1) : undefined);
+});
+
+test("five pages are read of a channel, and that there is more is in the log", async () => {
+  const at = reading(60_000, (asked) => pageAfter(asked, PAGE));
+  await at.run();
+  expect([at.asked.length, new Set(at.taken).size, at.words()]).toEqual([
+    5,
+    5 * PAGE,
+    ["more was said while away than is fetched"],
+  ]);
+  expect(at.taken).toEqual(at.taken.toSorted());
+});
+
+test("a channel that closes reads no further page, and says nothing of what is missing", async () => {
+  const at = reading(60_000, (asked) => pageAfter(asked, PAGE));
+  at.state.take = () => at.stop.abort(new Error("closing"));
+  await at.run();
+  expect([at.asked.length, at.words()]).toEqual([1, []]);
+});
+
+test("a channel that closes in a pause is asked no more, and whatever Discord answers after that forgets nothing", async () => {
+  const paused = reading(60_000, lost);
+  const run = paused.run();
+  await paused.clock.advance(500);
+  paused.stop.abort(new Error("closing"));
+  await run;
+  expect([paused.asked.length, paused.words(), paused.clock.pending()]).toEqual([1, [], 0]);
+  const late = reading(60_000, () => {
+    late.stop.abort(new Error("closing"));
+    return gone();
+  });
+  await late.run();
+  expect([late.forgotten, late.words()]).toEqual([[], []]);
+});
+
+test("pauses between tries double up to a minute, and after the twelfth the log says that messages are missing", async () => {
+  const times: number[] = [];
+  const at = reading(60_000, () => {
+    times.push(at.clock.elapsed());
+    return lost();
+  });
+  const run = at.run();
+  await at.clock.advance(HOUR_MS);
+  await run;
+  const pauses = times.slice(1).map((time, before) => (time - (times[before] ?? 0)) / 1_000);
+  expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
+  expect(at.words()).toEqual(["missed messages could not be fetched"]);
+});

@@ -112,9 +112,9 @@ const pageAfter = ({ after }: Asked, n: number) =>
   Array.from({ length: n }, (_, at) => ({ id: String(BigInt(after) + BigInt(n - at)) }));
 
 test.each([
-  ["a minute ago begins half a minute before that", 60_000, 90_000],
-  ["three days ago begins a day ago", 72 * HOUR_MS, 24 * HOUR_MS],
-])("what was said since a channel was read %s", async (_when, agoMs, fromMs) => {
+  ["a minute ago is read from half a minute before that on", 60_000, 90_000],
+  ["three days ago is read from a day ago on", 72 * HOUR_MS, 24 * HOUR_MS],
+])("a channel that was read %s", async (_when, agoMs, fromMs) => {
   const at = reading(agoMs, () => []);
   await at.run();
   expect([at.asked, at.words()]).toEqual([[{ after: snowflakeAt(at.clock.now() - fromMs), limit: PAGE }], []]);

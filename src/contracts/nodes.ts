@@ -2,6 +2,7 @@
  * Gateways that share one database: what one can ask another, and what it tells all of them. Where a gateway is alone, as on SQLite, there is
  * nobody to ask, and telling does nothing.
  */
+import type { SharedCount } from "../kit/shared-count.ts";
 import type { AnswerVerdict, Answerer, GivenAnswer, OpenQuestion } from "./channels/question.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
@@ -68,8 +69,22 @@ export interface NodeNews {
   event: { readonly [E in ClientEventName]: { readonly event: E; readonly data: GatewayEvents[E] } }[ClientEventName];
   /** It is written down, and counts in every gateway's budget. */
   spent: Spent;
+  /** What rate limits have counted there. `of`: as the limit told it. */
+  counted: readonly {
+    readonly limit: CountedLimit;
+    readonly name: string;
+    readonly count: number;
+    readonly of: number;
+  }[];
   /** Something is in the outbox for the one who is told. */
   outbox: { readonly for: InstanceId };
+}
+
+/** Rate limits that hold over all gateways together. */
+export type CountedLimit = "tool calls" | "requests" | "requests of keys" | "webhook requests" | "wrong credentials";
+
+export interface CountSharing {
+  of(limit: CountedLimit): SharedCount;
 }
 
 export type NodeQuestion = keyof NodeQuestions;

@@ -96,7 +96,7 @@ function assemble(
   const { clock, ids, log, stream, store } = deps;
   const links = createMediaLinks(clock, options.mediaKey);
   const auth = createAuth(
-    { clock, ids, log, signIns: store.signIns, keys: deps.people.keys },
+    { clock, ids, log, signIns: store.signIns, keys: deps.people.keys, counts: deps.people.counts },
     { settings: options.auth, bindingKey: options.mediaKey, cookieName },
   );
   const methods = createMethods(deps, { links, stopping, limits: options.limits });

@@ -23,6 +23,7 @@ import type { AgentId, InstanceId, Principal, SessionKey } from "../contracts/id
 import type { McpClients } from "../contracts/mcp.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { ModelKeys } from "../contracts/model-keys.ts";
+import type { CountSharing } from "../contracts/nodes.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { OpenAiDoor } from "../contracts/openai.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
@@ -103,6 +104,8 @@ interface PeopleDeps {
   readonly budget: Pick<Budget, "today" | "limits">;
   readonly roles: Pick<RoleDirectory, "people" | "change">;
   readonly keys: ApiKeys;
+  /** What rate limits count at all gateways; absent: there are no others. */
+  readonly counts?: CountSharing;
   /** Who may write to an account. */
   readonly policyOf: AccessPolicies["policyOf"];
   /** No stranger can write to it. */

@@ -1,5 +1,6 @@
 /** The OpenAI-compatible door: agents as models, and chat completions as turns of a named session or of one that ends with the request. */
 import type { AskedCompletion, Completion, ModelCard, OpenAiDoor } from "../contracts/openai.ts";
+import type { SharedCount } from "../kit/shared-count.ts";
 import { type Answers, isFor } from "./answers.ts";
 import { createRate } from "./rate.ts";
 import { createRepeats, type RepeatDeps } from "./repeats.ts";
@@ -8,6 +9,8 @@ import { MODEL, readRequest, type RequestOptions } from "./request.ts";
 const MS_PER_SECOND = 1_000;
 
 interface OpenAiDeps extends RepeatDeps {
+  /** Of requests; absent: there are no other gateways. */
+  readonly counted?: SharedCount;
   readonly answers: Pick<Answers, "answer">;
   readonly options: RequestOptions;
   /** As the configuration has them now. */
@@ -23,7 +26,7 @@ export function createOpenAiDoor(deps: OpenAiDeps): OpenAiDoor {
       return [MODEL, ...agents.map((id) => `${MODEL}/${id}`)].map((id) => cardOf(id, names.startedAt));
     },
     read: (body, session) => readRequest(body, session, options),
-    admit: createRate({ clock }),
+    admit: createRate({ clock, counted: deps.counted }),
     answer(asked: AskedCompletion, show, signal) {
       const run = async (): Promise<Completion> => {
         const answer = await answers.answer(asked, show, signal);

@@ -3,6 +3,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { Principal } from "../contracts/ids.ts";
 import type { RateState } from "../contracts/openai.ts";
 import type { Clock } from "../kit/clock.ts";
+import { COUNTED_ALONE, type SharedCount } from "../kit/shared-count.ts";
 
 const MAX_PER_WINDOW = 600;
 const WINDOW_MS = 60_000;
@@ -13,8 +14,17 @@ interface Window {
 }
 
 /** Throws GatewayError `rate_limited` with the time until the next window. */
-export function createRate({ clock }: { readonly clock: Clock }): (principal: Principal) => RateState {
+export function createRate({
+  clock,
+  counted = COUNTED_ALONE,
+}: {
+  readonly clock: Clock;
+  readonly counted?: SharedCount | undefined;
+}): (principal: Principal) => RateState {
   const windows = new Map<Principal, Window>();
+  counted.hear((name, count) => {
+    currentWindow(windows, name as Principal, clock.elapsed()).count += count;
+  });
   return (principal) => {
     const now = clock.elapsed();
     const window = currentWindow(windows, principal, now);
@@ -27,6 +37,7 @@ export function createRate({ clock }: { readonly clock: Clock }): (principal: Pr
       });
     }
     window.count++;
+    counted.tell(principal, WINDOW_MS);
     return { limit: MAX_PER_WINDOW, remaining: MAX_PER_WINDOW - window.count, resetMs };
   };
 }

@@ -1,5 +1,6 @@
 /** What the files of the gate share: its dependencies, and the ways in which a call ends before anything runs. */
 import type { Caller } from "../contracts/agent.ts";
+import type { SharedCount } from "../kit/shared-count.ts";
 import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
 import { type CallRecord, createRecord, type RecordDeps, refusedStatus, scopeOf } from "./audit/record.ts";
 import type { RejectedCalls } from "./audit/rejected-calls.ts";
@@ -17,6 +18,8 @@ import { STAGES } from "./stages/stages.ts";
 export interface ToolGateDeps extends RecordDeps, Omit<StageDeps, "rate" | "slots"> {
   readonly registry: LiveToolRegistry;
   readonly sessionTools: SessionTools;
+  /** Of tool calls, for rate limits; absent: there are no other gateways. */
+  readonly countedCalls?: SharedCount;
   /** As the settings are now. */
   runLimits(): RunLimits;
   /** A call whose caller was answered before it ended has ended now. */

@@ -208,7 +208,8 @@ function openWebhooks({ core, people, systemEvents, messages }: Shared): Incomin
   const { sessionChats } = people;
   const { receiver } = messages;
   const deps = { clock, ids, log, marks: store.webhookMarks, names, sessionChats, systemEvents, receiver };
-  return createIncomingWebhooks(deps, () => config().hooks);
+  const counted = core.nodes.counts.of("webhook requests");
+  return createIncomingWebhooks({ ...deps, counted }, () => config().hooks);
 }
 
 function openJobService(shared: Shared): JobService {

@@ -96,6 +96,8 @@ export async function openCore(
   const { url, files, secret: shared } = config().store;
   const store = life.own("store", await openStore(deps, { home, version, url, files, shared }));
   const hooks = createHooks(deps);
+  const nodes = openNodes(deps, eventParts, store);
+  life.onStop("counts of rate limits", async () => nodes.counts[Symbol.dispose]());
   return {
     clock,
     ids,
@@ -106,7 +108,7 @@ export async function openCore(
     events: eventParts.events,
     store,
     hooks,
-    nodes: openNodes(deps, eventParts, store),
+    nodes,
     channels: createChannelRegistry((channel) => tellSent(hooks, maskOut({ mask }, channel))),
     outboxWake: createTopic<void>(),
   };

@@ -113,6 +113,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         budget: people.budget,
         roles: createRoleDirectory({ clock, config, grants: people.grants, policies: people.policies }),
         keys: people.keys,
+        counts: core.nodes.counts,
         policyOf: people.policies.policyOf,
         isOwnChannel: core.channels.isOwn,
         accountOf: core.channels.accountOf,

@@ -9,11 +9,13 @@ import type { Log } from "../kit/log.ts";
 import {
   createDrain,
   createOtherNodes,
+  createSharedCounts,
   type Drain,
   followOtherNodes,
   type HeardWork,
   joinEvents,
   relayEvents,
+  type SharedCounts,
 } from "../nodes/index.ts";
 import type { Core } from "./core.ts";
 import type { Messages } from "./messages.ts";
@@ -22,6 +24,7 @@ import type { Tools } from "./tools.ts";
 export interface Nodes {
   readonly others: OtherNodes;
   readonly heard: HeardWork;
+  readonly counts: SharedCounts;
   /** What happens at this gateway alone: for those who count, record, or act for plugins. */
   readonly ownEvents: Events;
   /** Told to whoever watches here, and to no other gateway. */
@@ -56,7 +59,8 @@ export function openNodes(
   const others = createOtherNodes({ ...deps, letters: store.letters });
   relayEvents(ownEvents, others);
   const heard = followOtherNodes({ ...deps, nodes: others, heard: heardEvents });
-  return { others, heard, ownEvents, heardEvents };
+  const counts = createSharedCounts({ ...deps, nodes: others });
+  return { others, heard, counts, ownEvents, heardEvents };
 }
 
 /** What this gateway stops with when it drains is told by `onBegin`. */

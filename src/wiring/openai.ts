@@ -80,7 +80,15 @@ export function openOpenAiDoors(core: Core, { people, tools, agents, messages }:
     return null;
   });
   return {
-    openai: createOpenAiDoor({ clock, log, idempotentAnswers, answers, names, options }),
+    openai: createOpenAiDoor({
+      clock,
+      log,
+      idempotentAnswers,
+      counted: nodes.counts.of("requests"),
+      answers,
+      names,
+      options,
+    }),
     responses,
   };
 }

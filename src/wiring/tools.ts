@@ -92,6 +92,7 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     registry,
     sessionTools,
     store: store.toolCalls,
+    countedCalls: core.nodes.counts.of("tool calls"),
     scrub: secrets.scrub,
     mask: secrets.mask,
     runLimits: () => config().tools.execution,

@@ -101,9 +101,9 @@ export const AUTOMATION_BUGS: readonly SeededBug[] = [
   {
     what: "A webhook that was quiet for an hour takes an hour of requests at once.",
     file: "src/kit/pace.ts",
-    in: "take",
-    find: "Math.min(perMinute, before.left + (now - before.at) * perMs)",
-    replace: "before.left + (now - before.at) * perMs",
+    in: "missingIn",
+    find: "Math.max(0, before.missing - ((now - before.at) * perMinute) / MINUTE_MS)",
+    replace: "before.missing - ((now - before.at) * perMinute) / MINUTE_MS",
     tests: ["src/kit/pace.test.ts"],
   },
   {

@@ -8,6 +8,7 @@ import type { ErrorCode } from "../../contracts/errors.ts";
 import type { WebhookMarkStore } from "../../contracts/store/webhook-marks.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import type { SharedCount } from "../../kit/shared-count.ts";
 import { SIGNATURE_WINDOW_MS } from "../../kit/signed-body.ts";
 import { begin, type BeginDeps, findChat } from "./begin.ts";
 import { createPace } from "../../kit/pace.ts";
@@ -19,6 +20,8 @@ interface IncomingWebhookDeps extends BeginDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly marks: WebhookMarkStore;
+  /** Absent: there are no other gateways. */
+  readonly counted?: SharedCount;
 }
 
 /** A key is remembered so long; a signature only as long as it could be used again. */
@@ -28,7 +31,7 @@ const SIGNED_MS = 3 * SIGNATURE_WINDOW_MS;
 type Genuine = Extract<Verified, { kind: "good" }>;
 
 export function createIncomingWebhooks(deps: IncomingWebhookDeps, settings: () => WebhookSettings): IncomingWebhooks {
-  const pace = createPace(deps.clock);
+  const pace = createPace(deps.clock, deps.counted);
   const refuse = (request: WebhookCall, refusal: Refusal): WebhookRefusal => {
     const { because, code, say, retryAfterMs } = refusal;
     const fields = { hook: request.name.slice(0, MAX_LOGGED_NAME), client: request.client, because };

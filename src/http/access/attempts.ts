@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
+import { COUNTED_ALONE, type SharedCount } from "../../kit/shared-count.ts";
 import { createFailureLimiter, type FailureLimiter, type LimitKey } from "./failure-limiter.ts";
 
 type AttemptKind = "token" | "key" | "password" | "code" | "webhook token" | "webhook signature";
@@ -35,7 +36,14 @@ export function isStrongSecret(value: string): boolean {
   return value.length >= MIN_STRONG_CHARS && new Set(value).size >= MIN_STRONG_DIFFERENT_CHARS;
 }
 
-export function createAttempts({ clock, log }: { readonly clock: Clock; readonly log: Log }): Attempts {
+interface AttemptDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: there are no other gateways. */
+  readonly counted?: SharedCount | undefined;
+}
+
+export function createAttempts({ clock, log, counted = COUNTED_ALONE }: AttemptDeps): Attempts {
   const limiters = new Map<AttemptKind, FailureLimiter>();
   // One for each kind: a limiter forgets its oldest clients, and a flood of one kind must not make it forget those of another.
   const limiterOf = (kind: AttemptKind): FailureLimiter => {
@@ -43,6 +51,10 @@ export function createAttempts({ clock, log }: { readonly clock: Clock; readonly
     limiters.set(kind, limiter);
     return limiter;
   };
+  counted.hear((name, count) => {
+    const [client = "", kind] = name.split("\n");
+    for (let failure = 0; failure < count; failure++) limiterOf(kind as AttemptKind).fail(limitKeys(client));
+  });
   return {
     judge({ kind, client, right, strong }) {
       if (right && strong) return { kind: "right" };
@@ -52,6 +64,7 @@ export function createAttempts({ clock, log }: { readonly clock: Clock; readonly
       if (retryAfterMs > 0) return { kind: "locked", retryAfterMs };
       if (right) return { kind: "right" };
       limiter.fail(keys);
+      counted.tell(`${client}\n${kind}`, CLIENT_FAILURES_PER_MINUTE);
       log.warn("credential refused", { credential: kind, client });
       return { kind: "wrong" };
     },

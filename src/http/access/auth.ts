@@ -1,6 +1,7 @@
 /** Who calls: the operator, by bearer token or by the cookie of an earlier sign-in, or a program by its key. Knows secrets only as digests; compares in constant time. */
 import { createHmac } from "node:crypto";
 import type { ApiKey, ApiKeys } from "../../contracts/api-keys.ts";
+import type { CountSharing } from "../../contracts/nodes.ts";
 import { OPERATOR, type Principal } from "../../contracts/ids.ts";
 import type { SignInStore } from "../../contracts/store/sign-ins.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -75,6 +76,8 @@ interface AuthDeps {
   readonly log: Log;
   readonly signIns: SignInStore;
   readonly keys: Pick<ApiKeys, "find" | "of" | "ending" | "used">;
+  /** What rate limits count at all gateways; absent: there are no others. */
+  readonly counts?: CountSharing | undefined;
 }
 
 export const SIGN_IN_MS = 30 * 24 * 60 * 60_000;
@@ -101,9 +104,9 @@ export function createAuth(
   deps: AuthDeps,
   options: { settings: AuthSettings; bindingKey: Uint8Array; cookieName: () => string },
 ): Auth {
-  const { clock, ids, log, signIns, keys } = deps;
-  const attempts = createAttempts({ clock, log });
-  const keyAccess = createKeyAccess({ clock, attempts, keys });
+  const { clock, ids, log, signIns, keys, counts } = deps;
+  const attempts = createAttempts({ clock, log, counted: counts?.of("wrong credentials") });
+  const keyAccess = createKeyAccess({ clock, attempts, keys, counted: counts?.of("requests of keys") });
   const codes = createCodes(clock, ids);
   const endings = createCredentialEndings();
   let current = digestsOf(options.settings, options.bindingKey);

@@ -3,6 +3,7 @@ import { type ApiKey, type ApiKeys, keyPrincipal } from "../../contracts/api-key
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { createPace } from "../../kit/pace.ts";
+import type { SharedCount } from "../../kit/shared-count.ts";
 import type { Attempts, AttemptVerdict } from "./attempts.ts";
 import type { Identity } from "./auth.ts";
 
@@ -18,12 +19,14 @@ interface KeyAccessDeps {
   readonly clock: Clock;
   readonly attempts: Attempts;
   readonly keys: Pick<ApiKeys, "find" | "used">;
+  /** Absent: there are no other gateways. */
+  readonly counted?: SharedCount | undefined;
 }
 
 const MS_PER_SECOND = 1_000;
 
-export function createKeyAccess({ clock, attempts, keys }: KeyAccessDeps): KeyAccess {
-  const pace = createPace(clock);
+export function createKeyAccess({ clock, attempts, keys, counted }: KeyAccessDeps): KeyAccess {
+  const pace = createPace(clock, counted);
   return {
     authorize(secret, client) {
       const key = keys.find(secret);

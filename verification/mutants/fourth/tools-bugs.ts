@@ -16,8 +16,8 @@ export const FOURTH_TOOLS_BUGS: readonly SeededBug[] = [
     what: "After a start, calls of the same moment slip past a durable limit.",
     file: "src/tools/stages/rate.ts",
     in: "take",
-    find: "if (!calls.has(key)) calls.set(key, earlier);",
-    replace: "calls.set(key, earlier);",
+    find: "if (!known.get(key)?.recalled) put(key, { times, recalled: true });",
+    replace: "put(key, { times, recalled: true });",
     tests: room,
   },
   {

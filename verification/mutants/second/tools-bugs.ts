@@ -9,8 +9,8 @@ export const SECOND_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "Whoever calls a tool most often is the first whose calls are forgotten when many people call, so that their limit begins anew.",
     file: "src/tools/stages/rate.ts",
-    in: "take",
-    find: "calls.delete(key);",
+    in: "put",
+    find: "known.delete(key);",
     replace: "",
     tests: gate,
   },

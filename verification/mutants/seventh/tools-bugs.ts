@@ -32,8 +32,8 @@ export const SEVENTH_TOOLS_BUGS: readonly SeededBug[] = [
     what: "After a limit was lowered, a caller is told to come back too early, and is refused again.",
     file: "src/tools/stages/rate.ts",
     in: "take",
-    find: "known.at(-limit.calls)",
-    replace: "known.at(0)",
+    find: "times.at(-limit.calls)",
+    replace: "times.at(0)",
     tests: room,
   },
   {

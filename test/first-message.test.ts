@@ -16,7 +16,8 @@ beforeAll(async () => {
   folder = await tempHome();
   const own = process.umask(0o022); // what most people have, so that the gateway's own care shows
   try {
-    gateway = await startGatewayProcess({ home: join(folder.path, "made", "by-the-gateway") });
+    const env = { PI_GATEWAY_PI: "" }; // the installed pi, as a user has it
+    gateway = await startGatewayProcess({ home: join(folder.path, "made", "by-the-gateway"), env });
   } finally {
     process.umask(own);
   }

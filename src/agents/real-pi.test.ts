@@ -13,11 +13,15 @@ const LIMIT_MS = 30_000;
 /** A PNG of one red pixel. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
+/** Not the compiled one that most tests run. */
+const INSTALLED_PI = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
+
 /** One process for all but those who need a start of their own; every test has sessions of its own. */
-const agents = createAgentStage({ sandbox: SANDBOX_TO_LOOK_INTO, pool: { max: 1 } }, undefined, () => ({
-  keys: {},
-  providers: {},
-}));
+const agents = createAgentStage(
+  { piPath: INSTALLED_PI, sandbox: SANDBOX_TO_LOOK_INTO, pool: { max: 1 } },
+  undefined,
+  () => ({ keys: {}, providers: {} }),
+);
 afterAll(() => agents[Symbol.asyncDispose]());
 
 describe("a turn with the demo model", () => {

@@ -212,12 +212,13 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
     ...recycled,
     ...config.pool,
   };
+  const { PATH, PI_GATEWAY_PI } = process.env;
   return {
     home,
     // a scripted pi is made of files that no wall lets through
     config: { timeoutMs: 60_000, ...NOTHING_ADDED, ...(config.piPath ? { sandbox: "off" } : {}), ...config, pool },
     models,
-    environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
+    environment: readEnvironment({ PATH, PI_GATEWAY_PI, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
     bridgePath: bridgePath(),
     bun: [process.execPath, "--no-env-file"],
     bunEnv: {},

@@ -82,6 +82,7 @@ function environmentAt(home: string, variables: Readonly<Record<string, string>>
     path: "",
     locale: {},
     transpilerCache: null,
+    piPath: null,
     noColor: true,
     providerKeys: {},
     variables: (name) => variables[name],

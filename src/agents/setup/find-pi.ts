@@ -1,12 +1,14 @@
 /** Where the pi to run is. Looks in a fixed order and keeps a reason for every place it passed over, so that `doctor` can show them. */
 import { type Stats, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Environment } from "../../config/index.ts";
 
 interface FindPiOptions {
+  /** agent.piPath */
   readonly piPath: string | undefined;
   /** The gateway's own executable; a packaged gateway carries pi beside it. */
   readonly execPath: string;
-  readonly path: string;
+  readonly environment: Pick<Environment, "path" | "piPath">;
   /** How Bun is run, for a pi that is a script. */
   readonly bun: readonly string[];
 }
@@ -36,13 +38,13 @@ const STICKY = 0o1000;
 
 export function findPi(options: FindPiOptions): PiCommand {
   const looked: Looked[] = [];
-  for (const [where, look] of candidates(options)) {
+  const named = namedPi(options);
+  for (const [where, look] of candidates(options, named)) {
     const check = look();
     looked.push({ where, result: check.ok ? `found ${check.file}` : check.why });
     if (check.ok) return { kind: "found", argv: check.argv, file: check.file, looked };
     // A path the owner has named is meant: falling back to another pi would hide the mistake.
-    if (options.piPath !== undefined)
-      return { kind: "missing", say: `agent.piPath cannot be used: ${check.why}.`, looked };
+    if (named) return { kind: "missing", say: `${named.by} cannot be used: ${check.why}.`, looked };
   }
   return {
     kind: "missing",
@@ -51,15 +53,26 @@ export function findPi(options: FindPiOptions): PiCommand {
   };
 }
 
-function candidates(options: FindPiOptions): readonly [string, () => Check][] {
-  const { piPath, bun } = options;
-  if (piPath !== undefined) return [[`agent.piPath (${piPath})`, () => checkNamed(piPath, bun)]];
+interface NamedPi {
+  readonly path: string;
+  /** The setting or the variable. */
+  readonly by: string;
+}
+
+function namedPi({ piPath, environment }: FindPiOptions): NamedPi | null {
+  if (piPath !== undefined) return { path: piPath, by: "agent.piPath" };
+  return environment.piPath === null ? null : { path: environment.piPath, by: "PI_GATEWAY_PI" };
+}
+
+function candidates(options: FindPiOptions, named: NamedPi | null): readonly [string, () => Check][] {
+  const { bun } = options;
+  if (named) return [[`${named.by} (${named.path})`, () => checkNamed(named.path, bun)]];
   const beside = dirname(options.execPath);
   return [
     [`the installed package ${PACKAGE}`, () => checkInstalled(bun)],
     [join(beside, "node_modules", PACKAGE), () => checkFile(join(beside, "node_modules", PACKAGE, ENTRY), bun)],
     [join(beside, "pi"), () => checkFile(join(beside, "pi"), bun)],
-    ["pi on PATH", () => checkPath(options.path, bun)],
+    ["pi on PATH", () => checkPath(options.environment.path, bun)],
   ];
 }
 

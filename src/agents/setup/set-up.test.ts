@@ -135,7 +135,7 @@ describe("the agent folder", () => {
 });
 
 describe("finding pi", () => {
-  const options = { execPath: "/nowhere/bun", path: "", bun: ["bun"] };
+  const options = { execPath: "/nowhere/bun", environment: { path: "", piPath: null }, bun: ["bun"] };
 
   test("takes the installed package when nothing is named", () => {
     const found = findPi({ ...options, piPath: undefined });
@@ -156,6 +156,18 @@ describe("finding pi", () => {
     expect(argv(home.path)).toEqual(["bun", join(bundle, "rpc-entry.js")]);
     expect(argv(join(home.path, "pi"))).toEqual(["bun", join(bundle, "rpc-entry.js")]);
     expect(argv(join(home.path, "pi-native"))).toEqual([join(home.path, "pi-native"), "--mode", "rpc"]);
+  });
+
+  test("takes what PI_GATEWAY_PI names, unless agent.piPath names another, and does not look elsewhere", async () => {
+    await using home = await tempHome();
+    const [variable, setting] = ["by-variable", "by-setting"].map((name) => join(home.path, name));
+    for (const path of [variable, setting]) await writeFile(path ?? "", "");
+    const environment = { path: "", piPath: variable ?? "" };
+    expect(findPi({ ...options, environment, piPath: undefined })).toMatchObject({ file: variable });
+    expect(findPi({ ...options, environment, piPath: setting })).toMatchObject({ file: setting });
+    const gone = findPi({ ...options, environment: { path: "", piPath: "/nowhere/pi" }, piPath: undefined });
+    expect(gone).toMatchObject({ say: "PI_GATEWAY_PI cannot be used: /nowhere/pi does not exist." });
+    expect(gone.looked.length).toBe(1);
   });
 
   test("refuses a named file that every user can change, and does not look elsewhere", async () => {

@@ -271,7 +271,7 @@ function launchOf(settings: StartSettings, own: OwnParts, { temp, visits }: OwnF
   const found = findPi({
     piPath: config.piPath,
     execPath: process.execPath,
-    path: environment.path,
+    environment,
     bun: settings.bun,
   });
   if (found.kind === "missing") {

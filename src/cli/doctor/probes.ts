@@ -134,7 +134,7 @@ async function probeAgent(
   const { findPi, probePi } = await import("../../agents/index.ts");
   const { clock, ids, environment, assets } = world;
   const bun = assets?.bun ?? [process.execPath, "--no-env-file"];
-  const found = findPi({ piPath: config.agent.piPath, execPath: process.execPath, path: environment.path, bun });
+  const found = findPi({ piPath: config.agent.piPath, execPath: process.execPath, environment, bun });
   if (found.kind === "missing") {
     const places = found.looked.map(({ where, result }) => `${where}: ${result}`).join("; ");
     return { ok: false, say: `${found.say} Looked at: ${places}` };

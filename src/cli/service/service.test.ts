@@ -121,6 +121,7 @@ async function machine(withSystemctl = true) {
     path: folder,
     locale: {},
     transpilerCache: null,
+    piPath: null,
     noColor: true,
     providerKeys: {},
     variables: () => undefined,

@@ -55,6 +55,7 @@ async function machine(script: string) {
     path: `${join(folder.path, "bin")}:/usr/bin:/bin`,
     locale: {},
     transpilerCache: null,
+    piPath: null,
     noColor: true,
     providerKeys: {},
     variables: (name: string) => (name === "PI_GATEWAY_LAUNCHER" ? launcher : undefined),

@@ -19,6 +19,7 @@ describe("the environment", () => {
       PI_GATEWAY_HOME: "/srv/gw",
       HOME: "/home/ada",
       PATH: "/usr/bin",
+      PI_GATEWAY_PI: "/opt/pi",
       LANG: "de_DE.UTF-8",
       LC_ALL: "C",
       TZ: "Europe/Berlin",
@@ -36,6 +37,7 @@ describe("the environment", () => {
       home: "/srv/gw",
       userHome: "/home/ada",
       path: "/usr/bin",
+      piPath: "/opt/pi",
       locale: { LANG: "de_DE.UTF-8", LC_ALL: "C", TZ: "Europe/Berlin" },
       transpilerCache: "/cache",
       noColor: true,
@@ -59,8 +61,15 @@ describe("the environment", () => {
   test("that is empty still has a home folder", () => {
     expect(readEnvironment({})).toMatchObject({ home: null, path: "", noColor: false, transpilerCache: null });
     expect(readEnvironment({}).userHome).not.toBe("");
-    const empty = { PI_GATEWAY_HOME: "", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "", NO_COLOR: "", LANG: "" };
-    expect(readEnvironment(empty)).toMatchObject({ home: null, transpilerCache: null, noColor: false, locale: {} });
+    const empty = {
+      PI_GATEWAY_HOME: "",
+      PI_GATEWAY_PI: "",
+      BUN_RUNTIME_TRANSPILER_CACHE_PATH: "",
+      NO_COLOR: "",
+      LANG: "",
+    };
+    const none = { home: null, piPath: null, transpilerCache: null, noColor: false, locale: {} };
+    expect(readEnvironment(empty)).toMatchObject(none);
     expect(readEnvironment({ HOME: "" }).userHome).toBe(readEnvironment({}).userHome);
   });
 });

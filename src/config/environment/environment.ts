@@ -8,6 +8,8 @@ export interface Environment {
   readonly home: string | null;
   readonly userHome: string;
   readonly path: string;
+  /** PI_GATEWAY_PI: the pi to run where the settings name none. */
+  readonly piPath: string | null;
   /** LANG, TZ and LC_*: what a child process needs to print dates and text as its owner expects. */
   readonly locale: Readonly<Record<string, string>>;
   readonly transpilerCache: string | null;
@@ -31,6 +33,7 @@ export function readEnvironment(env: Variables): Environment {
     home: env.PI_GATEWAY_HOME || null,
     userHome: env.HOME || homedir(),
     path: env.PATH ?? "",
+    piPath: env.PI_GATEWAY_PI || null,
     locale,
     transpilerCache: env.BUN_RUNTIME_TRANSPILER_CACHE_PATH || null,
     noColor: Boolean(env.NO_COLOR),

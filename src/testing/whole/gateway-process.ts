@@ -134,7 +134,7 @@ export class GatewayDidNotStart extends Error {
 function spawnGateway(home: string, options: GatewayProcessOptions) {
   const main = join(options.build ?? BUILD, "main.js");
   if (!existsSync(main)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
-  const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } = process.env;
+  const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache, PI_GATEWAY_PI: pi } = process.env;
   const port = options.portFromConfig ? [] : ["--port", String(options.port ?? 0)];
   const command = [main, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
   const before = options.preload === undefined ? [] : ["--preload", options.preload];
@@ -147,6 +147,7 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
       PATH: PATH ?? "",
       HOME: HOME ?? "",
       ...(cache ? { BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } : {}),
+      ...(pi ? { PI_GATEWAY_PI: pi } : {}),
       ...options.env,
     },
   });

@@ -8,7 +8,7 @@ import { deferred } from "./kit/deferred.ts";
 import { createReloader, type ReloadTargets } from "./reload.ts";
 import { tempHome } from "./testing/temp-home.ts";
 import { loaded, noting, PATH, reloadTo, reloadWorld as world, runs } from "./testing/reload-world.ts";
-import { waitFor } from "./testing/wait-for.ts";
+import { waitFor, waitForEnd } from "./testing/wait-for.ts";
 
 describe("two quick saves", () => {
   test("are read one after the other, so that the newer one wins", async () => {
@@ -49,7 +49,7 @@ test("a reload is over when the running parts have taken it over, and not before
   await settle();
   expect([over, reloader.config().cron.maxRunsAtOnce]).toEqual([false, 1]);
   applied[0]?.resolve();
-  await report;
+  await waitForEnd("the report", report);
   expect(reloader.config().cron.maxRunsAtOnce).toBe(2);
 });
 
@@ -61,7 +61,7 @@ test("parts that cannot take a configuration over leave the one before in effect
   reads[0]?.resolve(loaded(runs(2)));
   await waitFor("the parts are told", () => applied.length === 1);
   applied[0]?.reject(new Error("no"));
-  expect((await report).problems.length).toBe(1);
+  expect((await waitForEnd("the report", report)).problems.length).toBe(1);
   expect([reloader.config().cron.maxRunsAtOnce, reloader.notices().length]).toEqual([1, 1]);
 });
 
@@ -75,8 +75,8 @@ test("a stop waits for the reload that is under way", async () => {
   await settle();
   expect(stopped).toBe(false);
   reads[0]?.resolve(loaded(runs(1)));
-  await report;
-  await stop;
+  await waitForEnd("the report", report);
+  await waitForEnd("the stop", stop);
 });
 
 test("new skills replace the agents after the reload that is under way, with the configuration it brought", async () => {
@@ -91,7 +91,7 @@ test("new skills replace the agents after the reload that is under way, with the
   reads[0]?.resolve(loaded(runs(2)));
   await waitFor("the parts are told", () => applied.length === 1);
   applied[0]?.resolve();
-  await report;
+  await waitForEnd("the report", report);
   await waitFor("the new agents", () => pools.length === 1);
   expect(pools.map(({ cron }) => cron.maxRunsAtOnce)).toEqual([2]);
 });
@@ -110,9 +110,17 @@ test.each([
   const report = reloader.reload();
   await waitFor("the read", () => reads.length === 1);
   reads[0]?.resolve(next);
-  expect((await report).changed).toEqual([]);
+  expect((await waitForEnd("the report", report)).changed).toEqual([]);
   expect(reloader.config().cron.maxRunsAtOnce).toBe(1);
   expect(reloader.notices().join(" ")).toContain(words);
+});
+
+test("each workspace that would get another scope is named to the owner", async () => {
+  const workspace = (folder: string, scope: string) => ({ path: `/srv/${folder}`, scope });
+  const agents = (scope: string) => ["one", "two"].map((id) => ({ id, workspace: workspace(id, scope) }));
+  const here = world(loaded({ agents: agents("agent") }));
+  const { problems } = await reloadTo(here, loaded({ agents: agents("person") }));
+  expect(problems.map((words) => /\(([^)]*)\)/.exec(words)?.[1])).toEqual(["/srv/one", "/srv/two"]);
 });
 
 test("a reload is on the audit log with the names of what changed, and one that is rejected as such; no value is", async () => {
@@ -329,7 +337,7 @@ test.each([
   await here.settle();
   expect(over).toBe(false);
   step.resolve();
-  await report;
+  await waitForEnd("the report", report);
 });
 
 test("a configuration that would weaken sign-in is reported with all that it changes", async () => {
@@ -344,7 +352,7 @@ test("a file that cannot be read is in the log, and the owner gets a sentence", 
   const report = reloader.reload();
   await waitFor("the read", () => reads.length === 1);
   reads[0]?.reject(new Error("the disk is away"));
-  expect((await report).problems).toEqual(["The configuration could not be read."]);
+  expect((await waitForEnd("the report", report)).problems).toEqual(["The configuration could not be read."]);
   expect(log.lines.map(({ words }) => words)).toEqual(["configuration could not be reloaded"]);
   const again = reloader.reload();
   await waitFor("the second read", () => reads.length === 2);
@@ -461,8 +469,8 @@ describe("new skills", () => {
     started.resolve({} as AgentPool);
     await waitFor("the read", () => reads.length === 1);
     reads[0]?.resolve(loaded(runs(1)));
-    await report;
-    await stop;
+    await waitForEnd("the report", report);
+    await waitForEnd("the stop", stop);
   });
 
   test("and changes of the file are followed by nobody after a stop: no listener, no timer and no read is left", async () => {
@@ -492,6 +500,6 @@ test("a reload is reported when it is on the audit log, whether it is in force o
     await settle();
     expect(over).toBe(false);
     noted.resolve();
-    await report;
+    await waitForEnd("the report", report);
   }
 });

@@ -235,6 +235,13 @@ describe("the rest of somebody's rights", () => {
     const mappings = { deploy: { role: "member", message: "x", signed: false } };
     const webhooks = rightsOf({ settings: hooks({ role: "guest", mappings }) });
     expect(await webhooks.rights.now({ ...hook, role: "guest" })).toEqual({ kind: "held", role: "guest" });
+    const agents = rightsOf({ settings: { roles: { owners: [ANN] }, agents: [{ id: "helper" }] } });
+    expect(await agents.rights.now({ ...helper, role: "guest" })).toEqual({ kind: "held", role: "guest" });
+  });
+
+  test("of a webhook after webhooks were switched off is nothing, and nobody is told in a chat", async () => {
+    const lost = { kind: "lost", because: "webhook_removed", tell: false } as const;
+    expect(await rightsOf({}).rights.now(hook)).toEqual(lost);
   });
 
   test("is not taken for lost because a restart forgot which guild a chat is part of", async () => {

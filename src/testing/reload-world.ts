@@ -4,11 +4,12 @@ import type { AgentPool } from "../contracts/agent.ts";
 import type { NewAuditEntry } from "../contracts/store/tool-calls.ts";
 import { type Deferred, deferred } from "../kit/deferred.ts";
 import { createEvents } from "../observe/index.ts";
-import { createReloader, type ReloadTargets } from "../reload.ts";
+import { createReloader, type Reloader, type ReloadTargets } from "../reload.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { recordingLog } from "./recording-log.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor, waitForEnd } from "./wait-for.ts";
 
+const STOP_MS = 5_000;
 export const PATH = "/etc/pi-gateway.jsonc";
 
 export function loaded(settings: object, more: Partial<LoadedConfig> = {}): LoadedConfig {
@@ -66,7 +67,7 @@ export function reloadWorld(first = loaded(runs(1))) {
     files: { reload: async () => undefined },
     setLogging: () => undefined,
   };
-  const reloader = createReloader({ clock, log }, first, {
+  const made = createReloader({ clock, log }, first, {
     expectedPath: PATH,
     load() {
       const read = deferred<LoadedConfig>();
@@ -74,8 +75,15 @@ export function reloadWorld(first = loaded(runs(1))) {
       return read.promise;
     },
   });
+  const reloader: Reloader = { ...made, start: (parts) => endingInTime(made.start(parts)) };
   const settle = () => clock.advance(0);
   return { clock, log, reads, applied, pools, skills, targets, reloader, settle, audited };
+}
+
+/** A stop waits for reloads that are under way: one that waits in vain says so, and does not hide what the test found before it. */
+function endingInTime(watching: AsyncDisposable): AsyncDisposable {
+  const stop = async (): Promise<void> => watching[Symbol.asyncDispose]();
+  return { [Symbol.asyncDispose]: () => waitForEnd("the stop of the reloader", stop(), { withinMs: STOP_MS }) };
 }
 
 /** Reads the file and lets every step of applying it go on at once. */

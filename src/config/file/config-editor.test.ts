@@ -1,6 +1,7 @@
 /** The configuration file for an editor: a change is looked at first, written as a whole or not at all, and never over somebody else's. */
 import { expect, test } from "bun:test";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempHome } from "../../testing/temp-home.ts";
 import { defaultConfig } from "../check/check.ts";
@@ -17,14 +18,14 @@ const FILE = `{
 /** A file whose changes the gateway does not take over. */
 const NOT_TAKEN = "{ /* kept */ }";
 
-async function world(text: string | null) {
+async function world(text: string | null, config = defaultConfig) {
   const home = await tempHome();
   const path = join(home.path, "pi-gateway.jsonc");
   if (text !== null) await writeFile(path, text);
   const reloads: string[] = [];
   const editor = openConfigEditor({
     path: () => path,
-    config: defaultConfig,
+    config,
     variables: () => undefined,
     async reload() {
       reloads.push(await readFile(path, "utf8"));
@@ -96,6 +97,22 @@ test("a file that somebody else has changed meanwhile is left alone, and one tha
   const made = await readFile(fresh.path, "utf8");
   expect(JSON.parse(made.replaceAll(/^\/\/.*$/gm, ""))).toEqual({ logging: { level: "debug" } });
   expect(made).toStartWith("// Settings of pi-gateway.");
+});
+
+test("a file that is gone since it was shown is not made anew from what was seen of it", async () => {
+  await using on = await world(FILE);
+  await rm(on.path);
+  for (const ask of ["propose", "save"] as const)
+    await expect(on.editor[ask]({ version: on.version, ...LEVEL })).rejects.toMatchObject({ code: "conflict" });
+  expect(await readdir(on.home.path)).toEqual([]);
+});
+
+test("a file that somebody else changes while a change of it is checked is left alone, and whoever saves is told", async () => {
+  let meanwhile = (): void => undefined;
+  await using on = await world(FILE, () => (meanwhile(), defaultConfig()));
+  meanwhile = () => writeFileSync(on.path, "{ /* newer */ }");
+  await expect(on.editor.save({ version: on.version, ...LEVEL })).rejects.toMatchObject({ code: "conflict" });
+  expect([await readFile(on.path, "utf8"), on.reloads]).toEqual(["{ /* newer */ }", []]);
 });
 
 test("a change that makes it easier to get in is marked, and one that needs a restart as well", async () => {

@@ -13,6 +13,8 @@ let modes: (readonly [name: string, mode: unknown])[] = [];
 let beforeOpen: (path: string) => Promise<void> = async () => undefined;
 let afterStat: (path: string) => Promise<void> = async () => undefined;
 let diskIsFull = false;
+/** The system hands over a file in many small pieces. */
+let fewAtOnce = false;
 let beforeSync: () => Promise<void> = async () => undefined;
 let beforeRename: (from: string) => Promise<void> = async () => undefined;
 
@@ -32,6 +34,7 @@ async function open(path: string, ...rest: unknown[]) {
         if (key === "sync" && diskIsFull) return beforeSync().then(() => Promise.reject(full));
         const run = (): unknown => (value as (...given: unknown[]) => unknown).apply(target, args);
         if (key === "stat") return Promise.resolve(run()).then(async (stat) => (await afterStat(path), stat));
+        if (key === "read" && fewAtOnce) args[2] = Math.min(Number(args[2]), 3);
         if (!["writeFile", "sync", "close"].includes(String(key)) || name === "read") return run();
         const begun = key === "writeFile" ? slowly().then(run) : Promise.resolve(run());
         // noted when it is done: a step that begins before the one before it has ended is out of order
@@ -265,4 +268,17 @@ test("a file is read as it is written, with the mark of its encoding, so that it
   const path = join(home.path, "a.jsonc");
   await real.writeFile(path, "\ufeff{}");
   expect(await readConfigText(path, "follow")).toMatchObject({ kind: "text", text: "\ufeff{}" });
+});
+
+test("a file that the system hands over piece by piece is read whole and in order", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pieces");
+  const text = '{ "gateway": { "port": 4711 } } // Gr\u00fc\u00dfe';
+  await real.writeFile(path, text);
+  fewAtOnce = true;
+  try {
+    expect(await readConfigText(path, "follow")).toMatchObject({ kind: "text", text });
+  } finally {
+    fewAtOnce = false;
+  }
 });

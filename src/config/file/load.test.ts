@@ -98,6 +98,18 @@ describe("a broken file", () => {
     expect(fx.log.lines.map((line) => line.words)).toEqual(["configuration is broken, the last good one is used"]);
   });
 
+  test("is replaced by a last good one with old keys, which are understood and told as moved", async () => {
+    await using fx = await fixture();
+    await fx.write('{ "queue": { "maxPending": 7 } }', LAST_GOOD);
+    await fx.write('{ "logging": { "level": "loud" } }');
+    const { source, config, migrated } = await fx.load();
+    expect([source, config.queue.maxTotal, migrated]).toEqual([
+      "last-good",
+      7,
+      [{ from: "queue.maxPending", to: "queue.maxTotal" }],
+    ]);
+  });
+
   test("does not replace the last good one", async () => {
     await using fx = await fixture();
     await fx.write('{"gateway": {"port": 4711}}');

@@ -127,3 +127,11 @@ test("an old key that cannot be moved holds up none of those after it", () => {
     ["logging.retentionDays"],
   ]);
 });
+
+test.each([
+  `{"gateway": {"token": "${TOKEN}", "auth": {"token": "another"}}}`,
+  '{"queue": {"maxPending": 1, "maxTotal": 2}}',
+  '{"gateway": {"password": "twelve chars", "auth": {"password": "another one"}}}',
+])("an old key beside its new name is left where it is: %s", (text) => {
+  expect(migrateText(text)).toBe(text);
+});

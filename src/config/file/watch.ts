@@ -46,7 +46,7 @@ async function look({ clock }: WatchDeps, { path, touch }: Watched, stopping: Ab
   while (!stopping.aborted) {
     await clock.sleep(LOOK_EVERY_MS, stopping).catch(() => undefined); // stopped: the loop ends by itself
     const now = stateOf(path);
-    if (now !== known && !stopping.aborted) touch();
+    if (now !== known) touch();
     known = now;
   }
 }

@@ -76,7 +76,12 @@ test.each([
   expect(diff(tools(other), tools(one)).changed).toEqual(["agent.tools"]);
 });
 
-test("port and bind need a restart", () => {
+test("port, bind and where the database and its files are need a restart", () => {
+  const files = { kind: "s3", endpoint: "https://s3.example", bucket: "b", accessKeyId: "id", secretAccessKey: "key" };
+  const store = { url: "postgres://host/name", secret: "q7Vb2mXc9Lr4Tz8Wk1Hs6N", files };
+  expect(diff({}, { store }).needsRestart).toEqual(diff({}, { store }).changed);
+  const moved = { ...store, files: { ...files, bucket: "another" } };
+  expect(diff({ store }, { store: moved }).needsRestart).toEqual(["store.files.bucket"]);
   const { needsRestart } = diff({}, { gateway: { port: 1, bind: "127.0.0.1" }, queue: { maxTotal: 1 } });
   expect(needsRestart).toEqual(["gateway.port", "gateway.bind"]);
 });

@@ -14,27 +14,31 @@ export interface ConfigDiff {
 }
 
 /** The port and the database are opened once; everything else takes effect while the gateway runs. */
-export const NEEDS_RESTART: ReadonlySet<string> = new Set([
+export const NEEDS_RESTART: readonly string[] = [
   "gateway.port",
   "gateway.bind",
   "store.url",
   "store.secret",
   "store.files",
-]);
+];
+
+/** Whether a setting, or the group around it, takes effect at the next start only. */
+export function needsRestart(path: string): boolean {
+  return NEEDS_RESTART.some((one) => path === one || path.startsWith(`${one}.`));
+}
 
 export function diffConfig(before: Config, after: Config): ConfigDiff {
   const changed: string[] = [];
   collectChanges({ before, after, path: "" }, changed);
   return {
     changed,
-    needsRestart: changed.filter((path) => NEEDS_RESTART.has(path)),
+    needsRestart: changed.filter(needsRestart),
     weakensAuth: weakens(before.gateway, after.gateway) || weakensHooks(before.hooks, after.hooks),
   };
 }
 
 /** Nothing in them differs, secrets included. */
 export function sameSettings(before: unknown, after: unknown): boolean {
-  if ((before === null) !== (after === null)) return false; // off is not the same as on without any settings
   const changed: string[] = [];
   collectChanges({ before, after, path: "" }, changed);
   return changed.length === 0;

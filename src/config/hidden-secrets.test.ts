@@ -53,3 +53,12 @@ test("a text that is not JSONC is not shown, and comes back as it is", () => {
   expect(hideSecrets('{ "gateway": { "auth": { "token": "secret"')).toBeNull();
   expect(restoreSecrets("{ broken", FILE)).toEqual({ text: "{ broken", problems: [] });
 });
+
+test.each(["${PART}-and-more", "more-${PART}", "${ONE}${TWO}", "$${PART}", "${}", "${1A}"])(
+  "a secret that is more than the name of one variable, %s, is not shown",
+  (value) => {
+    const text = JSON.stringify({ gateway: { auth: { token: value } } });
+    expect(hideSecrets(text)).toBe(JSON.stringify({ gateway: { auth: { token: "(hidden)" } } }));
+    expect(hideSecrets(text.replace(value, "${_part2}"))).toContain("${_part2}");
+  },
+);

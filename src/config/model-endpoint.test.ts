@@ -49,3 +49,18 @@ test("a list of keys goes before the key of its provider and that of the environ
     "OPENAI_API_KEY",
   ]);
 });
+
+test("a provider that pi finds by more variables than its key is given those as well, and none of another provider", () => {
+  const given = {
+    CLOUDFLARE_API_KEY: secret("key"),
+    CLOUDFLARE_ACCOUNT_ID: secret("account"),
+    OPENAI_API_KEY: secret("x"),
+  };
+  const found = modelEndpoint({ providers: {}, keys: {} }, { providerKeys: given }, "cloudflare-workers-ai");
+  expect({ ...found, keys: found?.keys.map(({ value }) => value?.reveal()) }).toEqual({
+    baseUrl: "https://api.cloudflare.com/client/v4/accounts",
+    keys: ["key"],
+    variable: "CLOUDFLARE_API_KEY",
+    plain: { CLOUDFLARE_ACCOUNT_ID: "account" },
+  });
+});

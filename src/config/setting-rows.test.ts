@@ -63,3 +63,12 @@ test("settings of a plugin are one row that the file sets, at the line where the
   const rows = settingRows(config, text, NONE).filter(({ path }) => path.startsWith("plugins.config"));
   expect(rows).toMatchObject([{ path: "plugins.config.weather", value: "set", source: "file", line: 3 }]);
 });
+
+test("a setting that the file writes and the start overrides is one of the start, with the line of the file", () => {
+  const text = '{ "gateway": { "port": 5000 } }';
+  const { config } = checkConfigText(text, NONE);
+  if (!config) throw new Error("the settings are not valid");
+  const started = { ...config, gateway: { ...config.gateway, port: 4_000 } };
+  const row = settingRows(started, text, NONE).find(({ path }) => path === "gateway.port");
+  expect(row).toMatchObject({ value: 4_000, source: "start", line: 1, byDefault: 18_789 });
+});

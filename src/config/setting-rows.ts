@@ -2,7 +2,7 @@
 import type { SettingRow } from "../contracts/system-api.ts";
 import { checkConfigText, defaultConfig, type Variables } from "./check/check.ts";
 import { writtenSettings } from "./check/tree.ts";
-import { diffConfig, NEEDS_RESTART } from "./diff.ts";
+import { diffConfig, needsRestart } from "./diff.ts";
 import { publicConfig } from "./public.ts";
 import type { Config } from "./schema.ts";
 import { describeSetting, schemaPaths } from "./setting-form.ts";
@@ -24,7 +24,7 @@ export function settingRows(config: Config, text: string | null, variables: Vari
       value,
       ...(describeSetting(path, value) ?? UNKNOWN),
       source,
-      needsRestart: NEEDS_RESTART.has(path),
+      needsRestart: needsRestart(path),
       ...(line === undefined ? {} : { line }),
       ...(other ? { byDefault: byDefault.get(path) } : {}),
     };

@@ -161,3 +161,10 @@ test("an editor begins with an empty group where there is no file, and is told o
   await expect(on.editor.file()).rejects.toMatchObject({ code: "conflict", say: `${on.path} cannot be read.` });
   await expect(on.editor.save({ version: "none", ...LEVEL })).rejects.toMatchObject({ code: "conflict" });
 });
+
+test("a comment that comes with an edit stands above the section that the edit brings", async () => {
+  await using on = await world(FILE);
+  const edits = [{ path: ["backup", "every"], value: "1d", comment: "Copies of everything" }];
+  const { text } = await on.editor.propose({ version: on.version, edits });
+  expect(text).toMatch(/\/\/ Copies of everything\n +"backup": \{/);
+});

@@ -160,12 +160,13 @@ const WAYS: readonly Way[] = [
 function onSlowDisk({ store }: World): { open: number } {
   const disk = { open: 0 };
   for (const name of ["intend", "begin", "refuse", "settle"] as const) {
-    const write = store[name] as (...given: readonly unknown[]) => Promise<void>;
-    const slowly = async (...given: readonly unknown[]): Promise<void> => {
+    const write = store[name] as (...given: readonly unknown[]) => Promise<unknown>;
+    const slowly = async (...given: readonly unknown[]): Promise<unknown> => {
       disk.open++;
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-      await write(...given);
+      const written = await write(...given);
       disk.open--;
+      return written;
     };
     Object.assign(store, { [name]: slowly });
   }

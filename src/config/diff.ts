@@ -39,6 +39,7 @@ export function diffConfig(before: Config, after: Config): ConfigDiff {
 
 /** Nothing in them differs, secrets included. */
 export function sameSettings(before: unknown, after: unknown): boolean {
+  if ((before === null) !== (after === null)) return false; // off is not the same as on without any settings
   const changed: string[] = [];
   collectChanges({ before, after, path: "" }, changed);
   return changed.length === 0;

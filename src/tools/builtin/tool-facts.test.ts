@@ -1,6 +1,7 @@
 /** What each built-in tool takes, how often it may be called and how long it may run: said a second time, so that no number changes by accident. */
 import { expect, test } from "bun:test";
-import type { Caller, Tool, ToolFactory } from "../../contracts/tools/tool.ts";
+import type { Caller } from "../../contracts/agent.ts";
+import type { Tool, ToolFactory } from "../../contracts/tools/tool.ts";
 import {
   addTask,
   askAgent,

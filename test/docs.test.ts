@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { type Block, blocksIn, blocksOf, pages, PROJECT } from "../scripts/docs/blocks.ts";
 import { missingLine } from "../scripts/docs/outputs.ts";
 import { runPage } from "../scripts/docs/run-page.ts";
+import { runStart } from "../scripts/docs/run-start.ts";
 import { checkConfigText } from "../src/config/index.ts";
 import { WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
 /** Blocks that need what a test cannot have: time, the network, Docker, the key of a provider, somebody on a platform. */
-const MAX_NOT_RUN = 13;
+const MAX_NOT_RUN = 10;
 /** Those that a newcomer reads. */
 const MAIN_PAGES = [
   "README.md",
@@ -48,6 +49,13 @@ describe("the commands of the documentation", () => {
     expect(blocks).toBeGreaterThan(0);
     if (!ok) throw new Error(output);
   });
+});
+
+test("a block that says it starts the gateway and does not is wrong", async () => {
+  const [block] = blocksIn("x.md", "<!-- starts -->\n\n```sh\necho hello\n```\n");
+  expect(block?.isStart).toBe(true);
+  const { wrong, output } = await runStart(block as Block);
+  expect([wrong, output]).toEqual(["x.md:4: it did not say that it is ready", "\n--- x.md:4\nhello\n"]);
 });
 
 describe("the output of commands on a page", () => {

@@ -14,6 +14,8 @@ export interface Block {
   readonly notRun: string | null;
   /** Marked with `<!-- settings -->`: the configuration file that the commands of its page are run with. */
   readonly isSettings: boolean;
+  /** Marked with `<!-- starts -->`: it starts the gateway, and runs until it is stopped. */
+  readonly isStart: boolean;
   /** Marked with `<!-- output -->`: what the commands of the block before it print. */
   readonly isOutput: boolean;
 }
@@ -23,6 +25,7 @@ const FENCE = /^```(\w*)\s*$/;
 const NOT_RUN = /^<!-- not run: (.+) -->$/;
 const SETTINGS = "<!-- settings -->";
 const OUTPUT = "<!-- output -->";
+const STARTS = "<!-- starts -->";
 
 export function pages(): readonly string[] {
   const docs = readdirSync(join(PROJECT, "docs")).filter((name) => name.endsWith(".md"));
@@ -50,7 +53,8 @@ export function blocksIn(page: string, markdown: string): readonly Block[] {
     const text = lines.slice(at + 1, end).join("\n");
     const notRun = marks.flatMap((mark) => NOT_RUN.exec(mark)?.[1] ?? [])[0] ?? null;
     const isOutput = marks.includes(OUTPUT);
-    found.push({ page, line: at + 2, language, text, notRun, isSettings: marks.includes(SETTINGS), isOutput });
+    const isSettings = marks.includes(SETTINGS);
+    found.push({ page, line: at + 2, language, text, notRun, isSettings, isStart: marks.includes(STARTS), isOutput });
     marks = [];
     at = end;
   }

@@ -7,6 +7,7 @@ const HELP = `npm run docs-check [-- PAGE ...]
 Runs every shell block of README.md and docs/*.md against a real gateway in a temporary home folder.
 PAGE   only these, such as docs/http.md
 A block after <!-- not run: reason --> is left out; the block after <!-- settings --> is the page's configuration file.
+A block after <!-- starts --> starts a gateway: it must say that it is ready, take its sign-in link, and end with Ctrl-C.
 A block after <!-- output --> is what the commands before it print; … stands for any text, alone on a line for any lines.
 `;
 

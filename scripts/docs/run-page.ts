@@ -8,6 +8,7 @@ import { tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { type Block, blocksOf, PROJECT } from "./blocks.ts";
 import { missingLine } from "./outputs.ts";
+import { runStart } from "./run-start.ts";
 
 export interface PageRun {
   readonly page: string;
@@ -34,10 +35,15 @@ const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 export async function runPage(page: string): Promise<PageRun> {
   const blocks = blocksOf(page);
   const commands = blocks.filter(({ language }) => language === "sh");
-  const run = commands.filter(({ notRun }) => notRun === null);
+  const run = commands.filter(({ notRun, isStart }) => notRun === null && !isStart);
+  const starts = commands.filter(({ isStart }) => isStart);
   const outputs = outputsOf(blocks);
   const notRun = commands.filter((block) => block.notRun !== null);
-  const about = { page, blocks: run.length, outputs: outputs.size, notRun };
+  const about = { page, blocks: run.length + starts.length, outputs: outputs.size, notRun };
+  for (const block of starts) {
+    const { wrong, output } = await runStart(block);
+    if (wrong !== null) return { ...about, ok: false, output: `${output}\n${wrong}\n` };
+  }
   if (run.length === 0) return { ...about, ok: true, output: "" };
   await using folder = await tempHome();
   const home = join(folder.path, ".pi-gateway");
@@ -56,7 +62,9 @@ export async function runPage(page: string): Promise<PageRun> {
 function outputsOf(blocks: readonly Block[]): ReadonlyMap<number, Block> {
   const pairs = blocks.flatMap((block, at) => {
     const before = blocks[at - 1];
-    return block.isOutput && before?.language === "sh" && before.notRun === null ? [[before.line, block] as const] : [];
+    return block.isOutput && before?.language === "sh" && before.notRun === null && !before.isStart
+      ? [[before.line, block] as const]
+      : [];
   });
   return new Map(pairs);
 }

@@ -21,7 +21,10 @@ const SHOWN: Readonly<Record<keyof Channel, ((channel: Channel) => unknown) | nu
   send: (channel) => channel.send(part, NEVER),
   edit: (channel) => channel.edit?.(target, `now ${SECRET}`, NEVER),
   react: (channel) => channel.react?.(target, { emoji: [SECRET], remove: false }, NEVER),
-  messages: (channel) => channel.messages?.skip(part, NEVER), // counts the messages of a part as it is sent
+  messages: async (channel) => {
+    await channel.messages?.delivered(part, NEVER); // both count the messages of a part as it is sent
+    await channel.messages?.skip(part, NEVER);
+  },
   questions: (channel) => {
     const asked = { id: "q", to: target.to, of: "ann" as Principal, sessionKey: target.sessionKey };
     return channel.questions?.show({ ...asked, text: `use ${SECRET}?`, labels: [SECRET, "no"] }, NEVER);
@@ -60,7 +63,10 @@ function recording(): { readonly channel: Channel; readonly seen: unknown[] } {
       return { kind: "done" };
     },
     messages: {
-      delivered: async () => 0,
+      async delivered(...given) {
+        note(...given);
+        return 0;
+      },
       async skip(...given) {
         note(...given);
         return false;
@@ -83,9 +89,11 @@ test.each(Object.entries(SHOWN).flatMap(([name, show]) => (show ? [[name, show] 
   async (_name, show) => {
     const { channel, seen } = recording();
     await show(maskOut({ mask }, channel));
-    expect(seen).toHaveLength(1);
-    expect(JSON.stringify(seen)).not.toContain(SECRET);
-    expect(JSON.stringify(seen)).toContain("[redacted]");
+    expect(seen.length).toBeGreaterThan(0);
+    for (const one of seen) {
+      expect(JSON.stringify(one)).not.toContain(SECRET);
+      expect(JSON.stringify(one)).toContain("[redacted]");
+    }
   },
 );
 

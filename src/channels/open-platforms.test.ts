@@ -367,6 +367,36 @@ describe("a platform that one gateway at a time receives for", () => {
     expect([w.shown.closed, w.other.released]).toEqual([["one/a"], 1]);
   });
 
+  test("is asked for once, however often it does not open, and given back once", async () => {
+    const asked: string[] = [];
+    const counts = { released: 0 };
+    const hold: HoldPlatform = async (id) => {
+      asked.push(id);
+      return { kind: "mine", release: async () => void counts.released++ };
+    };
+    const load = () => Promise.reject(new Error("no network"));
+    const w = await world((shown) => [entry("one", shown, { load })], hold);
+    await w.platforms.apply(ON);
+    await w.bench.clock.advance(60_000);
+    await w[Symbol.asyncDispose]();
+    expect([asked, counts.released]).toEqual([["one"], 1]);
+  });
+
+  test("that is stopped while it is asked for, or opens, is in no trouble that anybody reads of", async () => {
+    for (const [hold, load] of [
+      [() => new Promise<never>(() => undefined), undefined],
+      [undefined, () => new Promise<never>(() => undefined)],
+    ] as const) {
+      const w = await world((shown) => [entry("one", shown, load ? { load } : {})], hold);
+      await w.platforms.apply(ON);
+      await w.bench.clock.advance(0);
+      const stopping = Promise.resolve(w[Symbol.asyncDispose]());
+      await w.bench.clock.advance(5_000); // the answer that is waited for a while
+      await waitForEnd("the stop", stopping);
+      expect(w.bench.log.lines.map(({ words }) => words)).not.toContain("platform did not open");
+    }
+  });
+
   test("opens at once when it is known that the other gateway has ended", async () => {
     await using w = await fixture();
     await w.platforms.apply(ON);
@@ -467,6 +497,18 @@ describe("a platform that is being closed", () => {
     closing.resolve();
     await waitForEnd("the change", off);
     expect(meanwhile).toEqual([false, null]);
+  });
+
+  test("is tried again after five seconds, then after twice as long each time, up to five minutes", async () => {
+    const times: number[] = [];
+    const w = await world((shown) => [
+      entry("one", shown, { load: () => (times.push(w.bench.clock.elapsed()), Promise.reject(new Error("offline"))) }),
+    ]);
+    await w.platforms.apply(config({ one: { accounts: ["a"] } }));
+    await w.bench.clock.advance(1_500_000);
+    const pauses = times.slice(1).map((time, before) => (time - (times[before] ?? 0)) / 1_000);
+    expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300]);
+    await w[Symbol.asyncDispose]();
   });
 
   test("says in short why it does not open, however long the reason is", async () => {

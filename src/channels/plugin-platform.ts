@@ -173,6 +173,7 @@ function checkOpen(id: string, open: readonly OpenChannel[]): void {
     if (!shows || (questions && !isCount(questions.maxLabelChars)))
       throw wrong("a channel whose questions cannot be read");
     if (channel.webhook && !channel.webhook.path.startsWith(`/${id}/`)) throw wrong(`a webhook outside of /${id}/`);
+    if (!isList(channel.webhook?.hosts)) throw wrong("a webhook whose hosts cannot be read");
   }
 }
 
@@ -208,7 +209,15 @@ function around(channel: OpenChannel, services: PluginServices): OpenChannel {
           },
         }
       : {}),
-    ...(webhook ? { webhook: { path: webhook.path, handle: async (...given) => webhook.handle(...given) } } : {}),
+    ...(webhook
+      ? {
+          webhook: {
+            path: webhook.path,
+            ...(webhook.hosts === undefined ? {} : { hosts: [...webhook.hosts] }),
+            handle: async (...given) => webhook.handle(...given),
+          },
+        }
+      : {}),
     async send(...given) {
       try {
         return (await channel.send(...given)) ?? {};

@@ -57,6 +57,17 @@ describe("a turn that is shown", () => {
     expect([at.clock.pending(), at.listening()]).toEqual([0, 0]);
   });
 
+  test("hears six thousand characters of an answer, and no more", async () => {
+    const at = previewBench();
+    await at.start();
+    at.say("x".repeat(5_999));
+    at.say("y");
+    at.say("z".repeat(5_000));
+    await settle(at.clock, FIRST_MS);
+    expect(at.written()).toEqual([`send ${"x".repeat(5_999)}y`]);
+    await at.stop();
+  });
+
   test("goes on typing when that is refused now and then", async () => {
     const at = previewBench();
     at.state.failing["type"] = { kind: "refused" };

@@ -57,7 +57,11 @@ describe("tools of a turn, as a preview shows them", () => {
     expect(speakingTool(tools)?.progress).toBe("three");
     noteTool(tools, call("a", "success"));
     expect(speakingTool(tools)?.progress).toBe("two");
-    noteTool(tools, call("b", "success"));
+    noteTool(tools, call("c", "running", "four"));
+    noteTool(tools, call("a", "running", "five"));
+    noteTool(tools, call("a", "success"));
+    expect(speakingTool(tools)?.progress).toBe("four"); // of those that run, the one that began last
+    for (const id of ["b", "c"]) noteTool(tools, call(id, "success"));
     expect(speakingTool(tools)).toEqual({ tool: "tool a", done: true, progress: "" });
   });
 });

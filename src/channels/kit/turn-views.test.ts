@@ -65,6 +65,32 @@ describe("turns that are heard for their previews", () => {
     expect(other.told).toEqual(["begun t1", "over t1"]);
   });
 
+  test("that begin before it is known where are shown by any of their messages, and never by one message twice", () => {
+    const second = world();
+    second.started("a", "b");
+    second.expectAt("b", "there");
+    expect(second.told).toEqual(["begun t1", "show t1 there"]);
+    second.views.clear(); // it is not shown any more
+    second.expectAt("b", "again");
+    expect(second.told).toEqual(["begun t1", "show t1 there"]);
+    second.started("b"); // another turn with that message
+    expect(second.told.slice(2)).toEqual(["begun t1", "show t1 again"]);
+  });
+
+  test("are remembered for five thousand messages, before and after it is known where they are shown", () => {
+    const at = world();
+    for (let n = 0; n <= 5_000; n++) at.expectAt(`m${n}`, `spot ${n}`);
+    at.started("m0");
+    at.started("m1");
+    expect(at.told).toEqual(["begun t1", "begun t1", "show t1 spot 1"]);
+    const early = world();
+    for (let n = 0; n <= 5_000; n++) early.started(`m${n}`);
+    early.told.length = 0;
+    early.expectAt("m0", "gone");
+    early.expectAt("m1", "here");
+    expect(early.told).toEqual(["show t1 here"]);
+  });
+
   test("hold their words up to a limit, their tools, and what they wait for until something else is said", () => {
     const at = world(4);
     at.expectAt("a", "here");

@@ -106,3 +106,19 @@ test("a connection that was given up hears nothing more and stays where it was, 
   );
   expect([first.heard.length, first.attempt.session()]).toEqual([heard, before]);
 });
+
+test("a connection that was given up before Discord got ready is not ready when Discord is, and has no session", async () => {
+  const clock = createFakeClock();
+  await using fake = await startFakeDiscord({ now: () => clock.now(), heartbeatMs: 120_000 });
+  const info = { url: fake.gateway.url, shards: 1 } as APIGatewayBotInfo;
+  const heard: string[] = [];
+  const options = { token: BOT_TOKEN, intents: 0, info, session: null };
+  const given = openAttempt({ ...deaf, clock, onReady: () => void heard.push("given up") }, options);
+  given.giveUp();
+  await waitFor("the sign-in", () => fake.gateway.identifies === 1);
+  const alive = openAttempt({ ...deaf, clock, onDispatch: ({ t }) => void heard.push(t) }, options);
+  await waitFor("the server of the next one", () => heard.includes("GUILD_CREATE")); // told after the first one was
+  expect([heard.includes("given up"), given.session()]).toEqual([false, null]);
+  await given[Symbol.asyncDispose]();
+  await alive[Symbol.asyncDispose]();
+});

@@ -5,6 +5,8 @@ import type { API } from "@discordjs/core";
 import { DiscordAPIError } from "@discordjs/rest";
 import { orAborted } from "../../../kit/deferred.ts";
 import { secret } from "../../../kit/secret.ts";
+import { startFakeDiscord } from "../../../testing/discord/fake-discord.ts";
+import { BOT_TOKEN } from "../../../testing/discord/fake-people.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { createSeqIds } from "../../../testing/seq-ids.ts";
@@ -37,7 +39,7 @@ function world(getBot: (signal: AbortSignal) => Promise<unknown>) {
       onReady: () => undefined,
       onDispatch: () => undefined,
     },
-    { token: secret("a.b.c"), intents: 0 },
+    { token: secret(BOT_TOKEN), intents: 0 },
   );
   const stop = () => waitForEnd("the stop", Promise.resolve(link[Symbol.asyncDispose]()));
   return { clock, log, asked, link, stop, renewed: () => renewed };
@@ -93,7 +95,33 @@ describe("a connection to Discord", () => {
     await at.stop();
     expect([signals.map(({ aborted }) => aborted), at.clock.pending()]).toEqual([[true], 0]);
     await minutes(at, 1);
-    expect(at.asked).toEqual([0]);
+    expect([at.asked, at.log.lines]).toEqual([[0], []]);
+  });
+
+  test("goes on with its session although its address was not told at first, and is given up five seconds after a silence", async () => {
+    await using fake = await startFakeDiscord({ now: () => 0, heartbeatMs: 120_000 });
+    const session_start_limit = { total: 1, remaining: 1, reset_after: 0, max_concurrency: 1 };
+    let fails = false;
+    const at = world(async () => {
+      if (fails) throw new Error("no answer");
+      return { url: fake.gateway.url, shards: 1, session_start_limit };
+    });
+    const ends = () => at.log.lines.filter(({ words }) => words === "connection to Discord ended").length;
+    await waitFor("the connection", () => at.link.health().ok);
+    fails = true;
+    fake.gateway.drop(4000);
+    await waitFor("its end", () => ends() === 1);
+    await at.clock.advance(1_000);
+    await waitFor("another end", () => ends() === 2);
+    fails = false;
+    await advanceUntil({ clock: at.clock, stepMs: 500 }, "a connection", () => at.link.health().ok);
+    expect([fake.gateway.identifies, fake.gateway.resumes.length]).toEqual([1, 1]);
+    await at.clock.advance(100_000);
+    expect(ends()).toBe(2);
+    await at.clock.advance(5_000);
+    await waitFor("the end of the silent one", () => ends() === 3, Boolean, { withinMs: 5_000 });
+    expect(at.log.lines.at(-1)?.fields).toMatchObject({ end: "silent" });
+    await at.stop();
   });
 
   test("ends when its socket has, also with a server that answers nothing", async () => {

@@ -132,8 +132,14 @@ test("a plugin's channel keeps each of its fields, its abilities on itself, and 
     ].toSorted(),
   );
   expect(one).toMatchObject({
-    ...{ id: "pigeon", account: "main", canRefuse: true, repeat: "deduplicated", dedupeMs: 60_000, whenLost: "hold" },
-    ...{ questions: { maxButtons: 0, maxLabelChars: 9 }, webhook: { path: "/pigeon/in", hosts: ["bot.example"] } },
+    id: "pigeon",
+    account: "main",
+    canRefuse: true,
+    repeat: "deduplicated",
+    dedupeMs: 60_000,
+    whenLost: "hold",
+    questions: { maxButtons: 0, maxLabelChars: 9 },
+    webhook: { path: "/pigeon/in", hosts: ["bot.example"] },
   });
   expect(one?.health()).toEqual({ ok: true, detail: "flies" });
   expect(await one?.react?.({} as never, {} as never, NEVER)).toMatchObject({ because: "1" } as never);

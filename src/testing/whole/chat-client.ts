@@ -36,7 +36,7 @@ export function createChatClient(session: string, name = "send"): ChatClient {
   const accepted = new Map<string, string>();
   const turns = new Map<string, string>();
   const unanswered = new Map<string, Unanswered>();
-  const requests = new Map<string, Deferred<unknown>>();
+  const requests = new Map<string, { readonly answer: Deferred<unknown>; readonly over: WebSocket | null }>();
   let watchers: { fits: (items: readonly TranscriptItem[]) => boolean; done: Deferred<void> }[] = [];
   let socket: WebSocket | null = null;
   let seq: number | null = null;
@@ -56,7 +56,7 @@ export function createChatClient(session: string, name = "send"): ChatClient {
   const request = (method: string, params: unknown): Promise<unknown> => {
     const id = String(++counter);
     const answer = deferred<unknown>();
-    requests.set(id, answer);
+    requests.set(id, { answer, over: socket });
     socket?.send(JSON.stringify({ id, method, params }));
     return answer.promise;
   };
@@ -77,7 +77,7 @@ export function createChatClient(session: string, name = "send"): ChatClient {
   const handle = (frame: WireEvent | WireResponse): void => {
     client.onFrame(frame);
     if ("id" in frame) {
-      const waiting = requests.get(frame.id);
+      const waiting = requests.get(frame.id)?.answer;
       requests.delete(frame.id);
       if (frame.ok) waiting?.resolve(frame.result);
       else waiting?.reject(new Error(`${frame.error.code}: ${frame.error.message}`));
@@ -104,8 +104,11 @@ export function createChatClient(session: string, name = "send"): ChatClient {
       next.onerror = () => opened.reject(new Error("the socket did not open"));
       next.onmessage = ({ data }) => next === socket && handle(JSON.parse(String(data)));
       next.onclose = () => {
-        for (const waiting of requests.values()) waiting.reject(new Error("the connection was lost"));
-        requests.clear();
+        for (const [id, { answer, over }] of requests) {
+          if (over !== next) continue; // it was asked over a later connection
+          requests.delete(id);
+          answer.reject(new Error("the connection was lost"));
+        }
       };
       await opened.promise;
       socket = next;

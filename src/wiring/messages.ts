@@ -21,6 +21,7 @@ import {
   type MessageReceiver,
 } from "../flow/index.ts";
 import { createSessionHomes, createSharedQueue, type SessionHomes } from "../nodes/index.ts";
+import { background } from "../kit/background.ts";
 import { createQueue } from "../queue/index.ts";
 import { createReceiverCheck } from "../rights.ts";
 import { createRouter, groupContextOf } from "../routing/index.ts";
@@ -101,12 +102,15 @@ export function openMessages(core: Core, people: People, tools: Tools): Messages
 
 /** Alone with its database, a gateway has every session, and asks nobody. */
 function shareQueue(
-  { clock, ids, log, store, nodes }: Core,
+  { clock, ids, log, events, store, nodes }: Core,
   lanes: Queue,
 ): { readonly queue: Queue; readonly homes: SessionHomes | null } {
   if (!store.nodes.several) return { queue: lanes, homes: null };
   const me = store.instanceId;
   const homes = createSessionHomes({ clock, log, me, leases: store.nodeLeases, isBusy: lanes.isBusy });
+  events.on("session.deleted", ({ sessionKey }) =>
+    background(log, "home of a deleted session was not given back", () => homes.giveUp(sessionKey)),
+  );
   return { queue: createSharedQueue(lanes, { clock, ids, nodes: nodes.others, homes, inbox: store.inbox, me }), homes };
 }
 

@@ -14,7 +14,7 @@ export interface LeasedThing {
 export interface NodeLease {
   readonly owner: InstanceId;
   readonly ownerName: string;
-  /** The fencing number: it grows with every change of the owner, and never falls. */
+  /** The fencing number: it grows with every change of the owner, and never falls for as long as the thing is there. */
   readonly number: number;
   /** By the clock of the database. */
   readonly since: number;
@@ -23,7 +23,7 @@ export interface NodeLease {
 export interface NodeLeaseStore {
   /** `mine`: held by this gateway, also when it was before, under the same number. `held`: by another one, which lives. */
   acquire(thing: LeasedThing): Promise<{ readonly kind: "mine" | "held"; readonly lease: NodeLease }>;
-  /** Gives it back. False: it was not this gateway's under this number, and nothing has changed. */
+  /** Gives it back; that of a session that is deleted is forgotten. False: it was not this gateway's under this number, and nothing has changed. */
   release(thing: LeasedThing, number: number): Promise<boolean>;
   /** Null: nobody that lives. */
   heldBy(thing: LeasedThing): Promise<NodeLease | null>;

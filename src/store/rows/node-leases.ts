@@ -18,7 +18,7 @@ export interface NodeLeaseTable {
 }
 
 export function createNodeLeases({ sql, instanceId: me, read, write }: RowDeps): NodeLeaseStore {
-  const { now, known, leftBy, put, release } = statements(sql);
+  const { now, known, leftBy, put, release, forget } = statements(sql);
   function* liveLease(thing: LeasedThing): Steps<NodeLease | null> {
     const row = yield* known.first(thing);
     return row && isLive(row) ? toLease(row) : null;
@@ -42,7 +42,9 @@ export function createNodeLeases({ sql, instanceId: me, read, write }: RowDeps):
       }),
     release: (thing, number) =>
       write(function* () {
-        return (yield* release.run({ ...thing, number, me })) > 0;
+        const isReleased = (yield* release.run({ ...thing, number, me })) > 0;
+        if (isReleased && thing.kind === "session") yield* forget.run({ key: thing.key });
+        return isReleased;
       }),
     heldBy: (thing) => read(() => liveLease(thing)),
   };
@@ -83,6 +85,22 @@ function statements(sql: Sql) {
         .set({ owner: null })
         .where((eb) => eb.and(p.row("kind", "key", "number")))
         .where("owner", "=", p("me")),
+    ),
+    // its key tells who spoke where; one that is begun again under the same key is another session
+    forget: sql.prepare((db, p: Params<{ key: string }>) =>
+      db
+        .deleteFrom("node_leases")
+        .where("kind", "=", raw.lit("session"))
+        .where("key", "=", p("key"))
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom("sessions")
+                .select("sessions.key")
+                .where("sessions.key", "=", p("key") as never),
+            ),
+          ),
+        ),
     ),
   };
 }

@@ -158,6 +158,14 @@ function dropping(sql: Sql) {
       bySession("session_branches"),
       bySession("conversations"),
       sql.prepare((db, p: Params<Key>) => db.deleteFrom("sessions").where("key", "=", p("key"))),
+      // the gateway that has it gives it back, and it goes then
+      sql.prepare((db, p: Params<Key>) =>
+        db
+          .deleteFrom("node_leases")
+          .where("kind", "=", raw.lit("session"))
+          .where("key", "=", p("key"))
+          .where("owner", "is", null),
+      ),
     ],
     dropMedia: sql.prepare((db, p: Params<{ id: string }>) =>
       db.deleteFrom("media").where("id", "=", p("id") as never),

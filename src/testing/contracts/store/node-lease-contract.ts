@@ -1,7 +1,8 @@
 /** What every store promises about things that one gateway at a time may do. */
 import { expect, test } from "bun:test";
 import type { LeasedThing } from "../../../contracts/store/node-leases.ts";
-import { row, sessionKey, type StoreWorld } from "./store-world.ts";
+import type { Store } from "../../../contracts/store.ts";
+import { end, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const BOT: LeasedThing = { kind: "platform", key: "telegram" };
 const OTHER: LeasedThing = { kind: "platform", key: "discord" };
@@ -51,6 +52,26 @@ export function nodeLeasePromises(open: () => Promise<StoreWorld>): void {
     expect(await nodeLeases.acquire(session)).toMatchObject({ kind: "mine", lease: { owner: instanceId } });
   });
 
+  test.each(["before", "after"])(
+    "the lease of a session is kept with the session, and forgotten when it was given back %s the session is deleted",
+    async (when) => {
+      await using world = await open();
+      const { nodeLeases, sessions } = world.store;
+      const thing: LeasedThing = { kind: "session", key: sessionKey("a") };
+      await answerOne(world.store);
+      await nodeLeases.acquire(thing);
+      await nodeLeases.release(thing, 1);
+      expect((await nodeLeases.acquire(thing)).lease.number).toBe(2);
+      if (when === "before") await nodeLeases.release(thing, 2);
+      expect(await sessions.remove(sessionKey("a"))).toMatchObject({ kind: "removed" });
+      if (when === "after") {
+        expect(await nodeLeases.heldBy(thing)).toMatchObject({ number: 2 });
+        await nodeLeases.release(thing, 2);
+      }
+      expect((await nodeLeases.acquire(thing)).lease.number).toBe(1);
+    },
+  );
+
   test("of several gateways that ask for a lease at once, one gets it, and the others are told who has it", async () => {
     await using world = await open();
     const stores = [world.store, await world.openSecond(), await world.openSecond()];
@@ -61,4 +82,11 @@ export function nodeLeasePromises(open: () => Promise<StoreWorld>): void {
     expect(answers.map(({ lease }) => lease.owner)).toEqual(live.map(() => owner?.instanceId ?? expect.anything()));
     for (const { nodeLeases } of stores) expect((await nodeLeases.heldBy(BOT))?.owner).toBe(owner?.instanceId);
   });
+}
+
+/** A message of session a, and the turn that answers it. */
+async function answerOne({ inbox, turns }: Store): Promise<void> {
+  await inbox.accept(row("msg_1", "a"));
+  await turns.begin(turn("turn_1", "a", ["msg_1"]));
+  await turns.finish(end("turn_1"));
 }

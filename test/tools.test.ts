@@ -9,7 +9,8 @@ import type { Principal, SessionKey, TurnId } from "../src/contracts/ids.ts";
 import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
 import type { Tool } from "../src/contracts/tools/tool.ts";
 import { deferred } from "../src/kit/deferred.ts";
-import { openStore, verifyAudit } from "../src/store/index.ts";
+import { openStore } from "../src/store/index.ts";
+import { verifyStoredAudit } from "../src/testing/stored-audit.ts";
 import { systemClock } from "../src/kit/clock.ts";
 import { systemIds } from "../src/kit/ids.ts";
 import { silentLog } from "../src/kit/log.ts";
@@ -135,7 +136,7 @@ describe("a whole gateway", () => {
 
   test("keeps a record that verifies while it runs", async () => {
     await post({ tool: "session_status" });
-    expect(await verifyAudit(gateway.home)).toMatchObject({ kind: "intact", findings: [] });
+    expect(await verifyStoredAudit(gateway.home)).toMatchObject({ kind: "intact", findings: [] });
   });
 
   test("does not offer a tool that the configuration denies, and refuses it to who calls it all the same", async () => {
@@ -242,7 +243,7 @@ describe("real pi at the gate", () => {
     const tried = rejected.map(({ tool: name, userId, origin }) => [name, userId, origin].join(" "));
     const denied = names.filter((name) => name !== "t_free").map((name) => `${name} telegram:user:666 group`);
     expect(denied.filter((line) => !tried.includes(line))).toEqual([]);
-    expect(await verifyAudit(world.home)).toMatchObject({ kind: "intact" });
+    expect(await verifyStoredAudit(world.home)).toMatchObject({ kind: "intact" });
   });
 
   test("an agent that does whatever it is told is told no in a form that a model can read", async () => {
@@ -312,7 +313,7 @@ describe("kill -9 in the middle of a tool", () => {
     );
     const { items } = await store.toolCalls.list({ status: "unknown" }, { limit: 50 });
     expect(items.length).toBe(ROUNDS);
-    expect((await verifyAudit(home.path)).findings).toEqual([]);
+    expect((await verifyStoredAudit(home.path)).findings).toEqual([]);
   });
 
   test("is followed by another try where the tool says that it may", async () => {

@@ -6,7 +6,7 @@ import type { MediaId, SessionKey } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import type { OldRows } from "../contracts/store/retention.ts";
 import { createEvents } from "../observe/index.ts";
-import { verifyAudit } from "../store/index.ts";
+import { verifyStoredAudit } from "../testing/stored-audit.ts";
 import { end, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
 import { spent } from "../testing/contracts/store/usage-contract.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
@@ -81,7 +81,7 @@ test("a database under constant writes stops growing, and what is left of the au
   const kept = (KEEP_DAYS + 1) * TURNS_A_DAY;
   for (const kind of ["messages", "replies", "turns", "sessions", "media", "tool calls"]) expect(rows(kind)).toBe(kept);
   expect(rows("usage")).toBe(DAYS * TURNS_A_DAY); // budgets need two months
-  expect(await verifyAudit(real.home)).toMatchObject({ kind: "intact" });
+  expect(await verifyStoredAudit(real.home)).toMatchObject({ kind: "intact" });
   expect((await stat(join(real.home, "gateway.db"))).size).toBeLessThan(last * 1.1);
 }, 30_000);
 

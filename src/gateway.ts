@@ -28,6 +28,7 @@ import { openDrain, sayWhatIsGoingOn } from "./wiring/nodes.ts";
 import { openMcpDoor } from "./wiring/mcp-door.ts";
 import { openMcpServers } from "./wiring/mcp-servers.ts";
 import { openMessages } from "./wiring/messages.ts";
+import { openNotifications } from "./wiring/notifications.ts";
 import { openPeople } from "./wiring/people.ts";
 import { openPlugins } from "./wiring/plugins.ts";
 import { beginRetention } from "./wiring/retention.ts";
@@ -79,11 +80,12 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const mcpServers = openMcpServers(life, core, { tools, agents, hostPath: deps.mcpHostPath });
   const files = await openAgentFiles(core);
   const messages = openMessages(core, people, tools);
+  const notifications = openNotifications(core, { people, tools });
   const automation = openAutomation(core, { people, tools, agents, messages });
 
   // Commands, tools and plugins, which use all groups.
   const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core, deps.update) };
-  const groups: Groups = { people, tools, agents, mcpServers, messages, automation };
+  const groups: Groups = { people, tools, agents, mcpServers, messages, automation, notifications };
   const backups = openBackups(core, people, reloader);
   const status = openStatus(core, reloader, groups, { backups, stray });
   registerBuiltInCommands(core, { ...groups, status: status.read });
@@ -117,6 +119,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   if (messages.homes) life.own("homes of sessions", messages.homes);
   core.log.info("queue recovered", await messages.queue.recover());
   core.log.info("responses recovered", { interrupted: await port.responses.recover() });
+  life.own("notifications", notifications.start(port.server.isSignedIn));
   beginTurns(life, core, groups);
   const jobs = life.own("jobs", await automation.start());
   life.own("backups", backups.start());

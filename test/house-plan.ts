@@ -30,6 +30,7 @@ const ROOMS = [
   "supervisor",
   "update",
   "nodes",
+  "notifications",
 ];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */

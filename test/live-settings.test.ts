@@ -265,6 +265,11 @@ const LIVE: Readonly<Record<Exclude<keyof Config, AtStart>, () => Proof>> = {
     look: async () => (await json<GatewayStatus>("/api/status")).backup.everyMs,
     seen: [null, 86_400_000],
   }),
+  notifications: () => ({
+    after: { notifications: { enabled: false } },
+    look: async () => (await json<{ enabled: boolean }>("/api/notifications")).enabled,
+    seen: [true, false],
+  }),
 };
 
 test("every section of the schema has a proof that a change of it takes effect at once", () => {

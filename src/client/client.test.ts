@@ -177,6 +177,24 @@ const EXAMPLES: readonly Example[] = [
   ["GET /api/outbox", (c) => c.request("GET /api/outbox", { query: { ...page, state: "dead" } })],
   ["GET /api/approvals", (c) => c.request("GET /api/approvals", { query: { ...page, state: "ended" } })],
   ["POST /api/approvals/:id", (c) => c.request("POST /api/approvals/:id", { path: id, body: { decision: "once" } })],
+  ["GET /api/notifications", (c) => c.request("GET /api/notifications")],
+  ["DELETE /api/notifications/:id", (c) => c.request("DELETE /api/notifications/:id", { path: id })],
+  ["POST /api/notifications/:id/test", (c) => c.request("POST /api/notifications/:id/test", { path: id })],
+  [
+    "POST /api/notifications",
+    (c) =>
+      c.request("POST /api/notifications", {
+        body: {
+          endpoint: "https://push.example",
+          keys: { p256dh: "k".repeat(87), auth: "a".repeat(22) },
+          browser: "x",
+        },
+      }),
+  ],
+  [
+    "POST /api/notifications/decision",
+    (c) => c.request("POST /api/notifications/decision", { body: { approval: "x", decision: "deny", token: "x" } }),
+  ],
   ["GET /api/questions", (c) => c.request("GET /api/questions")],
   ["POST /api/questions/:id", (c) => c.request("POST /api/questions/:id", { path: id, body: { answer: true } })],
   ["GET /api/plugins", (c) => c.request("GET /api/plugins")],

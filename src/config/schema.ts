@@ -17,6 +17,7 @@ import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
 import { ObserveSection } from "./sections/observe.ts";
 import { PluginsSection } from "./sections/plugins.ts";
+import { NotificationsSection } from "./sections/notifications.ts";
 import { QueueSection } from "./sections/queue.ts";
 import { StoreSection } from "./sections/store.ts";
 import { RetentionSection } from "./sections/retention.ts";
@@ -48,6 +49,7 @@ export const ConfigSchema = Type.Object(
     logging: LoggingSection,
     observe: ObserveSection,
     backup: BackupSection,
+    notifications: NotificationsSection,
   },
   { additionalProperties: false, $id: "pi-gateway-config", title: "pi-gateway configuration" },
 );

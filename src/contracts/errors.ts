@@ -57,6 +57,11 @@ export const ERRORS = {
   job_exists: { status: 409, retry: "never", say: "There is a job of this name already." },
   job_unknown: { status: 404, retry: "never", say: "There is no such job." },
   too_many_jobs: { status: 409, retry: "never", say: "There are too many jobs already. Remove one first." },
+  too_many_browsers: {
+    status: 409,
+    retry: "never",
+    say: "As many browsers get notifications as can be. Remove one first: in the web console under System, Browsers, or with pi-gw notifications remove.",
+  },
   message_expired: {
     status: 504,
     retry: "later",

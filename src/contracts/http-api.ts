@@ -22,6 +22,7 @@ import type { DeletedSession, SessionBranch, LiveTool, LiveTurn, LiveWait } from
 import type { InstanceId, Role } from "./ids.ts";
 import type { KeyTest, ProviderCard } from "./model-keys.ts";
 import type { McpServerStatus } from "./mcp.ts";
+import type { NotificationsApi } from "./notifications-api.ts";
 import type { MetricsSnapshot } from "./metrics.ts";
 import type { Listed } from "./paging.ts";
 import type { PluginStatus } from "./plugin.ts";
@@ -49,7 +50,7 @@ import type {
 } from "./wire.ts";
 
 /** `path`: what stands for `:name` in it. Left out: it takes none. */
-export interface HttpApi {
+export interface HttpApi extends NotificationsApi {
   "GET /api/status": { result: GatewayStatus };
   "GET /api/metrics": { result: MetricsSnapshot };
   "GET /api/nodes": { result: NodeList };

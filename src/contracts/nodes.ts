@@ -9,7 +9,7 @@ import type { LiveTurn } from "./flow.ts";
 import type { InboxId, InstanceId, Principal, SessionKey } from "./ids.ts";
 import type { Accepted, Cancelled, QueueEntry, Rewritten, UnbegunReply } from "./queue.ts";
 import type { Spent } from "./store/usage.ts";
-import type { ApprovalDecision, Approvals, ApproverChat, PendingApproval } from "./tools/approval.ts";
+import type { ApprovalDecision, Approvals, DecidedFrom, PendingApproval } from "./tools/approval.ts";
 
 /** Answered by one gateway. */
 interface NodeQuestions {
@@ -36,7 +36,7 @@ interface NodeQuestions {
       readonly id: string;
       readonly decision: ApprovalDecision;
       readonly by: Principal;
-      readonly at: ApproverChat | null;
+      readonly at: DecidedFrom | null;
     };
     readonly answer: Awaited<ReturnType<Approvals["decide"]>>;
   };

@@ -35,6 +35,7 @@ import type { SessionBranches } from "./store/session-branches.ts";
 import type { SessionCare, SessionFilter } from "./store/session-care.ts";
 import type { SessionFileStore } from "./store/session-files.ts";
 import type { SessionToolStore } from "./store/session-tools.ts";
+import type { PushSubscriptionStore } from "./store/push-subscriptions.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { RetentionStore } from "./store/retention.ts";
 import type { IdempotentAnswerStore } from "./store/idempotent-answers.ts";
@@ -75,6 +76,7 @@ export interface Store extends AsyncDisposable {
   readonly approvals: ApprovalStore;
   readonly usage: UsageStore;
   readonly apiKeys: ApiKeyStore;
+  readonly pushSubscriptions: PushSubscriptionStore;
   readonly sessionTools: SessionToolStore;
   readonly responses: ResponseStore;
   readonly idempotentAnswers: IdempotentAnswerStore;

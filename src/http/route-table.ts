@@ -22,6 +22,7 @@ import { toolRoutes } from "./routes/tools.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
+import { notificationRoutes } from "./routes/notifications.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { pluginRoutes } from "./routes/plugins.ts";
 import { mcpServerRoutes } from "./routes/mcp-servers.ts";
@@ -67,6 +68,7 @@ export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[]
     ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),
     ...approvalRoutes(deps),
+    ...notificationRoutes(deps),
     ...questionRoutes(deps),
     ...pluginRoutes(deps),
     ...mcpServerRoutes(deps),

@@ -58,6 +58,7 @@ export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
     port,
     conversations: createConversations(deps, { limits: options.limits, stopping: stopping.signal }),
     signInCode: () => auth.newCode(),
+    isSignedIn: auth.isSignedIn,
     setReady(ready) {
       state.ready = ready;
     },

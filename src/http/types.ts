@@ -25,6 +25,7 @@ import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { ModelKeys } from "../contracts/model-keys.ts";
 import type { CountSharing } from "../contracts/nodes.ts";
 import type { Metrics } from "../contracts/metrics.ts";
+import type { Notifications } from "../contracts/notifications.ts";
 import type { OpenAiDoor } from "../contracts/openai.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
@@ -106,6 +107,7 @@ interface PeopleDeps {
   readonly keys: ApiKeys;
   /** What rate limits count at all gateways; absent: there are no others. */
   readonly counts?: CountSharing;
+  readonly notifications: Notifications;
   /** Who may write to an account. */
   readonly policyOf: AccessPolicies["policyOf"];
   /** No stranger can write to it. */
@@ -277,6 +279,8 @@ export interface HttpServer extends AsyncDisposable {
   /** For doors that are no routes. */
   readonly conversations: Conversations;
   readonly port: number;
+  /** Whether the sign-in with this digest holds now: it has not ended, and its credential is still the valid one. */
+  isSignedIn(signIn: string): Promise<boolean>;
   /** A fresh code that signs one browser in, once, within ten minutes. */
   signInCode(): string;
   /** What GET /ready answers. Starts as not ready. */

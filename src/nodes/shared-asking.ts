@@ -14,10 +14,10 @@ export function shareApprovals(own: Approvals, { nodes, heard }: SharedAskingDep
   return {
     ask: own.ask,
     pending: () => [...own.pending(), ...heard.approvals()].toSorted((one, other) => one.askedAt - other.askedAt),
-    async decide(id, decision, by, at) {
+    async decide(id, decision, by, from) {
       const asker = heard.askerOf(id);
-      if (asker === null) return own.decide(id, decision, by, at);
-      return nodes.ask(asker, "approvals.decide", { id, decision, by, at: at ?? null });
+      if (asker === null) return own.decide(id, decision, by, from);
+      return nodes.ask(asker, "approvals.decide", { id, decision, by, at: from ?? null });
     },
   };
 }

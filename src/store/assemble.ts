@@ -21,6 +21,7 @@ import { createHealth } from "./health/store-health.ts";
 import { createActivity } from "./activity/activity.ts";
 import { isDamage } from "./health/write-faults.ts";
 import { createApiKeyRows } from "./rows/api-keys.ts";
+import { createPushSubscriptions } from "./rows/push-subscriptions.ts";
 import { createApprovalRows } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
@@ -234,6 +235,7 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, f
     approvals: createApprovalRows(rows, audit),
     usage: createUsage(rows),
     apiKeys: createApiKeyRows(rows, audit),
+    pushSubscriptions: createPushSubscriptions(rows, audit),
     sessionTools: createSessionTools(rows),
     responses: createResponses(rows),
     idempotentAnswers: createIdempotentAnswers(rows),

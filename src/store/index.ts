@@ -16,7 +16,7 @@ export { openMemoryStore } from "./memory-store.ts";
 export { newSessionFile } from "./rows/new-session.ts";
 export { openStore } from "./open.ts";
 export { readPrivateJson, removePrivateFolder, writePrivateJson } from "./private-json.ts";
-export { openSecretFiles } from "./secret-files.ts";
+export { openPushKey, openSecretFiles } from "./secret-files.ts";
 export { snapshotDatabase } from "./snapshot.ts";
 export { createToolIndex } from "./tool-index.ts";
 export { returnDatabase } from "./upgrade-return.ts";

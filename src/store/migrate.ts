@@ -44,6 +44,7 @@ import { outboxOwners } from "./migrations/044-outbox-owners.ts";
 import { branches } from "./migrations/045-branches.ts";
 import { nodeKeys } from "./migrations/046-node-keys.ts";
 import { idempotentAnswers } from "./migrations/047-idempotent-answers.ts";
+import { pushSubscriptions } from "./migrations/048-push-subscriptions.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -91,6 +92,7 @@ const MIGRATIONS: readonly Migration[] = [
   branches,
   nodeKeys,
   idempotentAnswers,
+  pushSubscriptions,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -10,6 +10,7 @@ import type { FileChunkTable, FileTable } from "./files/file-tables.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
 import type { ApprovalTable, GrantTable } from "./rows/approval-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
+import type { PushSubscriptionTable } from "./rows/push-subscriptions.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
 import type { NodeLeaseTable } from "./rows/node-leases.ts";
 import type { NodeTable } from "./rows/nodes.ts";
@@ -56,6 +57,7 @@ export interface Tables extends UsageTables, MessageTables {
   approvals: ApprovalTable;
   approval_grants: GrantTable;
   api_keys: ApiKeyTable;
+  push_subscriptions: PushSubscriptionTable;
   session_tools: SessionToolTable;
   responses: ResponseTable;
   idempotent_answers: IdempotentAnswerTable;

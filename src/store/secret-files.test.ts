@@ -5,14 +5,16 @@ import { join } from "node:path";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
 import { tempHome } from "../testing/temp-home.ts";
-import { openAuditKey, openSecretFiles } from "./secret-files.ts";
+import { openAuditKey, openPushKey, openSecretFiles } from "./secret-files.ts";
 
 const SHARED = secret("kX8tQm2vRz7LpW4nYb9sDf6hJc3gTa5e");
 
 const keysIn = (home: string, shared: typeof SHARED | undefined) => {
   const deps = { ids: systemIds, shared };
   const files = openSecretFiles(deps, home);
-  const keys = [files.mediaKey, openAuditKey(deps, home)].map((key) => Buffer.from(key).toString("hex"));
+  const keys = [files.mediaKey, openAuditKey(deps, home), openPushKey(deps, home)].map((key) =>
+    Buffer.from(key).toString("hex"),
+  );
   return [...keys, files.token(undefined).reveal()];
 };
 
@@ -21,16 +23,16 @@ test("state directories that share a secret have the same keys, each key another
   await using other = await tempHome();
   const keys = keysIn(one.path, SHARED);
   expect(keysIn(other.path, SHARED)).toEqual(keys);
-  expect(new Set(keys).size).toBe(3);
+  expect(new Set(keys).size).toBe(4);
   expect(keys.every((key) => key.length >= 43 && !key.includes(SHARED.reveal()))).toBe(true);
-  expect(statSync(join(one.path, "audit.key")).mode & 0o777).toBe(0o600);
+  for (const file of ["audit.key", "push.key"]) expect(statSync(join(one.path, file)).mode & 0o777).toBe(0o600);
 });
 
 test("state directories without a shared secret have keys of their own", async () => {
   await using one = await tempHome();
   await using other = await tempHome();
   const [keys, others] = [keysIn(one.path, undefined), keysIn(other.path, undefined)];
-  expect(new Set([...keys, ...others]).size).toBe(6);
+  expect(new Set([...keys, ...others]).size).toBe(8);
 });
 
 test("a key that is there stays when a secret is shared later, or is another one", async () => {

@@ -30,6 +30,7 @@ const KEY_BYTES = 32;
 const TOKEN_FILE = "token";
 const MEDIA_KEY_FILE = "media.key";
 const AUDIT_KEY_FILE = "audit.key";
+const PUSH_KEY_FILE = "push.key";
 
 interface KeySource {
   readonly ids: Ids;
@@ -58,6 +59,11 @@ export function openSecretFiles(deps: KeySource, home: string): SecretFiles {
 /** Makes the audit chain unforgeable for whoever can write the database but cannot read this file. */
 export function openAuditKey(deps: KeySource, home: string): Uint8Array {
   return Buffer.from(readOrMake(join(home, AUDIT_KEY_FILE), newKey(deps, AUDIT_KEY_FILE)), "base64url");
+}
+
+/** Of notifications: browsers subscribed to it, so with another one all of them have to subscribe again. */
+export function openPushKey(deps: KeySource, home: string): Uint8Array {
+  return Buffer.from(readOrMake(join(home, PUSH_KEY_FILE), newKey(deps, PUSH_KEY_FILE)), "base64url");
 }
 
 function newKey({ ids, shared }: KeySource, file: string): () => string {

@@ -48,12 +48,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
   const open = new Map<string, Open>();
 
   /** False: it has ended before, by somebody else. */
-  const end = async (entry: Open, by: Principal | null, decision: ApprovalEnd["decision"]): Promise<boolean> => {
-    const at = deps.clock.now();
-    const made: ApprovalEnd =
-      decision === "expired" || by === null
-        ? { decision: "expired", by: null, at }
-        : { decision, by, at, covers: entry.covers };
+  const end = async (entry: Open, made: ApprovalEnd): Promise<boolean> => {
     if (!(await deps.store.end(entry.shown.id, made))) return false;
     close(entry, made);
     return true;
@@ -78,18 +73,20 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
   };
   /** Nobody waits for the disk: what could not be written is expired by the next start. Never rejects. */
   const expire = async (entry: Open): Promise<void> => {
+    const made: ApprovalEnd = { decision: "expired", by: null, at: deps.clock.now() };
     try {
-      await end(entry, null, "expired");
+      await end(entry, made);
     } catch (error) {
       deps.log.error("end of an approval could not be recorded", { approvalId: entry.shown.id, error });
-      close(entry, { decision: "expired", by: null, at: deps.clock.now() });
+      close(entry, made);
     }
   };
 
   return {
     pending: () => [...open.values()].filter(({ stored }) => stored).map(({ shown }) => shown),
-    async decide(id, decision, by, at) {
-      if (!(await deps.mayDecide(by, at ?? null))) return "not_allowed";
+    async decide(id, decision, by, from) {
+      const isNotification = from === "notification";
+      if (!(await deps.mayDecide(by, isNotification ? null : (from ?? null)))) return "not_allowed";
       const entry = open.get(id);
       if (!entry) return "unknown";
       // timers stand still while the machine sleeps; what it says on the question is what counts
@@ -98,7 +95,9 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
         await expire(entry);
         return "unknown";
       }
-      return (await end(entry, by, decision)) ? "done" : "unknown";
+      const via = isNotification ? { via: from } : {};
+      const made: ApprovalEnd = { decision, by, at: deps.clock.now(), covers: entry.covers, ...via };
+      return (await end(entry, made)) ? "done" : "unknown";
     },
     async ask(question, signal) {
       const { tool, caller, covers = tool } = question;

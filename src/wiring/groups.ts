@@ -3,6 +3,7 @@ import type { Agents } from "./agents.ts";
 import type { Automation } from "./automation.ts";
 import type { McpServers } from "../mcp/client/index.ts";
 import type { Messages } from "./messages.ts";
+import type { NotificationParts } from "./notifications.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 
@@ -13,4 +14,5 @@ export interface Groups {
   readonly mcpServers: McpServers;
   readonly messages: Messages;
   readonly automation: Automation;
+  readonly notifications: NotificationParts;
 }

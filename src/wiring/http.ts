@@ -57,6 +57,7 @@ interface Port {
 export function openPort(core: Core, parts: PortParts): Port {
   const { clock, ids, log, events, store, config, options, secrets } = core;
   const { people, tools, agents, mcpServers, messages, automation } = parts;
+  const notifications = parts.notifications.browsers;
   const { plugins, operations, metrics, stream, mcp, drain, status } = parts;
   const { queue, outbox, builtinChannels } = messages;
   const files = openSecretFiles({ ids, shared: config().store.secret }, options.home);
@@ -114,6 +115,7 @@ export function openPort(core: Core, parts: PortParts): Port {
         roles: createRoleDirectory({ clock, config, grants: people.grants, policies: people.policies }),
         keys: people.keys,
         counts: core.nodes.counts,
+        notifications,
         policyOf: people.policies.policyOf,
         isOwnChannel: core.channels.isOwn,
         accountOf: core.channels.accountOf,
@@ -134,7 +136,7 @@ export function openPort(core: Core, parts: PortParts): Port {
           auditVerifier,
           modelKeys: createModelKeys(core),
           updater: updaterForPort(core, status),
-          setup: createSetup(core, { status, editor: system.config }),
+          setup: createSetup(core, { status, editor: system.config, notifications }),
         },
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,

@@ -1,6 +1,7 @@
 /** The first setup inside a running gateway: tries what a person wants, and writes it into the configuration, which is in force at once. */
 import { type Config, keyFileOf, writeKeyFile } from "../config/index.ts";
 import type { ConfigEditor } from "../contracts/config-api.ts";
+import type { Notifications } from "../contracts/notifications.ts";
 import type { ChannelWish, ModelWish, SavedSetup, Setup, SetupTest, SetupWishes } from "../contracts/setup.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { modelChosen, setupChecks, setupEdits, testChannel, testModel } from "../setup/index.ts";
@@ -9,9 +10,10 @@ import type { Core } from "./core.ts";
 interface SetupParts {
   status(): GatewayStatus;
   readonly editor: ConfigEditor;
+  readonly notifications: Pick<Notifications, "isEnabled" | "list">;
 }
 
-export function createSetup(core: Core, { status, editor }: SetupParts): Setup {
+export function createSetup(core: Core, { status, editor, notifications }: SetupParts): Setup {
   const { clock, config, options, secrets, channels } = core;
   const { home, environment } = options;
   const logins = { userHome: environment.userHome, folder: home };
@@ -29,7 +31,7 @@ export function createSetup(core: Core, { status, editor }: SetupParts): Setup {
   return {
     checks: async () =>
       setupChecks({
-        notifiedBrowsers: null,
+        notifiedBrowsers: notifications.isEnabled() ? (await notifications.list()).length : null,
         ...status(),
         isOwnChannel: (id) => channels.isOwn(id.split("/")[0] ?? id),
       }),

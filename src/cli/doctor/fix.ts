@@ -22,7 +22,16 @@ const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 const OTHERS = 0o077;
 const FOLDERS = ["", "sessions", "media", "logs", "backups", "run", "agent", "damaged"];
-const FILES = ["token", "media.key", "audit.key", "gateway.db", "gateway.db-wal", "gateway.db-shm", "lock.db"];
+const FILES = [
+  "token",
+  "media.key",
+  "audit.key",
+  "push.key",
+  "gateway.db",
+  "gateway.db-wal",
+  "gateway.db-shm",
+  "lock.db",
+];
 const MORE_FILES = ["gateway.json", "gateway.pid", "config.last-good.jsonc", "service.env"];
 const NOTES = ["gateway.json", "gateway.pid"];
 

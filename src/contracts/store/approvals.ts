@@ -7,6 +7,8 @@ export interface ApprovalStore {
   /** Who allowed this in this conversation, which has not been begun anew since; null: nobody. It is a tool, or what an end `covers`. */
   grantedBy(sessionKey: SessionKey, covered: string): Promise<Principal | null>;
   put(asked: AskedApproval): Promise<void>;
+  /** The hash of the call of an approval that is open; null: there is none, any more. */
+  openHash(id: string): Promise<string | null>;
   /** The first end counts; `session` is remembered with it. False: there is no open question with this id, any more. */
   end(id: string, end: ApprovalEnd): Promise<boolean>;
   /** Those that have ended, latest question first. */
@@ -36,7 +38,13 @@ export interface AskedApproval {
 export type ApprovalEnd = { readonly at: number } &
   /** `covers`: what `session` allows, where that is not every call of the tool. */
   (
-    | { readonly decision: ApprovalDecision; readonly by: Principal; readonly covers?: string }
+    | {
+        readonly decision: ApprovalDecision;
+        readonly by: Principal;
+        readonly covers?: string;
+        /** Where it was decided, if that is worth a word in the audit log. */
+        readonly via?: "notification";
+      }
     | { readonly decision: "expired"; readonly by: null } // nobody decided
   );
 

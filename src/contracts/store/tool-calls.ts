@@ -129,6 +129,8 @@ export const AUDIT_KINDS = [
   "network.refused",
   "session.deleted",
   "token.rotated",
+  "notifications.on",
+  "notifications.off",
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 

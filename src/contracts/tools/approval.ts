@@ -13,17 +13,19 @@ export interface Approvals {
   /** Oldest first. */
   pending(): readonly PendingApproval[];
   /**
-   * `unknown`: there is no such open question, any more. `not_allowed`: only owners decide, and this person is none now. `at`: the chat it was
-   * decided in, where roles may depend on it.
+   * `unknown`: there is no such open question, any more. `not_allowed`: only owners decide, and this person is none now. `from`: the chat it was
+   * decided in, where roles may depend on it, or a notification.
    */
   decide(
     id: string,
     decision: ApprovalDecision,
     by: Principal,
-    at?: ApproverChat,
+    from?: DecidedFrom,
   ): Promise<"done" | "unknown" | "not_allowed">;
 }
 
+/** Absent: the web console, a program or a command. */
+export type DecidedFrom = ApproverChat | "notification";
 export type ApproverChat = Pick<InboundMessage, "address" | "scope" | "place">;
 
 export interface ApprovalQuestion {

@@ -51,6 +51,8 @@ export interface Auth extends WebhookAccess {
   count(identity: Pick<Identity, "key">): void;
   signIn(attempt: SignInAttempt, client: string): Promise<SignInVerdict>;
   signOut(identity: Identity): Promise<void>;
+  /** Whether the sign-in with this digest holds now. */
+  isSignedIn(signIn: string): Promise<boolean>;
   /** Browsers that are signed in with the credential of now, newest first. */
   browsers(): Promise<readonly Browser[]>;
   newCode(): string;
@@ -121,7 +123,9 @@ export function createAuth(
   const byCookie = async (headers: Headers): Promise<Identity | null> => {
     const value = readCookie(headers.get("cookie"), options.cookieName());
     if (value === null) return null;
-    const signIn = hexDigest(value);
+    return bySignIn(hexDigest(value));
+  };
+  const bySignIn = async (signIn: string): Promise<Identity | null> => {
     const found = await signIns.find(signIn);
     const identity: Identity | null = found && { ...found, by: "cookie", key: null, signIn };
     return identity && isCurrent(identity) ? identity : null;
@@ -153,13 +157,8 @@ export function createAuth(
     async signOut(identity) {
       if (identity.signIn !== null) await signIns.remove(identity.signIn);
     },
-    async browsers() {
-      const known = await signIns.list(clock.now());
-      return known.flatMap(({ digest, createdAt, principal, expiresAt, authDigest }) => {
-        const identity: Identity = { principal, expiresAt, authDigest, by: "cookie", key: null, signIn: digest };
-        return isCurrent(identity) ? [{ identity, createdAt }] : [];
-      });
-    },
+    isSignedIn: async (signIn) => (await bySignIn(signIn)) !== null,
+    browsers: async () => (await storedBrowsers(deps)).filter(({ identity }) => isCurrent(identity)),
     newCode: codes.make,
     mode: () => (current.password === null ? "token" : "password"),
     update(settings) {
@@ -167,6 +166,14 @@ export function createAuth(
       endings.keep([current.tokenAuth, current.signInAuth]);
     },
   };
+}
+
+/** Those that have not expired, newest first. */
+async function storedBrowsers({ clock, signIns }: Pick<AuthDeps, "clock" | "signIns">): Promise<readonly Browser[]> {
+  const known = await signIns.list(clock.now());
+  return known.map(({ digest: signIn, createdAt, principal, expiresAt, authDigest }) => {
+    return { identity: { principal, expiresAt, authDigest, by: "cookie", key: null, signIn }, createdAt };
+  });
 }
 
 /** Stores a new sign-in and gives the cookie that stands for it. */

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Principal } from "../../contracts/ids.ts";
-import type { ApprovalDecision } from "../../contracts/tools/approval.ts";
+import type { ApprovalDecision, Approvals } from "../../contracts/tools/approval.ts";
 import type { HttpDeps } from "../types.ts";
 
 export const DECISION = Type.Union([Type.Literal("once"), Type.Literal("session"), Type.Literal("deny")]);
@@ -13,9 +13,14 @@ export async function decideApproval(
   { id, decision }: { readonly id: string; readonly decision: ApprovalDecision },
   by: Principal,
 ): Promise<{ readonly decision: ApprovalDecision }> {
-  const decided = await tools.approvals.decide(id, decision, by);
-  if (decided === "done") return { decision };
-  if (decided === "not_allowed") throw new GatewayError("forbidden", "the person is no owner");
+  requireDecided(await tools.approvals.decide(id, decision, by));
+  return { decision };
+}
+
+/** Throws `forbidden` or `not_found` for a decision that did not count. */
+export function requireDecided(decided: Awaited<ReturnType<Approvals["decide"]>>): void {
+  if (decided === "done") return;
+  if (decided === "not_allowed") throw new GatewayError("forbidden", "the decision is not allowed");
   throw new GatewayError("not_found", "no such open question", {
     say: "This question is not open any more: somebody has answered it, it ran out of time, or its turn has ended.",
   });

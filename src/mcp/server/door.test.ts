@@ -25,6 +25,7 @@ function ownersOf(world: ReturnType<typeof toolWorld>) {
   const store = {
     grantedBy: async () => null,
     put: async () => undefined,
+    openHash: async () => null,
     end: async () => true,
     ended: async () => ({ items: [] }),
     prune: async () => 0,

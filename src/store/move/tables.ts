@@ -29,6 +29,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: "role_grants", key: ["principal"] },
   { name: "pairings", key: ["id"] },
   { name: "api_keys", key: ["id"] },
+  { name: "push_subscriptions", key: ["id"] },
   { name: "channel_facts", key: ["channel", "account", "key"] },
   { name: "spoken_words", key: ["digest"] },
   { name: "system_events", key: SEQ },

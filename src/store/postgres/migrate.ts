@@ -15,6 +15,7 @@ import { branchTables } from "./tables/branches.ts";
 import { messageTables } from "./tables/messages.ts";
 import { letterTables, nodeLeaseTables, nodeTables, outboxOwnerTables, ownerColumns } from "./tables/nodes.ts";
 import { idempotentAnswerTables, peopleTables } from "./tables/people.ts";
+import { pushSubscriptionTables } from "./tables/push-subscriptions.ts";
 import { recordTables } from "./tables/records.ts";
 import { rowSecurityTables } from "./tables/row-security.ts";
 import { sessionCareTables } from "./tables/session-care.ts";
@@ -36,6 +37,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "branches", sql: branchTables },
   { name: "node-keys", sql: 'alter table nodes add column key_id text collate "C"' },
   { name: "idempotent-answers", sql: idempotentAnswerTables },
+  { name: "push-subscriptions", sql: pushSubscriptionTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

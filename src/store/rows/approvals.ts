@@ -39,6 +39,10 @@ export function createApprovalRows({ sql, read, write, instanceId: me }: RowDeps
         return yield* audit.append(askedEntry(asked));
       });
     },
+    openHash: (id) =>
+      read(function* () {
+        return (yield* open.first({ id }))?.hash ?? null;
+      }),
     end: (id, made) =>
       writeAudited(function* () {
         const question = yield* open.first({ id });
@@ -112,7 +116,7 @@ function statements(sql: Sql) {
     open: sql.prepare((db, p: Params<{ id: string }>) =>
       db
         .selectFrom("approvals")
-        .select(["session_key", "tool"])
+        .select(["session_key", "tool", "hash"])
         .where("id", "=", p("id"))
         .where("decision", "is", null),
     ),
@@ -166,10 +170,11 @@ function askedEntry({ id, tool, hash, sessionKey, principal, askedAt }: AskedApp
 function endedEntry(
   id: string,
   { session_key, tool }: Pick<ApprovalTable, "session_key" | "tool">,
-  { decision, by, at }: ApprovalEnd,
+  end: ApprovalEnd,
 ): NewAuditEntry {
-  const detail = { tool, sessionKey: session_key, decision };
-  return { kind: "approval.ended", at, actor: by ?? "gateway", subject: id, detail };
+  const via = end.by !== null && end.via !== undefined ? { via: end.via } : {};
+  const detail = { tool, sessionKey: session_key, decision: end.decision, ...via };
+  return { kind: "approval.ended", at: end.at, actor: end.by ?? "gateway", subject: id, detail };
 }
 
 function toEnded(row: NewRow & End & { readonly decision: ApprovalEnd["decision"] }): EndedApproval {

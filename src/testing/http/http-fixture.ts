@@ -20,7 +20,7 @@ import { createSeqIds } from "../seq-ids.ts";
 import { chooseSession, createAccessPolicies } from "../../routing/index.ts";
 import { testKeys } from "./test-keys.ts";
 import { noJobs, noLookAhead, noWebhooks } from "../automation/no-jobs.ts";
-import { inboundOf, noConfigFile, testConsole } from "./test-surfaces.ts";
+import { inboundOf, noConfigFile, noNotifications, testConsole } from "./test-surfaces.ts";
 import { noCompletions, noResponses } from "./no-completions.ts";
 import { API_SESSION, createMemory, type StoredMedia, type StoredSignIn } from "./memory-store.ts";
 import { STATUS } from "./test-status.ts";
@@ -114,6 +114,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     people: {
       commands: { list: (role) => [{ name: role === "owner" ? "restart" : "stop", help: "ends it" }] },
       keys: testKeys({ clock, ids, log, events }),
+      notifications: noNotifications,
       pairing: memory.pairing,
       budget: freeBudget(),
       policyOf: createAccessPolicies(

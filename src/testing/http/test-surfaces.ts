@@ -1,4 +1,5 @@
 /** What a person sees and says over HTTP in tests: the files of a small console, and messages as the web console and the API make them. */
+import type { Notifications } from "../../contracts/notifications.ts";
 import type { ConfigEditor } from "../../contracts/config-api.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { HttpDeps, InboundInput } from "../../http/index.ts";
@@ -28,6 +29,17 @@ export const noConfigFile: ConfigEditor = {
   file: async () => ({ path: "/home/pi-gateway.jsonc", text: "{}", version: "none" }),
   propose: async () => PROPOSAL,
   save: async () => ({ ...PROPOSAL, written: true, backup: null, notInForce: [] }),
+};
+
+/** Browsers that nothing is sent to. */
+export const noNotifications: Notifications = {
+  isEnabled: () => true,
+  publicKey: "a-public-key",
+  list: async () => [],
+  subscribe: async (asked, by) => ({ ...asked, ...by, id: "push_1", createdAt: 1, sentAt: null, problem: null }),
+  remove: async (id) => id === "push_1",
+  test: async () => ({ kind: "sent" }),
+  decide: async () => "unknown",
 };
 
 export function testConsole(): HttpDeps["console"] {

@@ -73,6 +73,7 @@ const SHOWN: readonly string[] = [
   "observe.otel.serviceName",
   "backup.every",
   "backup.keep",
+  "notifications.enabled",
 ];
 
 const ACTIONS = ["config.get", "reload", "restart"] as const;

@@ -45,6 +45,7 @@ export const OWN_ROWS: Readonly<Record<string, string | null>> = {
   sign_ins: NONE,
   pairings: NONE,
   api_keys: NONE,
+  push_subscriptions: NONE,
   person_logins: NONE,
   spoken_words: NONE,
   audit_marks: NONE,

@@ -46,6 +46,17 @@ function endPromises(open: () => Promise<StoreWorld>): void {
     ]);
   });
 
+  test("the hash of a call is known while its approval is open, and the audit log says when a notification decided it", async () => {
+    await using world = await open();
+    const { approvals, audit } = world.store;
+    await approvals.put(question("one"));
+    expect(await approvals.openHash("one")).toBe("hash-one");
+    await approvals.end("one", { ...YES, via: "notification" });
+    expect([await approvals.openHash("one"), await approvals.openHash("never asked")]).toEqual([null, null]);
+    const { items } = await audit.list({ limit: 1 }, "approval.ended");
+    expect(items).toMatchObject([{ actor: OPERATOR, subject: "one", detail: { via: "notification" } }]);
+  });
+
   test("a question that the previous process left open is expired, and cannot be answered", async () => {
     await using world = await open();
     await world.store.approvals.put(question("left"));

@@ -7,6 +7,7 @@ import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { Store } from "../../../contracts/store.ts";
 import { AUDIT_KINDS, type AuditKind, type NewAuditEntry } from "../../../contracts/store/tool-calls.ts";
 import { storedKey } from "./api-key-contract.ts";
+import { newSubscription } from "./push-subscription-contract.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 const ANN = "telegram:user:7" as Principal;
@@ -75,6 +76,8 @@ export const AUDIT_CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise
     }),
   "token.rotated": ({ audit }) =>
     audit.note({ kind: "token.rotated", at: 21, actor: OLGA, subject: "", detail: { browsers: "signed out" } }),
+  "notifications.on": ({ pushSubscriptions }) => pushSubscriptions.put(newSubscription("s1", { auth: SECRET }), 9),
+  "notifications.off": ({ pushSubscriptions }) => pushSubscriptions.remove("s1", OLGA),
 };
 
 const entry = (at: number, more: Partial<NewAuditEntry> = {}): NewAuditEntry => ({

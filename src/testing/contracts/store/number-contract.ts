@@ -4,6 +4,7 @@ import type { InboxId, MediaId, Principal, TurnId } from "../../../contracts/ids
 import type { Store } from "../../../contracts/store.ts";
 import { job } from "../../automation/job-fixture.ts";
 import { storedKey } from "./api-key-contract.ts";
+import { newSubscription } from "./push-subscription-contract.ts";
 import { question } from "./approval-contract.ts";
 import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
 import { end, intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
@@ -88,7 +89,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     return { inputTokens, outputTokens, cachedTokens };
   },
   "the small tables": async (
-    { media, notes, responses, apiKeys, approvals, roleGrants, sessionTools, signIns },
+    { media, notes, responses, apiKeys, approvals, pushSubscriptions, roleGrants, sessionTools, signIns },
     most,
   ) => {
     const owner = "n:owner" as Principal;
@@ -116,11 +117,15 @@ const FIELDS: Readonly<Record<string, Field>> = {
     await roleGrants.put({ principal: owner, role: "member", grantedBy: OPERATOR, at: most });
     await sessionTools.save(sessionKey("n"), { on: [{ tool: "n", position: 1, at: most }], off: [] });
     await signIns.put({ digest: "n", principal: owner, createdAt: 1, expiresAt: most, authDigest: "n" });
+    await pushSubscriptions.put(newSubscription("n", { createdAt: most }), 1_000);
+    await pushSubscriptions.note("n", { at: most, problem: null });
     const [key] = (await apiKeys.list()).filter(({ id }) => id === "n");
     return {
       note: (await notes.get(owner, "n"))?.createdAt,
       response: (await responses.find("n", OPERATOR))?.createdAt,
       keyExpiresAt: key?.expiresAt,
+      notifiedSince: (await pushSubscriptions.find("n"))?.createdAt,
+      notifiedAt: (await pushSubscriptions.find("n"))?.sentAt,
       dailyTokens: key?.dailyTokens,
       approval: (await approvals.ended({ limit: 1 })).items[0]?.decidedAt,
       grant: (await roleGrants.list()).find(({ principal }) => principal === owner)?.at,

@@ -8,6 +8,7 @@ import { runSessionsContract } from "../automation/run-sessions-contract.ts";
 import { messagePromises, reactionPromises } from "../messages-contract.ts";
 import { activityContract } from "./activity-contract.ts";
 import { apiKeyContract } from "./api-key-contract.ts";
+import { pushSubscriptionContract } from "./push-subscription-contract.ts";
 import { approvalContract } from "./approval-contract.ts";
 import { auditContract } from "./audit-contract.ts";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
@@ -75,6 +76,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     usageContract("the usage ledger", open);
     approvalContract("approvals", open);
     apiKeyContract("keys of programs", open);
+    pushSubscriptionContract("browsers that get notifications", open);
     responseContract("responses", open);
     idempotentAnswerContract("requests with an Idempotency-Key", open);
     retentionPromises(open);

@@ -7,6 +7,7 @@ import type { InboxId, Principal, SessionKey, TurnId } from "../../../contracts/
 import type { Store } from "../../../contracts/store.ts";
 import { job } from "../../automation/job-fixture.ts";
 import { storedKey } from "./api-key-contract.ts";
+import { newSubscription } from "./push-subscription-contract.ts";
 import { question } from "./approval-contract.ts";
 import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
 import { end, HERE, intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
@@ -156,6 +157,10 @@ const SHORT_FIELDS: Readonly<Record<string, Field>> = {
   "the name of a key": async ({ apiKeys }, text, id) => {
     await apiKeys.put(storedKey(id, { name: text }));
     return (await apiKeys.list()).find((one) => one.id === id)?.name;
+  },
+  "the name of a browser that gets notifications": async ({ pushSubscriptions }, text, id) => {
+    await pushSubscriptions.put(newSubscription(id, { browser: text }), 1_000);
+    return (await pushSubscriptions.find(id))?.browser;
   },
   "the task of a job": async ({ jobs }, text, id) => {
     await jobs.add(job({ id, task: text, needs: [text] }));

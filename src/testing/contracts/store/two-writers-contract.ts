@@ -9,6 +9,7 @@ import { job } from "../../automation/job-fixture.ts";
 import { marked } from "../automation/hook-mark-contract.ts";
 import { ended, fire } from "../automation/job-contract.ts";
 import { storedKey } from "./api-key-contract.ts";
+import { newSubscription } from "./push-subscription-contract.ts";
 import { question } from "./approval-contract.ts";
 import { keyed } from "./idempotent-answer-contract.ts";
 import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
@@ -177,6 +178,12 @@ const SMALL_RACES: Readonly<Record<string, Race>> = {
   "a key is removed": {
     prepare: ({ apiKeys }, id) => apiKeys.put(storedKey(id)),
     act: ({ apiKeys }, id) => apiKeys.remove(id, OPERATOR),
+    first: true,
+    others: false,
+  },
+  "a browser is taken off the list of notifications": {
+    prepare: ({ pushSubscriptions }, id) => pushSubscriptions.put(newSubscription(id), 1_000),
+    act: ({ pushSubscriptions }, id) => pushSubscriptions.remove(id, OPERATOR),
     first: true,
     others: false,
   },

@@ -1,5 +1,6 @@
 /** What the gate promises to whoever calls, on the way in: order, rows, one effect per id. How a tool runs is in run/run.test.ts. */
 import { describe, expect, test } from "bun:test";
+import type { Principal } from "../contracts/ids.ts";
 import type { HookHandler, HookName } from "../contracts/plugin-hooks.ts";
 import type { Tool, ToolPath } from "../contracts/tools/tool.ts";
 import { NO_MASK } from "../kit/secret.ts";
@@ -515,5 +516,35 @@ describe("a secret in what a call ends with", () => {
     expect(world.approvals.asked).toHaveLength(1);
     const { caller: _caller, ...shown } = world.approvals.asked[0] as { caller: unknown };
     expect(JSON.stringify(shown)).not.toContain(SECRET);
+  });
+});
+
+test("a call id belongs to its caller: two programs that use the same one at the same moment both run", async () => {
+  const letGo = Promise.withResolvers<void>();
+  const ran: string[] = [];
+  const slow = tool(async (_id, params, _signal, _onUpdate, { principal }) => {
+    ran.push(`${principal} ${(params as { text: string }).text}`);
+    await letGo.promise;
+    return says("done");
+  });
+  const world = toolWorld([slow]);
+  const of = (name: string) => ({ ...PROGRAM, principal: `key:user:${name}` as Principal });
+  const calls = ["a", "b"].map((name) =>
+    world.call({ text: name }, { callId: "same", path: "mcp", context: of(name) }),
+  );
+  await waitFor("both calls", () => ran.length === 2);
+  letGo.resolve();
+  expect((await Promise.all(calls)).map(({ kind }) => kind)).toEqual(["ok", "ok"]);
+  expect(ran).toEqual(["key:user:a a", "key:user:b b"]);
+});
+
+test("a tool of the gateway with the name of a pi tool is not let run by pi", async () => {
+  const world = toolWorld([tool(async () => says("of the gateway"), { name: "read" })]);
+  world.rules.now = policy({ profile: () => "workspace" });
+  const request = { tool: "read", callId: "c1", params: { path: "a" }, path: "pi", context: OWNER } as const;
+  expect(await world.gate.admit(request, new AbortController().signal)).toEqual({
+    kind: "refused",
+    code: "not_allowed",
+    message: "read is not one of this agent's tools.",
   });
 });

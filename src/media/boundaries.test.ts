@@ -282,3 +282,41 @@ describe("a file that is opened", () => {
     expect(elsewhere).toMatchObject({ ok: false, because: "There is no such file.", about: null });
   });
 });
+
+describe("the size of a picture", () => {
+  /** The bytes of a header with these fields, each at its place. */
+  function header(bytes: number, fields: (buffer: Buffer) => void): Uint8Array {
+    const buffer = Buffer.alloc(bytes);
+    fields(buffer);
+    return buffer;
+  }
+  const webp = (kind: string, fields: (buffer: Buffer) => void): Uint8Array =>
+    header(32, (buffer) => {
+      buffer.write(`RIFF....WEBP${kind}`, "latin1");
+      fields(buffer);
+    });
+  const LARGEST = { width: 0x4000, height: 0x4000 };
+
+  test.each([
+    ["image/png", header(24, (b) => (b.writeUInt32BE(70_000, 16), b.writeUInt32BE(3, 20))), 70_000, 3],
+    ["image/gif", header(10, (b) => (b.writeUInt16LE(300, 6), b.writeUInt16LE(5, 8))), 300, 5],
+    ["image/bmp", header(26, (b) => (b.writeInt32LE(300, 18), b.writeInt32LE(-7, 22))), 300, 7],
+    ["image/webp", webp("VP8X", (b) => (b.writeUIntLE(299, 24, 3), b.writeUIntLE(69_999, 27, 3))), 300, 70_000],
+    ["image/webp", webp("VP8 ", (b) => (b.writeUInt16LE(0xc12c, 26), b.writeUInt16LE(0xc007, 28))), 300, 7],
+    ["image/webp", webp("VP8L", (b) => b.writeUInt32LE(((6 << 14) | 299 | 0xf0000000) >>> 0, 21)), 300, 7],
+    ["image/webp", webp("VP8L", (b) => b.writeUInt32LE(0x0fffffff, 21)), LARGEST.width, LARGEST.height],
+  ])("of %s is read from its header", (mimeType, data, width, height) => {
+    expect(pictureSize(data, mimeType)).toEqual({ width, height });
+    expect(pictureSize(data.subarray(0, 9), mimeType)).toBeNull();
+  });
+
+  test("of a kind that is not known is none", () => {
+    expect(
+      pictureSize(
+        webp("VP9 ", () => undefined),
+        "image/webp",
+      ),
+    ).toBeNull();
+    expect(pictureSize(new Uint8Array(64).fill(1), "image/tiff")).toBeNull();
+  });
+});

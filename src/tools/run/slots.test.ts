@@ -132,8 +132,12 @@ test("so many calls of a session may wait for a slot, and no more", async () => 
     slots.take(SESSION, { sequential: false }, stop.signal).catch(() => "stopped"),
   );
   expect(await waitForEnd("the answer", slots.take(SESSION, { sequential: false }, stop.signal))).toBeNull();
-  const other = await slots.take("agent:default:webchat:dm:2" as SessionKey, { sequential: false }, stop.signal);
+  const another = "agent:default:webchat:dm:2" as SessionKey;
+  const other = await slots.take(another, { sequential: false }, stop.signal);
   expect(other).not.toBeNull();
+  const behind = slots.take(another, { sequential: false }, stop.signal); // waits for its own session alone
+  other?.[Symbol.dispose]();
+  expect(await waitForEnd("the slot of another session", behind)).not.toBeNull();
   stop.abort(new Error("stopped"));
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(["stopped"]));
 });

@@ -208,3 +208,25 @@ test("questions about calls that differ in tool, parameters, conversation, perso
   await world.call({ text: "a" });
   expect(world.approvals.asked.at(-1)?.hash).toBe(hashes[0] ?? "");
 });
+
+test.each(["a result", "an error"])(
+  "%s that a plugin has rewritten is what is kept for whoever follows calls, and what was said for the caller and the hook after the call",
+  async (kind) => {
+    const secret = "what was said";
+    const world = toolWorld([
+      tool(async () => {
+        if (kind === "an error") throw new Error(secret);
+        return { ...says(secret), details: { secret } };
+      }),
+    ]);
+    world.hooks.on("tool_result_persist", () => ({ output: "what is kept" }), "guard");
+    const events: unknown[] = [];
+    world.events.on("tool_execution_end", (event) => void events.push(event));
+    const outcome = await world.call({ text: "x" });
+    const told = (name: string) => JSON.stringify(world.hooks.told.find((one) => one.name === name)?.event);
+    const followed = [JSON.stringify(events), told("tool_execution_end"), JSON.stringify(world.last()?.end)];
+    for (const words of followed)
+      expect([words.includes(secret), words.includes("what is kept")]).toEqual([false, true]);
+    for (const words of [JSON.stringify(outcome), told("after_tool_call")]) expect(words).toContain(secret);
+  },
+);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Principal } from "../../contracts/ids.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { memoryCalls, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+import { waitFor } from "../../testing/wait-for.ts";
 import { scrubJson } from "../audit/scrub-json.ts";
 import { knownName, knownParams, otherToolNames } from "./names.ts";
 import { canonical, paramsHash } from "./params-hash.ts";
@@ -179,5 +180,50 @@ test("secrets are taken out of a value wherever they stand, and the rest of it s
     apiKey: "[redacted]",
     nested: { password: "[redacted]", userToken: "[redacted]", token_count: 3 },
     n: true,
+  });
+});
+
+describe("a call that is one too many", () => {
+  const done = tool(async () => says("done"));
+
+  test("within its limit says how many there may be and when to try again", async () => {
+    const world = toolWorld([done]);
+    world.rules.now = policy({ limits: { echo: { calls: 1, perMs: 90_000 } } });
+    await world.call({ text: "x" });
+    await world.clock.advance(30_500);
+    expect(await world.call({ text: "x" })).toEqual({
+      kind: "refused",
+      code: "rate_limited",
+      message: "echo allows 1 calls in 90 s. Try again in 60 s, not before.",
+      retryAfterMs: 59_500,
+    });
+  });
+
+  test("among those that wait for the owner says so, and when to try again", async () => {
+    const world = toolWorld([tool(async () => says("done"), { approval: true })]);
+    world.approvals.answer = "full";
+    expect(await world.call({ text: "x" })).toEqual({
+      kind: "refused",
+      code: "rate_limited",
+      message: "echo was not run. Too many calls wait for the owner already.",
+      retryAfterMs: 5_000,
+    });
+  });
+
+  test("among those that run waits for a minute, then says so, and when to try again", async () => {
+    const world = toolWorld([done]);
+    world.rules.now = policy({ maxTotal: 0 });
+    let outcome: unknown = "waits";
+    void world.call({ text: "x" }).then((told) => (outcome = told));
+    await world.clock.advance(59_999);
+    expect(outcome).toBe("waits");
+    await world.clock.advance(1);
+    await waitFor("the answer", () => outcome !== "waits");
+    expect(outcome).toEqual({
+      kind: "refused",
+      code: "rate_limited",
+      message: "Too many tools are running. Call fewer at a time.",
+      retryAfterMs: 5_000,
+    });
   });
 });

@@ -522,8 +522,8 @@ describe("a secret in what a call ends with", () => {
 test("a call id belongs to its caller: two programs that use the same one at the same moment both run", async () => {
   const letGo = Promise.withResolvers<void>();
   const ran: string[] = [];
-  const slow = tool(async (_id, params, _signal, _onUpdate, { principal }) => {
-    ran.push(`${principal} ${(params as { text: string }).text}`);
+  const slow = tool(async (...[, params, , , context]) => {
+    ran.push(`${context.principal} ${(params as { text: string }).text}`);
     await letGo.promise;
     return says("done");
   });

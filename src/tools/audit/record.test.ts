@@ -6,6 +6,7 @@ import { USUAL_LIMITS } from "../../testing/tools/quiet-deps.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 
 const SECRET = "s3cret-value";
+const NEVER = new AbortController().signal;
 
 test("a refused call whose reason holds a secret is stored without it", async () => {
   const world = toolWorld([tool(async () => says("x"))]);
@@ -167,3 +168,36 @@ test("a call that failed is told again as it ended, and is not run again", async
   expect(first).toEqual({ kind: "failed", code: "tool_failed", message: "no such city" });
   expect([await world.call({ text: "x" }, { callId: "c" }), ran]).toEqual([first, 1]);
 });
+
+test("the record of a pi tool keeps what the model asked for beside what pi made of it", async () => {
+  const world = toolWorld([]);
+  world.rules.now = policy({ profile: () => "workspace" });
+  const admit = (callId: string, asked: unknown) =>
+    world.gate.admit({ tool: "read", callId, params: { path: "5" }, asked, path: "pi", context: OWNER }, NEVER);
+  expect((await admit("c1", { path: 5 })).kind).toBe("go");
+  expect(world.last()?.intent).toMatchObject({ input: { path: "5" }, asked: { path: 5 } });
+  expect((await admit("c2", { path: "5" })).kind).toBe("go");
+  expect(world.last()?.intent).not.toHaveProperty("asked");
+});
+
+test.each(["tool_timeout", "cancelled", "tool_failed"])(
+  "a call that ended with %s is told again as that to a repeat of it",
+  async (code) => {
+    const stop = new AbortController();
+    const world = toolWorld([
+      tool(async (_id, _params, signal) => {
+        if (code === "tool_failed") throw new Error("no luck");
+        await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))));
+        return says("never");
+      }),
+    ]);
+    const first = world.call({ text: "x" }, { callId: "c" }, stop.signal);
+    await world.clock.advance(1);
+    if (code === "cancelled") stop.abort(new Error("nobody wants it any more"));
+    await world.clock.advance(1_000);
+    expect(await first).toMatchObject({ kind: "failed", code });
+    await world.clock.advance(0);
+    expect(await world.call({ text: "x" }, { callId: "c" })).toEqual(await first);
+    expect(world.rows).toHaveLength(1);
+  },
+);

@@ -147,3 +147,14 @@ test("every kind of picture that models read passes as it is", async () => {
   ] as const)
     expect(await check(image(bytes))).toMatchObject({ type: "image", mimeType: `image/${kind}` });
 });
+
+test.each([
+  [2_001, 10, [2_000, 10]],
+  [10, 2_001, [10, 2_000]],
+  [10, 4_000, [5, 2_000]],
+])("a picture of %d by %d pixels is made smaller by its longer side", async (width, height, expected) => {
+  const made = await check(image(png(width, height)));
+  if (made.type !== "image") throw new Error(made.text);
+  const size = await new Bun.Image(Buffer.from(made.data, "base64")).metadata();
+  expect([size.width, size.height]).toEqual(expected);
+});

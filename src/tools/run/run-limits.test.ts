@@ -147,3 +147,23 @@ test("a plugin that fails to check a call is named in the log with its error", a
   const failed = world.log.lines.find(({ words }) => words === "hook failed");
   expect(failed?.fields).toMatchObject({ plugin: "guard", error: expect.any(Error) });
 });
+
+test.each([
+  [250, {}, "0.3 s"],
+  [1_500, {}, "1.5 s"],
+  [119_999, {}, "120 s"],
+  [500_000, {}, "120 s"],
+  [500_000, { long: true }, "500 s"],
+  [9_000_000, { long: true }, "3600 s"],
+])("a tool that wants %d ms, with the flags %j, is told to have had %s", async (timeoutMs, flags, had) => {
+  const deaf = tool(() => new Promise(() => undefined), { timeoutMs, flags: { idempotent: true, ...flags } });
+  const world = toolWorld([deaf], { runLimits: () => ({ ...USUAL_LIMITS, cleanupMs: 1 }) });
+  const calling = world.call({ text: "a" });
+  await world.clock.advance(3_600_001);
+  await world.clock.advance(1);
+  expect(await calling).toEqual({
+    kind: "failed",
+    code: "tool_timeout",
+    message: `echo did not finish within ${had}.`,
+  });
+});

@@ -79,6 +79,17 @@ describe("a page", () => {
     expect(asked.at(-1)?.headers["accept-language"]).toStartWith("en"); // a site may have a page for each language
   });
 
+  test("is asked for at the address as it was given, without spaces around it and the place in the page", async () => {
+    for (const [given, url] of [
+      ["/Wiki/Grey_Heron?Page=A%20b&x=Y#Nests", "/Wiki/Grey_Heron?Page=A%20b&x=Y"],
+      ["/wiki/grey_heron", "/wiki/grey_heron"],
+      ["/a/../b//c/", "/b//c/"],
+    ]) {
+      await open(html("<p>text"), {}, { url: `  ${base}${given}\n` });
+      expect(asked.at(-1)?.url).toBe(String(url));
+    }
+  });
+
   test.each<[type: string, body: string | Uint8Array, text: string]>([
     ["text/plain", "a < b &amp; c", "a < b &amp; c"],
     ["application/json", '{"a": [1, 2]}', '{"a": [1, 2]}'],

@@ -69,7 +69,7 @@ export function webFetch(deps: WebFetchDeps): Tool {
 }
 
 function addressOf(asked: string, settings: WebFetchSettings): string {
-  const url = URL.parse(asked.trim());
+  const url = URL.parse(asked);
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:"))
     throw new Error("That is not an address of a web page. Give one that begins with https:// or http://.");
   const because = whyNotHost(url.hostname, settings);

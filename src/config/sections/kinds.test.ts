@@ -102,3 +102,27 @@ function openGroups(node: SchemaNode & { readonly additionalProperties?: boolean
 test("an editor underlines a misspelt key in every group of settings", () => {
   expect(openGroups(rootSchema(), "config")).toEqual([]);
 });
+
+const DAY_MS = 86_400_000;
+const hosts = (count: number) => Array.from({ length: count }, (_, at) => `h${at}.example`);
+const long = (chars: number) => "x".repeat(chars);
+
+test.each<[kind: string, setting: string, most: unknown, tooMuch: unknown]>([
+  ["a duration", "agent.timeoutMs", 24 * DAY_MS, 24 * DAY_MS + 1],
+  ["a duration in words", "agent.timeoutMs", "24d", "25d"],
+  ["a duration from its minimum on", "agent.timeoutMs", 1_000, 999],
+  ["a secret", "channels.telegram.botToken", "x", ""],
+  ["a list of hosts", "agent.network.allow", hosts(1_000), hosts(1_001)],
+  ["a workspace", "agent.workspace", `/${long(4_095)}`, `/${long(4_096)}`],
+  ["a workspace with its scope", "agent.workspace.path", `/${long(4_095)}`, `/${long(4_096)}`],
+  ["a path", "agent.piPath", `/${long(4_095)}`, `/${long(4_096)}`],
+  ["a list of paths", "agent.skills", Array(64).fill("~/x"), Array(65).fill("~/x")],
+  ["an entry of a list of paths", "agent.skills", [long(4_096)], [long(4_097)]],
+])("%s (%s) takes as much as it may, and nothing beyond", (_kind, setting, most, tooMuch) => {
+  const problemsWith = (value: unknown) => {
+    const settings = setting.split(".").reduceRight<unknown>((below, key) => ({ [key]: below }), value);
+    return checkConfigText(JSON.stringify(settings), () => undefined).problems.map(({ path }) => path);
+  };
+  expect(problemsWith(most)).toEqual([]);
+  expect(problemsWith(tooMuch)).toEqual([Array.isArray(tooMuch) && tooMuch.length === 1 ? `${setting}[0]` : setting]);
+});

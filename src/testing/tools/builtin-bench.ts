@@ -10,6 +10,7 @@ import { row, turn } from "../contracts/store/store-world.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { realStore } from "../real-store.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
+import { waitForEnd } from "../wait-for.ts";
 
 interface BenchDeps {
   readonly clock: FakeClock;
@@ -63,7 +64,13 @@ export async function builtinBench(tools: (deps: BenchDeps) => readonly Tool[]):
   const bench: BuiltinBench = {
     ...deps,
     call(tool, params, { callId = `call-${++calls}`, ...who } = {}) {
-      return gate.call({ tool, callId, params, path: "pipe", context: { ...BENCH_CONTEXT, ...who } }, signal);
+      const context = { ...BENCH_CONTEXT, ...who };
+      const outcome = waitForEnd(
+        `the end of ${tool}`,
+        gate.call({ tool, callId, params, path: "pipe", context }, signal),
+      );
+      outcome.catch(() => undefined); // whoever waits for it is told; one that a test leaves open fails nothing
+      return outcome;
     },
     async text(tool, params, who) {
       const outcome = await bench.call(tool, params, who);

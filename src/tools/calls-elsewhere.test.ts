@@ -6,6 +6,7 @@ import { paramsHash } from "./stages/params-hash.ts";
 
 const TEXT = { text: "x" };
 const RUNS: EarlierCall = {
+  tool: "echo",
   paramsHash: paramsHash("echo", TEXT),
   status: "running",
   idempotent: false,

@@ -124,6 +124,11 @@ test("a file that has changed, come or gone since it was read is not replaced", 
 
 test.each([
   ["its comment", '{\n  // mine\n  "store": { "url": "x" },\n}\n', '{\n  // mine\n  "store": {},\n}\n'],
+  [
+    "its comment of several lines",
+    '{\n  /* mine */\n  "store": { "url": "x" },\n}\n',
+    '{\n  /* mine */\n  "store": {},\n}\n',
+  ],
   ["the comma behind the only group", '{\n  "store": { "url": "x" },\n}\n', "{\n  \n}\n"],
 ])("a setting that is taken away keeps %s in order", (_what, text, expected) => {
   expect(editText(text, [{ keys: ["store", "url"], value: undefined }])).toBe(expected);

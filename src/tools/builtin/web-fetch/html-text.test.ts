@@ -31,6 +31,7 @@ describe("a page as Markdown", () => {
     ["tables for the looks", "<table><tr><td>alone</td></tr></table>", "alone"],
     ["line breaks", "a<br>b<br/>c", "a\nb\nc"],
     ["entities", "<p>&copy; 2026 &mdash; a&nbsp;b &#x1F600; &amp;lt;</p>", "© 2026 — a b 😀 &lt;"],
+    ["an entity that a comment parts, which is none", "<p>a &am<!-- x -->p; b</p>", "a &amp; b"],
     ["pictures", '<p><img src=x alt="A heron"> stands</p>', "[image: A heron] stands"],
     ["marks that cross", "<p>a<b>x</p></b>y", "a**x**\n\ny"],
   ])("has %s", async (_what, html, text) => {

@@ -347,7 +347,7 @@ describe("a platform that one gateway at a time receives for", () => {
     const hold: HoldPlatform = async () => {
       if (other.fails) throw new Error("no connection");
       if (other.by !== null) return { kind: "held", by: other.by };
-      return { kind: "mine", release: async () => void other.released++ };
+      return { kind: "mine", isWanted: null, release: async () => void other.released++ };
     };
     const w = await world((shown) => [entry("one", shown)], hold);
     return { ...w, other };
@@ -372,7 +372,7 @@ describe("a platform that one gateway at a time receives for", () => {
     const counts = { released: 0 };
     const hold: HoldPlatform = async (id) => {
       asked.push(id);
-      return { kind: "mine", release: async () => void counts.released++ };
+      return { kind: "mine", isWanted: null, release: async () => void counts.released++ };
     };
     const load = () => Promise.reject(new Error("no network"));
     const w = await world((shown) => [entry("one", shown, { load })], hold);
@@ -380,6 +380,56 @@ describe("a platform that one gateway at a time receives for", () => {
     await w.bench.clock.advance(60_000);
     await w[Symbol.asyncDispose]();
     expect([asked, counts.released]).toEqual([["one"], 1]);
+  });
+
+  /** `reaches`: whether this gateway has a connection to the platform; null: it cannot even be opened. */
+  const away = async (reaches: boolean | null, isWanted: boolean) => {
+    const state = { reaches, asked: 0, released: 0 };
+    const hold: HoldPlatform = async () => {
+      state.asked++;
+      return { kind: "mine", isWanted: () => isWanted, release: async () => void state.released++ };
+    };
+    const isUp = () => state.reaches === true;
+    const open = async (shown: Shown): Promise<OpenChannel[]> => {
+      if (state.reaches === null) throw new Error("no network");
+      return [{ ...account("one", "a", shown), ready: isUp, health: () => ({ ok: isUp(), detail: "" }) }];
+    };
+    const load = (shown: Shown) => async () => ({ id: "one", open: () => open(shown) });
+    const w = await world((shown) => [entry("one", shown, { load: load(shown) })], hold);
+    await w.platforms.apply(ON);
+    return { ...w, state };
+  };
+
+  test("is left to another gateway when this one cannot reach it for half a minute, and asked for again later", async () => {
+    await using w = await away(true, true);
+    const { clock } = w.bench;
+    await clock.advance(300_000);
+    expect([w.shown.closed, w.state.released]).toEqual([[], 0]);
+    w.state.reaches = false;
+    await clock.advance(25_000);
+    expect([w.shown.closed, w.state.released]).toEqual([[], 0]);
+    await clock.advance(10_000);
+    expect([w.shown.closed, w.state.released, w.state.asked]).toEqual([["one/a"], 1, 1]);
+    expect(w.platforms.health()[0]?.detail).toContain("cannot reach it");
+    await clock.advance(5_000); // others ask every five seconds
+    expect(w.state.asked).toBe(1);
+    w.state.reaches = true;
+    await clock.advance(10_000);
+    expect([w.state.asked, w.shown.opened]).toEqual([2, ["one/a", "one/a"]]);
+  });
+
+  test("is left to another gateway at once when it cannot be opened here", async () => {
+    await using w = await away(null, true);
+    await w.bench.clock.advance(0);
+    expect([w.state.released, w.state.asked]).toEqual([1, 1]);
+    await w.bench.clock.advance(15_000);
+    expect(w.state.asked).toBe(2);
+  });
+
+  test.each([false, null])("stays here, reached (%p) or not, while there is no other gateway", async (reaches) => {
+    await using w = await away(reaches, false);
+    await w.bench.clock.advance(120_000);
+    expect([w.state.released, w.shown.closed]).toEqual([0, []]);
   });
 
   test("that is stopped while it is asked for, or opens, is in no trouble that anybody reads of", async () => {
@@ -429,7 +479,7 @@ describe("a platform that one gateway at a time receives for", () => {
     await w.platforms.apply(ON);
     const off = w.platforms.apply(config({}));
     await w.bench.clock.advance(0);
-    answer.resolve({ kind: "mine", release: async () => void released++ });
+    answer.resolve({ kind: "mine", isWanted: null, release: async () => void released++ });
     await waitForEnd("the change", off);
     expect([w.shown.opened, released]).toEqual([[], 1]);
   });
@@ -449,7 +499,7 @@ describe("a platform that one gateway at a time receives for", () => {
   test("is closed although giving it back fails, and the log says so", async () => {
     await using w = await world(
       (shown) => [entry("one", shown)],
-      async () => ({ kind: "mine", release: () => Promise.reject(new Error("no connection")) }),
+      async () => ({ kind: "mine", isWanted: null, release: () => Promise.reject(new Error("no connection")) }),
     );
     await w.platforms.apply(ON);
     await w.bench.clock.advance(0);

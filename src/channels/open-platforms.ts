@@ -40,7 +40,14 @@ export interface Platforms extends AsyncDisposable {
 /** Whether this gateway is the one that receives for a platform. `held`: another one does, by this name. */
 export type HoldPlatform = (
   id: string,
-) => Promise<{ readonly kind: "mine"; release(): Promise<void> } | { readonly kind: "held"; readonly by: string }>;
+) => Promise<(Hold & { readonly kind: "mine" }) | { readonly kind: "held"; readonly by: string }>;
+
+interface Hold {
+  /** Gives the platform back to other gateways. */
+  release(): Promise<void>;
+  /** Whether there is another gateway that could receive for it; null: there never is. */
+  readonly isWanted: (() => boolean) | null;
+}
 
 interface PlatformOptions {
   /** For ids that no plugin may have, besides those of the entries. */
@@ -49,7 +56,7 @@ interface PlatformOptions {
   readonly hold?: HoldPlatform;
 }
 
-const ALONE: HoldPlatform = async () => ({ kind: "mine", release: async () => undefined });
+const ALONE: HoldPlatform = async () => ({ kind: "mine", release: async () => undefined, isWanted: null });
 
 interface Standing {
   readonly entry: PlatformEntry;
@@ -60,8 +67,8 @@ interface Standing {
   open: readonly OpenChannel[];
   channel: Channel;
   trouble: string | null;
-  /** Gives the platform back to other gateways; null: this one does not have it. */
-  release: (() => Promise<void>) | null;
+  /** Null: this gateway does not have it. */
+  held: Hold | null;
   /** The last question whether this gateway receives for it: its answer may come after the stop, and is given back then. */
   asking: Promise<unknown>;
   /** Ends the pause before the next try; null: there is none. */
@@ -74,6 +81,11 @@ export const OPEN_MS = 30_000;
 const CLOSE_MS = 5_000;
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 300_000;
+const LOOK_MS = 5_000;
+/** After so long without a connection to the platform, another gateway tries. */
+const OUT_OF_REACH_MS = 30_000;
+/** Longer than the others pause before they ask for it again. */
+const GIVEN_AWAY_MS = 15_000;
 const MAX_DETAIL_CHARS = 200;
 const OPENING = "connecting";
 
@@ -179,7 +191,7 @@ function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config, hold: H
     open: [],
     channel: createSwitchboard(entry.id, [], OPENING),
     trouble: OPENING,
-    release: null,
+    held: null,
     asking: Promise.resolve(),
     endPause: null,
     work: Promise.resolve(),
@@ -188,20 +200,51 @@ function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config, hold: H
   return one;
 }
 
+/** Ends when it is open for good, or was stopped. */
 async function keepTrying(deps: PlatformDeps, one: Standing): Promise<void> {
   const { signal } = one.stopping;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     if (!(await takeHold(deps, one)))
       pauseMs = FIRST_PAUSE_MS; // the other gateway may end at any time
-    else if (await tryToOpen(deps, one)) return;
+    else if (await tryToOpen(deps, one)) {
+      await untilOutOfReach(deps, one);
+      if (signal.aborted || !one.held?.isWanted) return;
+      one.trouble = "this gateway cannot reach it; another one tries";
+      await closeOpen(deps, one, one.trouble);
+    }
+    if (one.held?.isWanted?.() && !signal.aborted) {
+      await giveAway(deps, one);
+      pauseMs = Math.max(pauseMs, GIVEN_AWAY_MS);
+    }
     deps.events.emit("status", { what: "channels" });
     await pause(deps, one, pauseMs);
   }
 }
 
+/** Until none of its accounts had a connection for a while though another gateway might have one, or it is stopped. Alone, at once. */
+async function untilOutOfReach({ clock }: PlatformDeps, { held, open, stopping }: Standing): Promise<void> {
+  const isWanted = held?.isWanted;
+  if (!isWanted) return;
+  const { signal } = stopping;
+  let reachedAt = clock.elapsed();
+  while (!signal.aborted && clock.elapsed() - reachedAt < OUT_OF_REACH_MS) {
+    await clock.sleep(LOOK_MS, signal).catch(() => undefined); // being stopped is the normal end
+    if (!isWanted() || open.some(isConnected)) reachedAt = clock.elapsed();
+  }
+}
+
+/** A channel that cannot even say so is not. */
+function isConnected(channel: OpenChannel): boolean {
+  try {
+    return channel.ready() || channel.health().ok;
+  } catch {
+    return false;
+  }
+}
+
 /** Of those that another gateway receives for. */
 function endPauses(standing: readonly Standing[]): void {
-  for (const { release, endPause } of standing) if (release === null) endPause?.();
+  for (const { held, endPause } of standing) if (held === null) endPause?.();
 }
 
 /** Being stopped, or told to try again, ends it early. */
@@ -214,10 +257,10 @@ async function pause({ clock }: PlatformDeps, one: Standing, ms: number): Promis
 
 /** Never rejects. False: another gateway receives for it, or it cannot be asked. */
 async function takeHold({ log }: PlatformDeps, one: Standing): Promise<boolean> {
-  if (one.release) return true;
+  if (one.held) return true;
   try {
     const asking = one.hold(one.entry.id).then((held) => {
-      if (held.kind === "mine") one.release = held.release;
+      if (held.kind === "mine") one.held = held;
       return held;
     });
     one.asking = asking;
@@ -260,18 +303,29 @@ async function tryToOpen(deps: PlatformDeps, one: Standing): Promise<boolean> {
 async function close(deps: PlatformDeps, one: Standing): Promise<void> {
   one.stopping.abort(new Error("platform closed"));
   await one.work;
+  await closeOpen(deps, one, "closed");
+  await giveBack(deps, one);
+}
+
+async function closeOpen(deps: PlatformDeps, one: Standing, trouble: string): Promise<void> {
   const { open } = one;
   one.open = [];
-  one.channel = createSwitchboard(one.entry.id, [], "closed");
+  one.channel = createSwitchboard(one.entry.id, [], trouble);
   await closeAll(deps, open);
+}
+
+/** It could not be opened here, or not be reached. Never rejects. */
+async function giveAway(deps: PlatformDeps, one: Standing): Promise<void> {
+  deps.log.warn("platform is left to another gateway", { platform: one.entry.id, because: one.trouble });
   await giveBack(deps, one);
+  one.held = null;
 }
 
 /** Waits for an answer that is under way, but not for long: unheard, it would keep the platform from every other gateway. Never rejects. */
 async function giveBack(deps: PlatformDeps, one: Standing): Promise<void> {
   using limit = deps.clock.deadline(CLOSE_MS, () => new Error("the database does not answer"));
   await orAborted(one.asking, limit.signal).catch(() => undefined); // then there is nothing to give back
-  await one.release?.().catch((error: unknown) => {
+  await one.held?.release().catch((error: unknown) => {
     deps.log.warn("platform could not be given back to other gateways", { platform: one.entry.id, error });
   });
 }

@@ -163,7 +163,7 @@ interface PlatformParts {
 
 /** Connects nothing yet: `apply` does. */
 function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): Platforms {
-  const { clock, ids, log, events, store, channels, options } = core;
+  const { clock, ids, log, events, store, nodes, channels, options } = core;
   const { commands, receiver, outbox, inboundFiles, groupTalk, router, reactionWakes } = messages;
   const deps: PlatformDeps = {
     clock,
@@ -190,18 +190,18 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
   };
   const platforms = createPlatforms(deps, options.platforms ?? BUILTIN_PLATFORMS, {
     isTaken: channels.isOwn,
-    hold: platformHold(store.nodeLeases),
+    hold: platformHold(store.nodeLeases, store.nodes.several ? () => nodes.others.list().length > 0 : null),
   });
   channels.registerPlatforms(platforms);
   return platforms;
 }
 
 /** One gateway at a time receives for a platform. */
-function platformHold(leases: NodeLeaseStore): HoldPlatform {
+function platformHold(leases: NodeLeaseStore, isWanted: (() => boolean) | null): HoldPlatform {
   return async (id) => {
     const thing = { kind: "platform", key: id } as const;
     const { kind, lease } = await leases.acquire(thing);
     if (kind === "held") return { kind, by: lease.ownerName };
-    return { kind, release: async () => void (await leases.release(thing, lease.number)) };
+    return { kind, isWanted, release: async () => void (await leases.release(thing, lease.number)) };
   };
 }

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import type { API } from "@discordjs/core";
 import { REST } from "@discordjs/rest";
+import { FileGone } from "../../../contracts/channels/platform.ts";
 import { secret } from "../../../kit/secret.ts";
 import { checkDiscord } from "../probe.ts";
 import { failureOf } from "./failure.ts";
-import { openRest, type RestClient } from "./rest-client.ts";
+import { mayDownload, openRest, type RestClient } from "./rest-client.ts";
 
 const PING = "@everyone <@300000000000000001>";
 const LOUD = { parse: ["everyone" as never] };
@@ -15,6 +16,7 @@ let server: Bun.Server<undefined>;
 let rest: RestClient;
 let sent: unknown[] = [];
 let isRefusing = false;
+let trouble: (() => Response) | null = null;
 const asked: string[] = [];
 beforeAll(() => {
   server = Bun.serve({
@@ -24,7 +26,11 @@ beforeAll(() => {
       const { pathname } = new URL(request.url);
       asked.push(pathname);
       if (pathname === "/moved.txt") return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
+      if (pathname === "/gone.txt") return new Response(null, { status: 404 });
+      if (pathname === "/later.txt") return new Response(null, { status: 503 });
+      if (pathname === "/slow.txt") return new Promise<never>(() => undefined);
       if (pathname.endsWith(".txt")) return new Response("words");
+      if (trouble) return trouble();
       if (isRefusing) return Response.json({ message: "401: Unauthorized", code: 0 }, { status: 401 });
       const form = request.headers.get("content-type")?.startsWith("multipart/") ? await request.formData() : null;
       const text = form ? String(form.get("payload_json")) : await request.text();
@@ -40,6 +46,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   sent = [];
+  trouble = null;
 });
 
 const file = { name: "a.txt", data: new Uint8Array([1]), contentType: "text/plain" };
@@ -103,4 +110,51 @@ test("a token that was refused is used again once it is renewed, and not before"
   expect(await calling()).toBe("token");
   rest.renew();
   expect(await calling()).toBe("done");
+});
+
+const limited = () =>
+  Response.json(
+    { message: "slow down", retry_after: 7, global: false },
+    { status: 429, headers: { "retry-after": "7" } },
+  );
+test.each([
+  ["for a limit", limited, { kind: "limited", retryAfterMs: expect.any(Number) }],
+  ["for a broken server", () => new Response(null, { status: 500 }), { kind: "lost", detail: "status 500" }],
+])(
+  "a call that fails %s is made once, and says so at once: the outbox decides what follows",
+  async (_why, answer, failure) => {
+    const before = asked.length;
+    trouble = answer;
+    const error = await rest.api.channels.createMessage(CHANNEL, { content: "x" }).catch((caught: unknown) => caught);
+    expect([failureOf(error), asked.length - before]).toEqual([failure as never, 1]);
+    const { retries, timeout } = (rest.api.rest as REST).options;
+    expect({ retries, timeout }).toEqual({ retries: 0, timeout: 20_000 });
+  },
+);
+
+test("a file that Discord has no more is gone, one that it cannot give out now may come, and a fetch is given up by its caller", async () => {
+  const fetched = (name: string, signal = new AbortController().signal) =>
+    rest.download(`http://127.0.0.1:${server.port}/${name}`, signal).catch((error: unknown) => error);
+  expect([(await fetched("gone.txt")) instanceof FileGone, (await fetched("later.txt")) instanceof FileGone]).toEqual([
+    true,
+    false,
+  ]);
+  const stop = new AbortController();
+  const slow = fetched("slow.txt", stop.signal);
+  stop.abort(new Error("given up"));
+  expect(await slow).toBeInstanceOf(Error);
+});
+
+test.each([
+  ["https://cdn.discordapp.com/a", "https://discord.com/api", true],
+  ["https://media.discordapp.net/a", "https://discord.com/api", true],
+  ["http://cdn.discordapp.com/a", "https://discord.com/api", false],
+  ["https://cdn.discordapp.com:8443/a", "https://discord.com/api", false],
+  ["https://cdn.discordapp.com.evil.example/a", "https://discord.com/api", false],
+  ["https://discord.com/a", "https://discord.com/api", false],
+  ["https://proxy.example/a", "https://proxy.example/api", true],
+  ["http://proxy.example/a", "https://proxy.example/api", false],
+  ["no address", "https://proxy.example/api", false],
+])("a file at %s with the API at %s may be fetched: %p", (url, apiRoot, may) => {
+  expect(mayDownload(url, apiRoot)).toBe(may);
 });

@@ -62,3 +62,22 @@ test("an agent that has nothing of its own is not warned about what all agents h
   expect(warned([{ id: "a" }])).toEqual(["agent.skills"]);
   expect(warned([{ id: "a", tools: "chat" }])).toEqual(["agent.skills", "agents[0].skills"]);
 });
+
+test("settings of a plugin are taken as they are, with variables filled in at every depth, and no name of JavaScript's own", () => {
+  const written = `{ "plugins": { "config": { "build": {
+    "token": "\${A}", "list": ["<\${A}>", 5, [true, "\${A}"]], "deep": { "none": null, "text": "$\${A}" },
+    "port": "5", "__proto__": { "x": 1 }, "constructor": "y"
+  } } } }`;
+  const { config, problems } = checkConfigText(written, variables);
+  expect(problems).toEqual([]);
+  expect(config?.plugins.config["build"]).toEqual({
+    token: "one",
+    list: ["<one>", 5, [true, "one"]],
+    deep: { none: null, text: "${A}" },
+    port: "5",
+  });
+  const unset = checkConfigText('{"plugins": {"config": {"build": {"a": ["${NOBODY}"]}}}}', variables);
+  expect(unset.problems.map(({ message }) => message)).toEqual([
+    "plugins.config.build uses ${NOBODY}, but that environment variable is not set. Set it, or write the value here.",
+  ]);
+});

@@ -364,3 +364,19 @@ test("a named pipe in the place of the file is refused at once, and the start do
     because: "It is not a file.",
   });
 });
+
+test("a file with old keys is rewritten, and the log says which file, which keys and where the old text is", async () => {
+  await using fx = await fixture();
+  await fx.write('{ "queue": { "maxPending": 7 } }');
+  const { migrated, warnings } = await fx.load();
+  const path = join(fx.home, FILE);
+  expect([migrated, warnings]).toEqual([[{ from: "queue.maxPending", to: "queue.maxTotal" }], []]);
+  expect(await fx.read()).toBe('{ "queue": { "maxTotal": 7 } }');
+  expect(fx.log.lines).toEqual([
+    {
+      level: "info",
+      words: "configuration migrated",
+      fields: { path, backup: `${path}.bak-1`, keys: ["queue.maxTotal"] },
+    },
+  ]);
+});

@@ -51,3 +51,22 @@ test.each(["\r\n", "\n", "\r"])("a line break (%j) in a name or a type adds no h
     "content-type",
   ]);
 });
+
+test("every quotation mark and line end in a name is written as browsers write it, and none in a type", () => {
+  const odd = 'a"b"c\rd\re\nf\ng';
+  const data = new Uint8Array();
+  const { body } = multipart(createSeqIds(), [
+    { name: odd, value: "x" },
+    { name: odd, fileName: odd, mimeType: "text/a\r\nX-One: 1\r\nX-Two: 2", data },
+  ]);
+  const written = "a%22b%22c%0Dd%0De%0Af%0Ag";
+  expect(
+    text(body)
+      .split("\r\n")
+      .filter((line) => line.startsWith("content-")),
+  ).toEqual([
+    `content-disposition: form-data; name="${written}"`,
+    `content-disposition: form-data; name="${written}"; filename="${written}"`,
+    "content-type: text/aX-One: 1X-Two: 2",
+  ]);
+});

@@ -1,10 +1,10 @@
 /** Several agents in one gateway: what the provider receives proves whose instructions and model were used. Real gateway, real pi. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeProvider, type ProviderRequest, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import {
   agentPids,
   asked,
@@ -146,8 +146,7 @@ describe("an agent that comes and goes while the gateway runs", () => {
   test("answers as soon as it is in the file, is refused when it has left, and what it said stays readable", async () => {
     const base = { ...endpoint(provider), agents: [] as object[] };
     await using other = await startGatewayProcess({ config: base });
-    const save = (agents: object[]) =>
-      writeFile(join(other.home, "pi-gateway.jsonc"), JSON.stringify({ ...base, agents }));
+    const save = (agents: object[]) => saveSettings(other.home, { ...base, agents });
     const ask = async () => (await post(other, { text: "are you late?", agent: "late", session: "tea" })).status;
 
     expect(await ask()).toBe(422);

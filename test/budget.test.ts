@@ -4,6 +4,7 @@ import type { UsageItem, UsageSum } from "../src/contracts/store/usage.ts";
 import type { WireJob, WireRun } from "../src/contracts/wire.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import { asked, eventually, statusOf, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
@@ -141,11 +142,10 @@ test("a higher limit lets everybody go on at once; a crash forgets nothing of wh
   const told = (on = gateway) =>
     notices(on).then((all) => all.filter((text) => text.includes("`budget.dailyUsd`")).length);
   expect(await eventually("two notices to the owner", told, (count) => count === 2)).toBe(2);
-  const file = `${gateway.home}/pi-gateway.jsonc`;
-  await Bun.write(file, JSON.stringify({ ...config(), budget: { dailyUsd: 5 } }));
+  await saveSettings(gateway.home, { ...config(), budget: { dailyUsd: 5 } });
   await gateway.fetch("/api/config/reload", { method: "POST" });
   expect((await say("and now?")).body.content).toBe("noted");
-  await Bun.write(file, JSON.stringify(config()));
+  await saveSettings(gateway.home, config());
   await gateway.kill();
   await using again = await startGatewayProcess({ home: gateway.home, env: ENV });
   expect((await say("and now?", again)).status).toBe(429);

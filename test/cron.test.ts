@@ -1,7 +1,7 @@
 /** Jobs in a whole gateway with real pi: when they fire, where their words go, who is told, and what a crash changes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkConfigText } from "../src/config/index.ts";
 import type { TranscriptItem } from "../src/contracts/chat.ts";
@@ -9,6 +9,7 @@ import type { WireJob, WireRun } from "../src/contracts/wire.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import { killAt, type Moment } from "../src/testing/whole/kill-at.ts";
 import {
   asked,
@@ -237,8 +238,7 @@ describe("a job", () => {
 
 describe("jobs of the configuration", () => {
   test("follow the file while the gateway runs, and leave jobs of others alone", async () => {
-    const write = (jobs: readonly unknown[]) =>
-      writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(withJobs(jobs)));
+    const write = (jobs: readonly unknown[]) => saveSettings(home.path, withJobs(jobs));
     await addJob({ id: "own", ...LATER, task: "mine" });
     const names = async () =>
       (await api<{ items: WireJob[] }>("/jobs?limit=200")).items
@@ -262,7 +262,7 @@ test("a run has the rights its maker has now, and not those the job was made wit
   const write = (role: object) => {
     const tools = { roles: { guest: { deny: ["save_note"] } } };
     const config = { ...withJobs([]), tools, agents: [{ id: "clerk", ...role }] };
-    return writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config));
+    return saveSettings(home.path, config);
   };
   const runs = async (id: string, count: number) =>
     eventually(

@@ -1,7 +1,6 @@
 /** One agent asks another in a whole gateway, with real pi on both sides: the answer, the limits, the end of it, and what it costs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MetricsSnapshot } from "../src/contracts/metrics.ts";
 import type { Span } from "../src/contracts/queue.ts";
@@ -16,6 +15,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import {
   agentPids,
   asked,
@@ -129,7 +129,7 @@ let processes = MANY;
 /** The same gateway with so many processes at most, for whoever comes. */
 async function limitTo(max: number): Promise<void> {
   if (processes === max) return;
-  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config(provider, max)), { mode: 0o600 });
+  await saveSettings(home.path, config(provider, max));
   expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
   processes = max;
 }

@@ -4,6 +4,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import { asked, endpoint, eventually, post, told, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
@@ -173,7 +174,7 @@ test("an empty checklist asks no model at all", async () => {
 test("an agent can have heartbeat settings of its own, also when the others have none", async () => {
   const own = { enabled: true, every: "1s", prompt: "Heartbeat: watch the door." };
   const changed = settings({ enabled: false }, [{ id: "watchman", heartbeat: own }]);
-  await writeFile(join(gateway.home, "pi-gateway.jsonc"), JSON.stringify(changed));
+  await saveSettings(gateway.home, changed);
   await eventually(
     "two heartbeat runs with the agent's own prompt",
     () => beats().filter((one) => asked(one) === own.prompt).length,

@@ -3,8 +3,6 @@
  * and is still there after kill -9, and a conversation goes on when its tool is gone.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createGatewayClient } from "../src/client/client.ts";
 import type { ListedTool } from "../src/contracts/tools/tool.ts";
 import {
@@ -17,6 +15,7 @@ import {
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { MANY_TOOLS, MANY_TOOLS_PLUGIN, putManyTools, RARE_TOOL } from "../src/testing/tools/many-tools.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import { runnableHere } from "../src/testing/whole/without-wall.ts";
 import { pluginsOf } from "./plugins-fixture.ts";
 import { endpoint, eventually, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
@@ -133,7 +132,7 @@ test("the tool is still there after the gateway was killed and started again", a
 
 test("a conversation whose tool is gone goes on", async () => {
   const config = await runnableHere(home.path, configOf({ enabled: [] }));
-  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config), { mode: 0o600 });
+  await saveSettings(home.path, config);
   const names = async () => {
     const { tools } = (await (await gateway.fetch("/api/tools")).json()) as { tools: readonly ListedTool[] };
     return tools.map(({ name }) => name);

@@ -20,6 +20,7 @@ import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
 import { FRIEND, GROUP_ID, said, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import { type Play, playing } from "../src/testing/whole/tool-play.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
 import { endpoint, eventually, openSocket, SHARED_POOL, statusOf, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
@@ -291,7 +292,7 @@ describe.each([telegram, discordPlatform])("a reaction of a person on $name", (p
   test("begins one turn where wakeOnReaction is on, as that person, marked as coming from outside", async () => {
     const { channels, ...rest } = config();
     const wakes = { telegram: { ...channels.telegram, ...WAKES }, discord: { ...channels.discord, ...WAKES } };
-    await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify({ ...rest, channels: wakes }));
+    await saveSettings(home.path, { ...rest, channels: wakes });
     expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
     await connected();
     reply = () => says("seventh answer");

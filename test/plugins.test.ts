@@ -13,6 +13,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import { runnableHere } from "../src/testing/whole/without-wall.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { echoTool, parrotChannel, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
 import {
@@ -99,7 +100,7 @@ afterAll(async () => {
 
 const reload = async (plugins: object = PLUGINS) => {
   const config = await runnableHere(home.path, configOf(plugins));
-  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config), { mode: 0o600 });
+  await saveSettings(home.path, config);
   expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
 };
 

@@ -7,6 +7,7 @@ import type { SessionSummary } from "../src/contracts/chat.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import {
   agentPids,
   asked,
@@ -106,7 +107,7 @@ describe("the instructions", () => {
     expect([plain?.includes(owners), sailor?.includes(owners), existsSync(owners)]).toEqual([true, true, true]);
     expect(plain).not.toContain(elsewhere);
 
-    await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config(elsewhere)));
+    await saveSettings(home.path, config(elsewhere));
     await eventually(
       "the new folder in the instructions",
       () => gateway.chat("after", { session: "folder" }),

@@ -6,6 +6,7 @@ import type { GatewayStatus } from "../src/contracts/wire.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import {
   agentPids,
   asked,
@@ -56,8 +57,8 @@ const withModel = (model: string, max: number) => ({
 });
 
 async function save(gateway: GatewayProcess, config: unknown): Promise<void> {
-  const text = typeof config === "string" ? config : JSON.stringify(config);
-  await writeFile(join(gateway.home, "pi-gateway.jsonc"), text);
+  if (typeof config === "string") await writeFile(join(gateway.home, "pi-gateway.jsonc"), config);
+  else await saveSettings(gateway.home, config);
 }
 
 const noticesOf = async (of: GatewayProcess) => (await statusOf(of)).notices;

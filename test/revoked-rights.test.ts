@@ -1,11 +1,10 @@
 /** A member who is removed by a hot reload, in the middle of a turn of a real agent: nothing more is called for them, and they read why. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { saveSettings } from "../src/testing/whole/save-settings.ts";
 import { parrotChannel, pluginsOf, putPlugin } from "./plugins-fixture.ts";
 import { endpoint, eventually, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
@@ -62,7 +61,7 @@ test("a removed member's running tool and turn are stopped, the model is not ask
   await eventually("the tool is called", told, ({ called }) => called === 1);
   const asked = provider.requests.length;
 
-  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(configOf([])), { mode: 0o600 });
+  await saveSettings(home.path, configOf([]));
   expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
 
   await eventually("something is said", said, (words) => words.length > 0);

@@ -234,11 +234,13 @@ const OF_THE_DATABASE: readonly Fault[] = [
 
 /** True: it was seen to bite. */
 export async function strike(stage: Stage, fault: Fault, { node, chance }: Aim): Promise<boolean> {
-  const isOver = stage.troubles.begin(fault, OF_THE_DATABASE.includes(fault) ? null : node.name);
+  const isOfDatabase = OF_THE_DATABASE.includes(fault);
+  const isOver = stage.troubles.begin(fault, isOfDatabase ? null : node.name);
   try {
     return await STRIKES[fault]({ ...stage, node, chance });
   } finally {
-    void untilThere(node).then(isOver);
+    if (isOfDatabase) isOver();
+    else void untilThere(node).then(isOver);
   }
 }
 

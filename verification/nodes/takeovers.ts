@@ -18,7 +18,7 @@ type Span = readonly [from: number, until: number];
 export interface Troubles {
   /** Call what it returns when it is over. Node null: the database has it, and so all of them. */
   begin(what: string, node: string | null): () => void;
-  during(span: Span): readonly Pick<Trouble, "what" | "node">[];
+  during(span: Span): readonly Readonly<Trouble>[];
 }
 
 export function createTroubles(): Troubles {
@@ -35,7 +35,9 @@ export function createTroubles(): Troubles {
 
 interface Takeover {
   readonly ms: number;
-  readonly meanwhile: ReturnType<Troubles["during"]>;
+  /** When it was, by the clock that measures. */
+  readonly at: number;
+  readonly meanwhile: readonly Pick<Trouble, "what" | "node" | "until">[];
 }
 
 /** Each since the last word of the gateway that died. */
@@ -45,6 +47,8 @@ export interface TakeoverTimes {
   readonly withDatabase: Times;
   /** Of those during which the database had none, and at least one other gateway had none. */
   readonly undisturbed: Times;
+  /** Of those during which the database had some: since it was well again. */
+  readonly afterDatabase: Times;
   /** Each that took longer than promised, with what happened meanwhile. */
   readonly late: readonly string[];
 }
@@ -70,7 +74,7 @@ export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop():
         seen.add(id);
         // a gateway takes over when it has been steady for as long as another one counts as live
         const from = now - Number(ms) - NODE_EXPIRY_MS;
-        took.push({ ms: Number(ms), meanwhile: troubles.during([from, now]) });
+        took.push({ ms: Number(ms), at: now, meanwhile: troubles.during([from, now]) });
       }
       await world.pause(LOOK_MS);
     }
@@ -95,8 +99,15 @@ export function timesOfAll(took: readonly Takeover[], names: readonly string[]):
     all: times(took),
     withDatabase: times(withDatabase),
     undisturbed: times(undisturbed),
+    afterDatabase: timesOf(took.filter((one) => !withDatabase.includes(one)).map(sinceDatabase)),
     late: took.filter(({ ms }) => ms > PROMISED_MS).map(described),
   };
+}
+
+/** At most as long as it took: the trouble may have been over before the gateway died. */
+function sinceDatabase({ ms, at, meanwhile }: Takeover): number {
+  const ended = meanwhile.filter(({ node }) => node === null).map(({ until }) => until);
+  return Math.min(ms, Math.max(0, at - Math.max(...ended)));
 }
 
 function described({ ms, meanwhile }: Takeover): string {

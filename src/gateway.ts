@@ -84,9 +84,10 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const automation = openAutomation(core, { people, tools, agents, messages });
 
   // Commands, tools and plugins, which use all groups.
-  const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core, deps.update) };
-  const groups: Groups = { people, tools, agents, mcpServers, messages, automation, notifications };
   const backups = openBackups(core, people, reloader);
+  const restart = restartIfAllowed(core, deps.update);
+  const operations: Operations = { reloadConfig: reloader.reload, restart, backups };
+  const groups: Groups = { people, tools, agents, mcpServers, messages, automation, notifications };
   const status = openStatus(core, reloader, groups, { backups, stray });
   registerBuiltInCommands(core, { ...groups, status: status.read });
   const conversations = deferred<Conversations>(); // late binding: a tool talks to agents as programs do, through the port

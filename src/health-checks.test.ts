@@ -11,6 +11,7 @@ const FACTS: HealthFacts = {
   homeMode: 0o700,
   writable: true,
   verification: null,
+  canRevert: false,
   access: { reach: "loopback", bind: "loopback", hasProxy: false, weakToken: null, publicFile: null },
   now: Date.UTC(2026, 10, 16),
   clockShiftMs: 0,
@@ -81,4 +82,30 @@ test("the checks find a weak token, a file that others can read, and a port that
 test("a notice that no check is about has a line of its own", () => {
   const status = { ...STATUS, agentTrouble: "No pi.", notices: ["Agents: No pi.", "3 replies are lost."] };
   expect(worst({ status }, "Notice")).toBe("note: 3 replies are lost.");
+});
+
+test("a check that can be fixed from the web console names its fix, and one that is fine names none", () => {
+  const { backup, config } = STATUS;
+  const notInForce = { ...STATUS, config: { ...config, file: "a", applied: false } };
+  const withBackup = (more: Partial<typeof backup>) => ({ status: { ...STATUS, backup: { ...backup, ...more } } });
+  const fixOf = (more: Partial<HealthFacts>, check: string) =>
+    healthChecks({ ...FACTS, ...more }).find((one) => one.check === check)?.fix ?? null;
+  const day = 86_400_000;
+  expect([
+    fixOf({ homeMode: 0o755 }, "State directory"),
+    fixOf({ access: { ...FACTS.access, publicFile: "a" } }, "Token"),
+    fixOf({ access: { ...FACTS.access, weakToken: "is short" } }, "Token"),
+    fixOf({ status: notInForce, canRevert: true }, "Configuration"),
+    fixOf({}, "Audit log"),
+    fixOf(withBackup({ everyMs: null }), "Backup"),
+    fixOf(withBackup({ everyMs: day, newestAt: null }), "Backup"),
+    fixOf(withBackup({ everyMs: day, newestAt: FACTS.now - 3 * day }), "Backup"),
+    fixOf(withBackup({ everyMs: day, failure: "no room." }), "Backup"),
+  ]).toEqual(["modes", "modes", "token", "settings", "audit", "backup", "backup", "backup", "backup"]);
+  expect([
+    fixOf({}, "State directory"),
+    fixOf({}, "Token"),
+    fixOf({ status: notInForce }, "Configuration"), // there is nothing to go back to
+    fixOf(withBackup({ everyMs: day, newestAt: FACTS.now }), "Backup"),
+  ]).toEqual([null, null, null, null]);
 });

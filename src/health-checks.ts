@@ -1,7 +1,7 @@
 /** What `doctor` looks at from inside of the gateway: each thing is fine, or there is a sentence about it. Pure. */
 import type { PluginStatus } from "./contracts/plugin.ts";
 import type { AuditVerification } from "./contracts/store/tool-calls.ts";
-import type { HealthCheck } from "./contracts/system-api.ts";
+import type { HealthCheck, HealthFix } from "./contracts/system-api.ts";
 import type { ListedTool } from "./contracts/tools/tool.ts";
 import type { GatewayStatus } from "./contracts/wire.ts";
 
@@ -16,6 +16,8 @@ export interface HealthFacts {
   /** The database takes writes. */
   readonly writable: boolean;
   readonly verification: AuditVerification | null;
+  /** There are last good settings to go back to. */
+  readonly canRevert: boolean;
   readonly access: AccessFacts;
   readonly now: number;
   /** How far the clock on the wall was moved since the start, against the one that only goes on. */
@@ -67,7 +69,7 @@ function otherNotices({ status, plugins: all }: HealthFacts): readonly string[] 
 function checksOf(facts: HealthFacts): readonly HealthCheck[] {
   const { status } = facts;
   return [
-    configuration(status),
+    configuration(facts),
     agents(status),
     sandbox(status),
     model(status),
@@ -90,11 +92,14 @@ function checksOf(facts: HealthFacts): readonly HealthCheck[] {
 const ok = (check: string, say: string): HealthCheck => ({ check, state: "ok", say });
 const note = (check: string, say: string): HealthCheck => ({ check, state: "note", say });
 const broken = (check: string, say: string): HealthCheck => ({ check, state: "broken", say });
+const fixedBy = (fix: HealthFix | "token", check: HealthCheck): HealthCheck => ({ ...check, fix });
 
-function configuration({ config: { file, applied, problems } }: GatewayStatus): HealthCheck {
+function configuration({ status: { config }, canRevert }: HealthFacts): HealthCheck {
+  const { file, applied, problems } = config;
   if (applied)
     return ok("Configuration", file === null ? "There is no file; the defaults are in force." : `${file} is in force.`);
-  return broken("Configuration", [`${file ?? "The file"} is not in force.`, ...problems].join(" "));
+  const check = broken("Configuration", [`${file ?? "The file"} is not in force.`, ...problems].join(" "));
+  return canRevert ? fixedBy("settings", check) : check;
 }
 
 function agents({ agentTrouble, pool }: GatewayStatus): HealthCheck {
@@ -163,8 +168,7 @@ function database({ writable }: HealthFacts): HealthCheck {
 }
 
 function auditLog(found: AuditVerification | null): HealthCheck {
-  if (found === null)
-    return note("Audit log", "It was not verified since the gateway started. Activity has a button for it.");
+  if (found === null) return fixedBy("audit", note("Audit log", "It was not verified since the gateway started."));
   if (found.kind === "intact") return ok("Audit log", "It was verified and is intact.");
   return (found.kind === "tampered" ? broken : note)("Audit log", found.findings[0] ?? "It could not be verified.");
 }
@@ -180,18 +184,24 @@ function stateDirectory(mode: number | null): HealthCheck {
   const name = "State directory";
   if (mode === null) return note(name, "Its permissions are not known.");
   if ((mode & OTHERS_MODE_BITS) === 0) return ok(name, "Only its owner can open it.");
-  return broken(name, "Other users of this machine can open it. Run: chmod 700 on the state directory.");
+  return fixedBy(
+    "modes",
+    broken(name, "Other users of this machine can open it. Run: chmod 700 on the state directory."),
+  );
 }
 
 function token({ weakToken, publicFile }: AccessFacts): HealthCheck {
   if (publicFile !== null)
-    return broken(
-      "Token",
-      `${publicFile} holds secrets, and other users of this machine can read it. Run: chmod 600 ${publicFile}`,
+    return fixedBy(
+      "modes",
+      broken(
+        "Token",
+        `${publicFile} holds secrets, and other users of this machine can read it. Run: chmod 600 ${publicFile}`,
+      ),
     );
   return weakToken === null
     ? ok("Token", "It is strong, and only the owner can read it.")
-    : broken("Token", `The token ${weakToken}. Make a new one: pi-gw token rotate`);
+    : fixedBy("token", broken("Token", `The token ${weakToken}. Make a new one: pi-gw token rotate`));
 }
 
 function network({ reach, bind, hasProxy }: AccessFacts): HealthCheck {
@@ -216,12 +226,13 @@ function wallClock({ now, clockShiftMs }: HealthFacts): HealthCheck {
 }
 
 function backup({ backup: { everyMs, newestAt, failure } }: GatewayStatus, now: number): HealthCheck {
-  if (failure !== null) return broken("Backup", `The last one failed: ${failure}`);
-  if (everyMs === null) return note("Backup", "None is made by the clock (backup.every).");
-  if (newestAt === null) return note("Backup", "None was made yet.");
+  if (failure !== null) return fixedBy("backup", broken("Backup", `The last one failed: ${failure}`));
+  if (everyMs === null) return fixedBy("backup", note("Backup", "None is made by the clock (backup.every)."));
+  if (newestAt === null) return fixedBy("backup", note("Backup", "None was made yet."));
   const hours = Math.round((now - newestAt) / HOUR_MS);
   const say = `The newest is ${hours === 0 ? "less than an hour" : `${hours} h`} old.`;
-  return now - newestAt > everyMs * LATE_BACKUP ? broken("Backup", `${say} It is late.`) : ok("Backup", say);
+  if (now - newestAt <= everyMs * LATE_BACKUP) return ok("Backup", say);
+  return fixedBy("backup", broken("Backup", `${say} It is late.`));
 }
 
 function deliveries({ outbox: { dead, ambiguous, pending } }: GatewayStatus): HealthCheck {

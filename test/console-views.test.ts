@@ -1,5 +1,7 @@
 /** The views behind the rail in a real browser, of a gateway in which things have happened already. One gateway and one browser for all of them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
@@ -222,6 +224,13 @@ describe("system", () => {
     await on.page.getByTestId("backup-line").getByText("No backup is made by the clock").waitFor();
     await on.page.getByRole("region", { name: "Stored" }).getByRole("row").nth(1).waitFor();
     await settled(on);
+    const said = on.page.getByTestId("fix-said");
+    await check("Audit log").getByRole("button", { name: "Verify now" }).press("Enter");
+    await said.getByText("The audit log is intact.").waitFor();
+    await on.page.getByRole("button", { name: "Back up now: Backup" }).press("Enter");
+    await said.getByText("A backup is made. It is in").waitFor();
+    expect((await readdir(join(gateway.home, "backups"))).length).toBe(1);
+    await settled(on);
   });
 
   test("shows plugins and servers, follows the log, and signs browsers in and out", async () => {
@@ -254,5 +263,14 @@ describe("system", () => {
       (count) => count === before - 1,
     );
     await other.page.getByLabel(/token/i).first().waitFor();
+
+    const token = () => readFile(join(gateway.home, "token"), "utf8");
+    const oldToken = await token();
+    await on.page.getByRole("button", { name: /^Make a new token/ }).click();
+    await on.page.getByRole("button", { name: "Make a new token", exact: true }).click();
+    await on.page.getByTestId("token-said").waitFor();
+    await on.page.getByText("This browser").waitFor(); // it has signed in again
+    expect(await token()).not.toBe(oldToken);
+    expect((await gateway.fetch("/api/status")).status).toBe(401); // with the old one
   });
 });

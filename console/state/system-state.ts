@@ -4,8 +4,17 @@ import type { HttpApi } from "../../src/contracts/http-api.ts";
 import type { McpServerStatus } from "../../src/contracts/mcp.ts";
 import type { PluginStatus } from "../../src/contracts/plugin.ts";
 import type { StorageReport } from "../../src/contracts/storage.ts";
-import type { HealthCheck, LogPage, SettingsReport, SignedInBrowser } from "../../src/contracts/system-api.ts";
-import { type Answer, deleteJson, readJson, sendJson } from "../net/api.ts";
+import type {
+  HealthCheck,
+  HealthFix,
+  LogPage,
+  SettingsReport,
+  SignedInBrowser,
+} from "../../src/contracts/system-api.ts";
+import { type Answer, deleteJson, readJson, sendJson, signIn } from "../net/api.ts";
+
+/** A whole audit log takes longer to look at than a list. */
+const FIX_MS = 60_000;
 
 /** Null: not read yet. */
 type Read<T> = T | null | "failed";
@@ -28,6 +37,29 @@ export const settingFilter = signal({ typed: "", onlySet: true });
 
 export async function readChecks(): Promise<void> {
   keep(checks, await readJson<HttpApi["GET /api/doctor"]["result"]>("/api/doctor"), ({ items }) => items);
+}
+
+/** What the last fix did; null: none was made here. */
+export const fixSaid = signal<string | null>(null);
+
+/** Null when it is done, otherwise why not. */
+export async function fixCheck(fix: HealthFix): Promise<string | null> {
+  fixSaid.value = null;
+  const answer = await sendJson<HttpApi["POST /api/doctor/fix"]["result"]>("POST", "/api/doctor/fix", { fix }, FIX_MS);
+  if (answer.ok) fixSaid.value = answer.value.say;
+  await readChecks();
+  return answer.ok ? null : answer.error.message;
+}
+
+/** The old token is refused from then on. This browser signs in again with a link that is made before. Null when it is done, otherwise why not. */
+export async function rotateToken(): Promise<string | null> {
+  const link = await newSignInLink();
+  if (!link.ok) return link.error.message;
+  const answer = await sendJson("POST", "/api/token/rotate", {});
+  if (!answer.ok) return answer.error.message;
+  const back = await signIn({ code: link.value.code });
+  await readBrowsers();
+  return back.ok ? null : back.error.message;
 }
 
 export async function readStorage(): Promise<void> {

@@ -115,6 +115,33 @@ describe("backups by the clock", () => {
     expect({ made: it.made(), notices: it.backups.notices() }).toEqual({ made: 3, notices: [] });
   });
 
+  test("are made at once when somebody asks, also where none is made by the clock, and who asks meanwhile gets the same one", async () => {
+    const first = Promise.withResolvers<void>();
+    await using it = await world(async (_options, no) => {
+      if (no === 1) await first.promise;
+      if (no === 2) throw new GatewayError("store_failed", "no room", { say: "There is no room." });
+    }, null);
+    const asked = [it.backups.makeNow(), it.backups.makeNow()];
+    first.resolve();
+    expect(await Promise.all(asked)).toEqual([null, null]);
+    expect({ made: it.made(), files: (await readdir(it.folder)).length }).toEqual({ made: 1, files: 1 });
+    expect(await it.backups.makeNow()).toBe("There is no room.");
+    expect(await it.backups.makeNow()).toBeNull();
+    expect([it.made(), it.backups.report().failure]).toEqual([3, null]);
+  });
+
+  test("that somebody asked for end before the gateway has stopped", async () => {
+    const left = Promise.withResolvers<void>();
+    const it = await world(() => left.promise, null);
+    const asked = it.backups.makeNow();
+    let isStopped = false;
+    const stopping = it[Symbol.asyncDispose]().then(() => (isStopped = true));
+    await Bun.sleep(0);
+    expect(isStopped).toBe(false);
+    left.resolve();
+    await Promise.all([asked, stopping]);
+  });
+
   test("are made only while the settings ask for them", async () => {
     await using it = await world(async () => undefined, null);
     await it.advance(5 * MINUTE);

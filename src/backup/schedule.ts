@@ -48,6 +48,8 @@ export interface Backups {
   /** What the owner should know; empty while all is well. */
   notices(): readonly string[];
   report(): BackupReport;
+  /** Makes one now, also when none is made by the clock; resolves with the reason when it failed, otherwise null. */
+  makeNow(): Promise<string | null>;
   start(): AsyncDisposable;
 }
 
@@ -70,42 +72,32 @@ export function dueAt(
 
 export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backups {
   const { clock, log } = deps;
-  const make = createMaker(deps, options);
-  let last: Attempt | null = null;
+  const stopping = new AbortController();
+  const attempts = createAttempts(deps, options, stopping.signal);
   let newestAt: number | null = null;
 
-  const attempt = async (folder: string, signal: AbortSignal): Promise<void> => {
-    const at = clock.now();
-    const failedBefore = last !== null && last.failure !== null;
-    try {
-      await make(folder, signal);
-      last = { at, failure: null };
-      newestAt = at;
-    } catch (error) {
-      if (signal.aborted) return;
-      const failure = isGatewayError(error) ? error.say : `${error instanceof Error ? error.message : String(error)}.`;
-      last = { at, failure };
-      log.error("backup failed", { folder, error });
-      if (!failedBefore) await deps.tellOwner(`backup-failed-${at}`, failureText(failure));
-    }
+  const attempt = async (folder: string): Promise<void> => {
+    await attempts.make(folder);
+    const last = attempts.last();
+    if (last?.failure === null) newestAt = last.at;
   };
 
   /** Makes a backup when one is due. Returns how long to sleep. */
-  const look = async (startedAt: number, signal: AbortSignal): Promise<number> => {
+  const look = async (startedAt: number): Promise<number> => {
     const { every, folder: wanted } = deps.settings();
     if (every === undefined) return LOOK_MS;
     const folder = backupFolder(wanted, options.home, options.userHome);
     newestAt = (await listBackups(folder))[0]?.createdAt ?? null;
-    const leftMs = dueAt(every, { startedAt, last, newestAt }) - clock.now();
+    const leftMs = dueAt(every, { startedAt, last: attempts.last(), newestAt }) - clock.now();
     if (leftMs > 0) return Math.min(LOOK_MS, leftMs);
-    await attempt(folder, signal);
+    await attempt(folder);
     return LOOK_MS;
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
     const startedAt = clock.now();
     while (!signal.aborted) {
-      const pauseMs = await look(startedAt, signal).catch((error: unknown) => {
+      const pauseMs = await look(startedAt).catch((error: unknown) => {
         log.error("could not check whether a backup is due", { error });
         return LOOK_MS;
       });
@@ -114,26 +106,71 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
   };
 
   return {
-    notices: () => (last?.failure ? [failureText(last.failure)] : []),
+    notices() {
+      const failure = attempts.last()?.failure ?? null;
+      return failure === null ? [] : [failureText(failure)];
+    },
     report() {
       const { every, folder } = deps.settings();
       return {
         everyMs: every ?? null,
         folder: backupFolder(folder, options.home, options.userHome),
         newestAt,
-        failure: last?.failure ?? null,
+        failure: attempts.last()?.failure ?? null,
       };
     },
+    async makeNow() {
+      await attempt(backupFolder(deps.settings().folder, options.home, options.userHome));
+      return attempts.last()?.failure ?? null;
+    },
     start() {
-      const stopping = new AbortController();
       const done = run(stopping.signal);
       return {
         async [Symbol.asyncDispose]() {
           stopping.abort(new Error("the gateway is stopping"));
-          await done;
+          await Promise.all([done, attempts.running()]);
         },
       };
     },
+  };
+}
+
+interface Attempts {
+  /** One at a time: who asks while one is made waits for that one. */
+  make(folder: string): Promise<void>;
+  last(): Attempt | null;
+  running(): Promise<void> | null;
+}
+
+/** The owner is told of the first of several failures in a row. */
+function createAttempts(deps: BackupsDeps, options: BackupsOptions, signal: AbortSignal): Attempts {
+  const make = createMaker(deps, options);
+  let last: Attempt | null = null;
+  let running: Promise<void> | null = null;
+
+  const attempt = async (folder: string): Promise<void> => {
+    const at = deps.clock.now();
+    const failedBefore = last !== null && last.failure !== null;
+    try {
+      await make(folder, signal);
+      last = { at, failure: null };
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = isGatewayError(error) ? error.say : `${error instanceof Error ? error.message : String(error)}.`;
+      last = { at, failure };
+      deps.log.error("backup failed", { folder, error });
+      if (!failedBefore) await deps.tellOwner(`backup-failed-${at}`, failureText(failure));
+    }
+  };
+  return {
+    make(folder) {
+      running ??= attempt(folder).finally(() => {
+        running = null;
+      });
+      return running;
+    },
+    last: () => last,
+    running: () => running,
   };
 }
 

@@ -35,7 +35,7 @@ import type { NodeList } from "./store/nodes.ts";
 import type { StorageReport } from "./storage.ts";
 import type { AuditEntry, AuditKind, AuditRow, AuditStatus, AuditVerification } from "./store/tool-calls.ts";
 import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
-import type { HealthCheck, LogLevelName, LogPage, SettingsReport, SignedInBrowser } from "./system-api.ts";
+import type { HealthCheck, HealthFix, LogLevelName, LogPage, SettingsReport, SignedInBrowser } from "./system-api.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ListedTool, PiToolListing } from "./tools/tool.ts";
 import type {
@@ -67,6 +67,8 @@ export interface HttpApi extends NotificationsApi {
   "GET /api/sign-ins": { result: { items: readonly SignedInBrowser[] } };
   "DELETE /api/sign-ins/:id": { path: { id: string }; result: { signedOut: true } };
   "GET /api/doctor": { result: { items: readonly HealthCheck[] } };
+  /** Does what helps against a problem that the checks found. */
+  "POST /api/doctor/fix": { body: { fix: HealthFix }; result: { say: string } };
   "GET /api/config/settings": { result: SettingsReport };
   /** The last good settings take the place of a file that is not in force; a copy of it stays. */
   "POST /api/config/revert": { result: { reverted: true } };

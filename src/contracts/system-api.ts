@@ -7,7 +7,13 @@ export interface HealthCheck {
   readonly check: string;
   readonly state: "ok" | "note" | "broken";
   readonly say: string;
+  /** What helps against it, and can be done from the web console. */
+  readonly fix?: HealthFix | "token";
 }
+
+/** What the gateway does about itself when it is asked to: files made private, the last good settings, a backup, a look at the audit log. */
+export const HEALTH_FIXES = ["modes", "settings", "backup", "audit"] as const;
+export type HealthFix = (typeof HEALTH_FIXES)[number];
 
 export interface SettingRow {
   /** `gateway.port`. */
@@ -59,6 +65,8 @@ export interface LogPage {
 
 export interface SystemLook {
   doctor(): Promise<readonly HealthCheck[]>;
+  /** A sentence about what was done. Throws GatewayError `conflict` with the reason when it could not be. */
+  fix(which: HealthFix): Promise<string>;
   settings(): Promise<SettingsReport>;
   /** Puts the last good settings in the place of a broken file, of which a copy stays. Sentences about why not; empty: it is done. */
   revert(): Promise<readonly string[]>;

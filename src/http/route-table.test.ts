@@ -106,6 +106,7 @@ describe("the route table", () => {
       "operator POST /api/cron/jobs/:id/resume",
       "operator POST /api/cron/jobs/:id/run",
       "operator POST /api/cron/wake",
+      "operator POST /api/doctor/fix",
       "operator POST /api/heartbeats/:agent/checklist",
       "operator POST /api/keys",
       "operator POST /api/mcp/:name/accept",

@@ -5,6 +5,7 @@
  * contracts/store.ts; nothing of either engine is visible outside this folder.
  */
 export { diskFacts } from "./health/disk-facts.ts";
+export { makeOnePrivate, makePrivate } from "./private-modes.ts";
 export { createAuditVerifier } from "./audit/verifier.ts";
 export { verifyAudit } from "./audit/verify.ts";
 export { holdFile } from "./file-lock.ts";

@@ -1,4 +1,5 @@
 /** The gateway's built-in tools, with what they need. They are registered by a plugin that ships, through the same checks as everybody's. */
+import type { Backups } from "../backup/index.ts";
 import { builtinFactories, type BuiltinToolDeps, builtinTools, enabledTools } from "../builtin.ts";
 import { publicConfig } from "../config/index.ts";
 import { type ApiKeys, isKeyPrincipal } from "../contracts/api-keys.ts";
@@ -20,6 +21,7 @@ export interface Operations {
   reloadConfig(): Promise<ReloadReport>;
   /** Begins a restart; false when that is not allowed. */
   restart(): boolean;
+  readonly backups: Pick<Backups, "makeNow" | "report">;
 }
 
 interface BuiltInToolParts extends Groups {

@@ -82,6 +82,7 @@ export function openPort(core: Core, parts: PortParts): Port {
     status,
     plugins,
     verifier: auditVerifier,
+    backups: operations.backups,
     tools: () => tools.list().tools,
     reload: operations.reloadConfig,
     token: () => token(config()),

@@ -18,6 +18,7 @@ import type { ListedTool } from "../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { healthChecks } from "../health-checks.ts";
 import type { Secret } from "../kit/secret.ts";
+import { createFixes, type FixParts } from "./health-fixes.ts";
 import { readLogs } from "../observe/index.ts";
 import { diskFacts } from "../store/index.ts";
 import type { Core } from "./core.ts";
@@ -27,7 +28,8 @@ const LOG_FOLDER = "logs";
 interface SystemParts {
   status(): GatewayStatus;
   readonly plugins: Pick<PluginHost, "list">;
-  readonly verifier: Pick<AuditVerifier, "last">;
+  readonly verifier: Pick<AuditVerifier, "last"> & FixParts["verifier"];
+  readonly backups: FixParts["backups"];
   tools(): readonly ListedTool[];
   reload(): Promise<ReloadReport>;
   /** The operator's token in force. */
@@ -39,6 +41,17 @@ export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
   const { home } = options;
   /** The moment of the start, by the clock that only goes on. */
   const startedAt = clock.now() - clock.elapsed();
+  const canRevert = async (): Promise<boolean> => {
+    const { file, applied } = parts.status().config;
+    return !applied && file !== null && (await hasLastGood(home));
+  };
+  const revert = async (): Promise<readonly string[]> => {
+    const { file, applied } = parts.status().config;
+    if (file === null || applied) return ["The file is in force; there is nothing to go back from."];
+    const problems = await revertConfig(home, file);
+    if (problems.length === 0) await parts.reload();
+    return problems;
+  };
   return {
     async doctor() {
       const { file } = parts.status().config;
@@ -56,6 +69,7 @@ export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
         homeMode,
         writable,
         verification: parts.verifier.last(),
+        canRevert: await canRevert(),
         access: {
           reach: reachOf(bind),
           bind,
@@ -71,16 +85,10 @@ export function createSystemLook(core: Core, parts: SystemParts): SystemLook {
       const { file, applied, problems } = parts.status().config;
       const text = await textInForce(home, file, applied);
       const rows = settingRows(config(), text, options.environment.variables);
-      const canRevert = !applied && file !== null && (await hasLastGood(home));
-      return { file, applied, problems, rows, canRevert };
+      return { file, applied, problems, rows, canRevert: await canRevert() };
     },
-    async revert() {
-      const { file, applied } = parts.status().config;
-      if (file === null || applied) return ["The file is in force; there is nothing to go back from."];
-      const problems = await revertConfig(home, file);
-      if (problems.length === 0) await parts.reload();
-      return problems;
-    },
+    fix: createFixes({ clock, home }, { ...parts, revert }),
+    revert,
     logs: (query) => readLogs(join(home, LOG_FOLDER), query),
     config: openConfigEditor({
       path: () => parts.status().config.file ?? options.configSource.expectedPath,

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SignedInBrowser } from "../../../src/contracts/system-api.ts";
-import { browsers, endBrowser, newSignInLink, readBrowsers } from "../../state/system-state.ts";
+import { browsers, endBrowser, newSignInLink, rotateToken, readBrowsers } from "../../state/system-state.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { SignOutButton } from "../frame/own-buttons.tsx";
 import { AskFirst } from "../parts/ask-first.tsx";
@@ -32,6 +32,7 @@ export function BrowsersView() {
             ))}
         </ul>
       </section>
+      <NewToken onDone={() => region.current?.focus()} />
     </ViewFrame>
   );
 }
@@ -56,6 +57,35 @@ function NewLink() {
       {link.value !== null && (
         <p class="sign-in-link" role="status" data-testid="sign-in-link">
           <code>{link.value}</code> <CopyButton text={link.value} label="Copy the link" />
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Whoever knew the old one is out: programs and browsers alike, but for this browser. */
+function NewToken({ onDone }: { readonly onDone: () => void }) {
+  const isDone = useSignal(false);
+  const done = () => {
+    isDone.value = true;
+    onDone();
+  };
+  return (
+    <section class="part">
+      <h2>Token</h2>
+      <p class="about">
+        The token in the state directory lets in whoever has it. Make a new one when somebody may have seen it.
+      </p>
+      <AskFirst
+        verb="Make a new token"
+        to="the gateway"
+        question="The old token is refused from then on. Programs that use it need the new one, and browsers that signed in with it are signed out, but for this one."
+        act={rotateToken}
+        onDone={done}
+      />
+      {isDone.value && (
+        <p class="setup-good" role="status" data-testid="token-said">
+          A new token is in the file <code>token</code> of the state directory.
         </p>
       )}
     </section>

@@ -2,7 +2,7 @@
  * `pi-gw doctor --fix`: mends what can be mended without a decision, and says what it did. While a gateway runs only file modes; everything
  * else belongs to that gateway, which mends it itself when it starts.
  */
-import { chmod, lstat, mkdir, rm } from "node:fs/promises";
+import { lstat, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isGatewayError } from "../../contracts/errors.ts";
 import { silentLog } from "../../kit/log.ts";
@@ -19,20 +19,6 @@ interface FixScene {
 }
 
 const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
-const OTHERS = 0o077;
-const FOLDERS = ["", "sessions", "media", "logs", "backups", "run", "agent", "damaged"];
-const FILES = [
-  "token",
-  "media.key",
-  "audit.key",
-  "push.key",
-  "gateway.db",
-  "gateway.db-wal",
-  "gateway.db-shm",
-  "lock.db",
-];
-const MORE_FILES = ["gateway.json", "gateway.pid", "config.last-good.jsonc", "service.env"];
 const NOTES = ["gateway.json", "gateway.pid"];
 
 const fixed = (check: string, say: string): Check => ({ check, state: "fixed", say });
@@ -44,23 +30,10 @@ export async function* fixAll(scene: FixScene): AsyncGenerator<Check> {
     yield fixed("state directory", `${home} was missing and is made`);
     return;
   }
-  yield* fixModes(home);
-  if (!isRunning) yield* fixAtRest(scene);
-}
-
-/** Links are left alone: what they point to may be meant for others. */
-async function* fixModes(home: string): AsyncGenerator<Check> {
-  const wanted = [
-    ...FOLDERS.map((name) => ({ path: join(home, name), mode: PRIVATE_FOLDER })),
-    ...[...FILES, ...MORE_FILES].map((name) => ({ path: join(home, name), mode: PRIVATE_FILE })),
-  ];
-  for (const { path, mode } of wanted) {
-    const found = await lstat(path).catch(() => null); // not there
-    const isOurs = found !== null && (found.isFile() || found.isDirectory()) && found.uid === process.getuid?.();
-    if (!isOurs || (found.mode & OTHERS) === 0) continue;
-    await chmod(path, mode);
+  const { makePrivate } = await import("../../store/index.ts");
+  for (const path of await makePrivate(home))
     yield fixed("file modes", `${path} was open to others and is private now`);
-  }
+  if (!isRunning) yield* fixAtRest(scene);
 }
 
 /** Under the lock of the state directory, so that no gateway starts in the middle of it. */

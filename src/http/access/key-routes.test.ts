@@ -25,6 +25,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/config": ["all"],
   "GET /api/config/settings": ["all"],
   "GET /api/doctor": ["read", "all"],
+  "POST /api/doctor/fix": ["all"],
   "GET /api/logs": ["all"],
   "GET /api/notifications": ["all"],
   "POST /api/notifications": ["all"],

@@ -2,11 +2,11 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { ConfigChange } from "../../contracts/config-api.ts";
-import type { LogLevelName } from "../../contracts/system-api.ts";
+import { HEALTH_FIXES, type HealthFix, type LogLevelName } from "../../contracts/system-api.ts";
 import { ADMIN, READ } from "../access/key-reach.ts";
 import { bodyOf, checked, checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, queryValues } from "../paging.ts";
-import { jsonOf, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
+import { jsonOf, OPERATOR_GET, OPERATOR_POST, type Route, SMALL_JSON } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_TEXT_CHARS = 200;
@@ -24,12 +24,23 @@ export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): read
     level: Type.Optional(Type.Unsafe<LogLevelName>({ enum: ["debug", "info", "warn", "error"] })),
     q: Type.Optional(Type.String({ maxLength: MAX_TEXT_CHARS })),
   });
+  const Fix = bodyOf<"POST /api/doctor/fix">()(checkedObject({ fix: Type.Unsafe<HealthFix>({ enum: HEALTH_FIXES }) }));
   return [
     {
       ...OPERATOR_GET,
       path: "/api/doctor",
       scope: READ,
       handle: async () => jsonOf<"GET /api/doctor">({ items: await operations.views.system.doctor() }),
+    },
+    {
+      ...OPERATOR_POST,
+      path: "/api/doctor/fix",
+      scope: ADMIN,
+      body: SMALL_JSON,
+      async handle({ json }) {
+        const { fix } = await Fix.parse(json);
+        return jsonOf<"POST /api/doctor/fix">({ say: await operations.views.system.fix(fix) });
+      },
     },
     {
       ...OPERATOR_GET,

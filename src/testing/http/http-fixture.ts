@@ -156,6 +156,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       views: {
         system: {
           doctor: async () => [],
+          fix: async (which) => `Done: ${which}.`,
           settings: async () => ({ ...STATUS.config, rows: [], canRevert: false }),
           revert: async () => [],
           logs: async () => ({ lines: [], searched: 0 }),

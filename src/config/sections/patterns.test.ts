@@ -102,6 +102,10 @@ const TEXTS: Readonly<Record<string, Texts>> = {
   "tools.principals{}": { ...PRINCIPALS, not: [...PRINCIPALS.not, "*", `a:user:${as(191)}`] },
   "tools.limits{}": { fits: ["a", "A_b-9", as(64)], not: ["", "*", "a*", "a.b", as(65)] },
   "media.transcription.baseUrl": { fits: ["http://a", "https://a/v1"], not: ["", "http://", "http://a b", "ftp://a"] },
+  "notifications.contact": {
+    fits: ["mailto:a@b", "https://a"],
+    not: ["", "a@b", "mailto:a", "mailto:a b@c", "mailto:@b", "http://a", "https://", "https://a b", " mailto:a@b"],
+  },
   "media.roots[]": { fits: ["/", "/srv"], not: ["", "srv", "./srv", "~/srv"] },
   "mcp.servers{}": { fits: ["a", "a-9", as(32)], not: ["", "9", "-a", "A", "a_b", as(33)] },
   "mcp.servers.NAME.env{}": { fits: ["A", "_", "a9_B", as(128)], not: ["", "9", "A-B", "A B", "A=B", as(129)] },

@@ -91,6 +91,13 @@ describe("tool_search", () => {
     expect((await world.search("  music_thing1\n", OWNER, 1)).names).toEqual(["music_thing1"]);
   });
 
+  test("an exact name with spaces around it is that name, and takes the place of the last of as many as were asked for", async () => {
+    await using world = await searchWorld([...many, made("weather")]);
+    const { names } = await world.search("  weather ", OWNER, 3);
+    expect([names.length, names[0]]).toEqual([3, "weather"]);
+    expect(await world.search("  weather ", OWNER, 1)).toMatchObject({ names: ["weather"] });
+  });
+
   test("a tool is found by the plugin that brings it", async () => {
     await using world = await searchWorld();
     world.registry.register(made("API-post-page"), "paperwork");

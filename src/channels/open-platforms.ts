@@ -31,6 +31,8 @@ export interface Platforms extends AsyncDisposable {
   /** Also while it is not open, as long as it is on: replies to it wait. */
   channel(id: string): Channel | undefined;
   channels(): readonly Channel[];
+  /** An account of it is connected here. */
+  isOpen(id: string): boolean;
   health(): readonly ChannelHealth[];
   /** The account behind a line of `health`; undefined: there is none. */
   accountOf(line: string): string | undefined;
@@ -148,6 +150,7 @@ export function createPlatforms(
     access: plugins.access,
     channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
+    isOpen: (id) => (standing.get(id)?.open.length ?? 0) > 0,
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
     accountOf: (line) => accountIn([...standing.values()], line),
     webhook: (path) => webhookAt([...standing.values()], path),

@@ -3,7 +3,18 @@
  * nobody to ask, and telling does nothing.
  */
 import type { SharedCount } from "../kit/shared-count.ts";
-import type { AnswerVerdict, Answerer, GivenAnswer, OpenQuestion } from "./channels/question.ts";
+import type { ActionResult, MessageTarget, Reaction } from "./channel.ts";
+import type {
+  AnswerVerdict,
+  Answerer,
+  AskedQuestion,
+  GivenAnswer,
+  OpenQuestion,
+  QuestionMessages,
+  Questions,
+  ShownQuestion,
+} from "./channels/question.ts";
+import type { InboundMessage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
 import type { InboxId, InstanceId, Principal, SessionKey } from "./ids.ts";
@@ -44,6 +55,24 @@ interface NodeQuestions {
     readonly ask: { readonly id: string; readonly given: GivenAnswer; readonly by: Answerer };
     readonly answer: AnswerVerdict;
   };
+  /** Words that may answer a question of the session they were said in; see `Questions.hear`. */
+  "questions.hear": {
+    readonly ask: { readonly message: InboundMessage; readonly by: Parameters<Questions["hear"]>[1] };
+    readonly answer: AnswerVerdict | null;
+  };
+  /** Of the gateway that receives for a platform, as the two after it. */
+  "platform.act": {
+    readonly ask: { readonly channel: string; readonly act: PlatformAct };
+    readonly answer: ActionResult;
+  };
+  "platform.show": { readonly ask: AskedQuestion; readonly answer: Pick<ShownQuestion, "messageId"> };
+  /** `id`: of the question. */
+  "platform.close": {
+    readonly ask: { readonly id: string; readonly end: Parameters<ShownQuestion["close"]>[0] };
+    readonly answer: null;
+  };
+  /** Which platforms it has open, as the news of the same name. */
+  platforms: { readonly ask: null; readonly answer: readonly PlatformAbilities[] };
   /** Of the gateway that answers it in the background. Answered when it has ended. */
   "responses.cancel": { readonly ask: { readonly id: string; readonly principal: Principal }; readonly answer: null };
   /** Reads what is kept in memory anew. Answered when it is in force. */
@@ -69,6 +98,8 @@ export interface NodeNews {
   event: { readonly [E in ClientEventName]: { readonly event: E; readonly data: GatewayEvents[E] } }[ClientEventName];
   /** It is written down, and counts in every gateway's budget. */
   spent: Spent;
+  /** Those that it receives for now, all of them. */
+  platforms: readonly PlatformAbilities[];
   /** What rate limits have counted there. `of`: as the limit told it. */
   counted: readonly {
     readonly limit: CountedLimit;
@@ -79,6 +110,20 @@ export interface NodeNews {
   /** Something is in the outbox for the one who is told. */
   outbox: { readonly for: InstanceId };
 }
+
+/** What a platform can do besides sending. */
+export interface PlatformAbilities {
+  readonly id: string;
+  readonly acts: readonly PlatformAct["kind"][];
+  /** Null: questions are plain messages there. */
+  readonly questions: Pick<QuestionMessages, "maxButtons" | "maxLabelChars"> | null;
+}
+
+export type PlatformAct =
+  | { readonly kind: "react"; readonly target: MessageTarget; readonly reaction: Reaction }
+  | { readonly kind: "edit"; readonly target: MessageTarget; readonly text: string }
+  | { readonly kind: "delete"; readonly target: MessageTarget }
+  | { readonly kind: "pin"; readonly target: MessageTarget; readonly unpin: boolean };
 
 /** Rate limits that hold over all gateways together. */
 export type CountedLimit = "tool calls" | "requests" | "requests of keys" | "webhook requests" | "wrong credentials";

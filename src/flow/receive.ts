@@ -24,7 +24,7 @@ export interface ReceiverDeps {
   readonly queue: Queue;
   readonly channels: { get(id: string): Pick<Channel, "canRefuse"> | undefined };
   readonly commands: Pick<Commands, "find">;
-  readonly questions: Pick<Questions, "hear" | "pending">;
+  readonly questions: Pick<Questions, "hearAnywhere" | "pending">;
   readonly hooks: Pick<Hooks, "tell">;
 }
 
@@ -64,7 +64,7 @@ export function createReceiver(
   return {
     receive,
     async receiveChat(message) {
-      return answerQuestion(deps, message) ?? receive(message);
+      return (await answerQuestion(deps, message)) ?? receive(message);
     },
     async put(entry) {
       if (stopping.aborted) return { kind: "refused", because: "stopping", say: ERRORS.stopping.say };

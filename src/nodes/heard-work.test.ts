@@ -1,6 +1,7 @@
 /** What one gateway shows of another's work, made of what that one tells. */
 import { expect, test } from "bun:test";
 import type { OpenQuestion, Questions } from "../contracts/channels/question.ts";
+import type { InboundMessage } from "../contracts/chat.ts";
 import { CLIENT_EVENTS, type EventName } from "../contracts/events.ts";
 import type { InboxId, InstanceId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { PresentWork } from "../contracts/nodes.ts";
@@ -186,6 +187,33 @@ test("a question that is asked elsewhere is listed here and answered there", asy
   b.own.emit("question", { ...QUESTION, end: { how: "answered", by: OLGA, because: "Answered." } });
   await settle();
   expect(atA.pending()).toEqual([]);
+});
+
+test("words in a chat answer a question that a turn of another gateway asks there, and are a message in other sessions", async () => {
+  const { a, b, settle } = world();
+  await settle();
+  const given: unknown[] = [];
+  const hears = (name: string) =>
+    ({
+      pending: () => [],
+      hear: ({ text }: { readonly text: string }, by: unknown) => {
+        if (name === "a") return null;
+        given.push([text, by]);
+        return { kind: "taken", say: "Thank you." };
+      },
+    }) as unknown as Questions;
+  const atA = shareQuestions(hears("a"), { nodes: a.nodes, heard: a.work });
+  shareQuestions(hears("b"), { nodes: b.nodes, heard: b.work });
+  const said = { text: "tea" } as InboundMessage;
+  const by = { role: "owner", sessionKey: KEY } as const;
+  expect(await atA.hearAnywhere(said, by)).toBeNull(); // nobody has asked
+  b.own.emit("question", { ...QUESTION, end: null });
+  await settle();
+  expect(await atA.hearAnywhere(said, { ...by, sessionKey: "agent:default:other" as SessionKey })).toBeNull();
+  const answer = atA.hearAnywhere(said, { ...by, agentId: "default" } as typeof by);
+  await settle();
+  expect(await answer).toEqual({ kind: "taken", say: "Thank you." });
+  expect(given).toEqual([["tea", by]]);
 });
 
 test("a question of a gateway that has ended is over, as its approvals are, and everybody who saw them is told so", async () => {

@@ -9,5 +9,6 @@ export { createOtherNodes } from "./other-nodes.ts";
 export { createSessionHomes, type SessionHomes } from "./session-homes.ts";
 export { shareApprovals, shareQuestions } from "./shared-asking.ts";
 export { createSharedCounts, type SharedCounts } from "./shared-counts.ts";
+export { sharePlatforms } from "./shared-platforms.ts";
 export { createSharedQueue } from "./shared-queue.ts";
 export { beginWhenHeld } from "./one-at-a-time.ts";

@@ -24,12 +24,20 @@ export function shareApprovals(own: Approvals, { nodes, heard }: SharedAskingDep
 
 export function shareQuestions(own: Questions, { nodes, heard }: SharedAskingDeps): Questions {
   nodes.answer("questions.answer", async ({ id, given, by }) => own.answer(id, given, by));
+  nodes.answer("questions.hear", async ({ message, by }) => own.hear(message, by));
   return {
     ...own,
     pending: () => [...own.pending(), ...heard.questions()].toSorted((one, other) => one.askedAt - other.askedAt),
     async answerAnywhere(id, given, by) {
       const asker = heard.askerOf(id);
       return asker === null ? own.answer(id, given, by) : nodes.ask(asker, "questions.answer", { id, given, by });
+    },
+    async hearAnywhere(message, { role, sessionKey }) {
+      const by = { role, sessionKey };
+      const here = own.hear(message, by);
+      const open = here ? undefined : heard.questions().find((question) => question.sessionKey === sessionKey);
+      const asker = open && heard.askerOf(open.id);
+      return asker ? nodes.ask(asker, "questions.hear", { message, by }).catch(() => null) : here;
     },
   };
 }

@@ -20,7 +20,7 @@ import {
   type ReactionWakes,
   type MessageReceiver,
 } from "../flow/index.ts";
-import { createSessionHomes, createSharedQueue, type SessionHomes } from "../nodes/index.ts";
+import { createSessionHomes, createSharedQueue, type SessionHomes, sharePlatforms } from "../nodes/index.ts";
 import { background } from "../kit/background.ts";
 import { createQueue } from "../queue/index.ts";
 import { createReceiverCheck } from "../rights.ts";
@@ -192,8 +192,14 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
     isTaken: channels.isOwn,
     hold: platformHold(store.nodeLeases, store.nodes.several ? () => nodes.others.list().length > 0 : null),
   });
-  channels.registerPlatforms(platforms);
+  const { channel } = store.nodes.several ? shared(core, platforms) : platforms;
+  const { health, accountOf, access } = platforms;
+  channels.registerPlatforms({ channel, health, accountOf, access });
   return platforms;
+}
+
+function shared({ clock, log, nodes }: Core, platforms: Platforms): Pick<Platforms, "channel"> {
+  return sharePlatforms(platforms, { clock, log, events: nodes.ownEvents, nodes: nodes.others });
 }
 
 /** One gateway at a time receives for a platform. */

@@ -37,8 +37,10 @@ export interface Questions {
   answer(id: string, given: GivenAnswer, by: Answerer): AnswerVerdict;
   /** Of a turn of whichever gateway. Throws `node_silent`. */
   answerAnywhere(id: string, given: GivenAnswer, by: Answerer): Promise<AnswerVerdict>;
-  /** Words that may answer a question of the chat they were said in; null: they do not, and are a message like any other. */
+  /** Words that may answer a question of the chat they were said in; null: they do not, and are a message like any other. Of turns of this gateway. */
   hear(message: InboundMessage, by: { readonly role: Role; readonly sessionKey: SessionKey }): AnswerVerdict | null;
+  /** Of turns of whichever gateway. One that does not answer has no question for them. */
+  hearAnywhere(...said: Parameters<Questions["hear"]>): Promise<AnswerVerdict | null>;
 }
 
 export interface ChatNote {

@@ -8,18 +8,18 @@ import type { Router } from "../../contracts/routing.ts";
 interface AnswerDeps {
   readonly router: Router;
   readonly commands: Pick<Commands, "find">;
-  readonly questions: Pick<Questions, "hear" | "pending">;
+  readonly questions: Pick<Questions, "hearAnywhere" | "pending">;
 }
 
 /** Null: it answers nothing, and goes on as a message. Access is decided as for every message. */
-export function answerQuestion(
+export async function answerQuestion(
   { router, commands, questions }: AnswerDeps,
   message: InboundMessage,
-): AnswerReceipt | Receipt | null {
+): Promise<AnswerReceipt | Receipt | null> {
   if (questions.pending().length === 0 || isCommand(commands, message)) return null;
   const verdict = router.decide(message);
   if (verdict.kind === "refuse") return null;
-  const heard = questions.hear(message, verdict);
+  const heard = await questions.hearAnywhere(message, verdict);
   if (heard?.kind === "taken") return { kind: "answered", sessionKey: verdict.sessionKey };
   if (heard?.kind === "refused" && heard.because === "unfit")
     return { kind: "refused", because: "no_such_answer", say: heard.say };

@@ -306,7 +306,7 @@ describe("a message that comes while a question is open", () => {
     const commands = { find: ({ text }: InboundMessage) => (text === "/stop" ? ({} as never) : null) };
     const deps = { router: { decide: () => verdict }, commands, questions: at.questions };
     const receive = async (message: InboundMessage) => {
-      const answered = answerQuestion(deps, message);
+      const answered = await answerQuestion(deps, message);
       if (answered === null) passed.push(message.text);
       return answered;
     };

@@ -30,6 +30,7 @@ export function createQuestions(deps: QuestionsDeps, options: () => { readonly w
     answer: open.answer,
     answerAnywhere: async (id, given, by) => open.answer(id, given, by),
     hear: (message, { role }) => open.hear(message, role),
+    hearAnywhere: async (message, { role }) => open.hear(message, role),
     async ask({ timeoutMs, ...raw }, of, signal) {
       const masked = maskTexts(raw, deps.mask ?? NO_MASK) as ChatQuestion; // texts stay texts
       const question = writtenOut(masked);

@@ -12,7 +12,7 @@ export function quietReceiver(
   const quiet = {
     channels: new Map<string, never>(),
     commands: { find: () => null },
-    questions: { hear: () => null, pending: () => [] },
+    questions: { hearAnywhere: async () => null, pending: () => [] },
     hooks: noHooks,
   };
   return createReceiver({ ...quiet, ...given }, () => limits, stopping);

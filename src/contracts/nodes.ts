@@ -32,6 +32,11 @@ interface NodeQuestions {
     readonly ask: { readonly id: InboxId; readonly entry: QueueEntry; readonly waiting: number };
     readonly answer: Accepted;
   };
+  /** Takes this session with all that waits in it, under the number of its node lease. False: it does not, and nothing has changed. */
+  "queue.take": {
+    readonly ask: { readonly sessionKey: SessionKey; readonly number: number };
+    readonly answer: boolean;
+  };
   "queue.cancel": {
     readonly ask: { readonly id: InboxId; readonly by: Principal; readonly end: UnbegunReply };
     readonly answer: Cancelled;
@@ -98,6 +103,8 @@ export interface NodeNews {
   event: { readonly [E in ClientEventName]: { readonly event: E; readonly data: GatewayEvents[E] } }[ClientEventName];
   /** It is written down, and counts in every gateway's budget. */
   spent: Spent;
+  /** How many messages wait there. `willing`: it takes sessions of others. */
+  load: { readonly waiting: number; readonly willing: boolean };
   /** Those that it receives for now, all of them. */
   platforms: readonly PlatformAbilities[];
   /** What rate limits have counted there. `of`: as the limit told it. */

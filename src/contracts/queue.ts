@@ -38,6 +38,13 @@ export interface Queue {
   choose(sessionKey: SessionKey, mode: QueueMode | null): Promise<void>;
   /** Stops the running turn of a lane; false when none runs, or a command that will be done at once. */
   abort(sessionKey: SessionKey): Promise<boolean>;
+  /** Sessions that wait for their turn, and could wait elsewhere; those whose turn comes last are first. */
+  movable(): readonly { readonly sessionKey: SessionKey; readonly waiting: number }[];
+  /**
+   * Nothing of the session begins while `give` runs, and nothing may be accepted for it. True: everything that waited is another gateway's now.
+   * False: it goes on here, because `give` said so or because something of it has begun.
+   */
+  handOver(sessionKey: SessionKey, give: () => Promise<boolean>): Promise<boolean>;
   stats(): { readonly waiting: number; readonly running: number };
   /** Something runs or waits in this lane. */
   isBusy(sessionKey: SessionKey): boolean;

@@ -18,7 +18,7 @@ function world() {
   const asked: string[] = [];
   let number = 0;
   const lease = (owner: InstanceId): NodeLease => ({ owner, ownerName: owner, number: ++number, since: 0 });
-  const leases: NodeLeaseStore = {
+  const leases: Pick<NodeLeaseStore, "acquire" | "release" | "heldBy"> = {
     async acquire({ key }) {
       asked.push(`acquire ${key}`);
       const known = rows.get(key) ?? lease(ME);
@@ -120,4 +120,31 @@ test("a gateway that drains leaves sessions without a home to those that are wil
   expect(await fresh("z")).toMatchObject({ kind: "done" });
   expect(await homes.leave()).toBe(0);
   expect(asked.filter((what) => what.startsWith("release"))).toHaveLength(2);
+});
+
+test("a session that is handed over is gone when the other gateway has it, and whoever wants it meanwhile waits and is sent there", async () => {
+  const { homes, rows, lease } = world();
+  await homes.here(KEY, async () => undefined);
+  const taken = Promise.withResolvers<boolean>();
+  const numbers: number[] = [];
+  const giving = homes.handOver(KEY, (number) => (numbers.push(number), taken.promise));
+  const wanted = homes.here(KEY, async () => "here");
+  rows.set(KEY, lease(OTHER));
+  taken.resolve(true);
+  expect([await giving, await wanted, numbers]).toEqual([true, { kind: "elsewhere", node: OTHER }, [1]]);
+});
+
+test("a session that is not taken stays, under the number that it has then, and one that is in use is not handed over", async () => {
+  const { homes, asked } = world();
+  const never = () => Promise.reject(new Error("it was given away"));
+  expect(await homes.handOver(KEY, never)).toBe(false); // not held
+  const open = Promise.withResolvers<void>();
+  const using = homes.here(KEY, () => open.promise);
+  expect(await homes.handOver(KEY, never)).toBe(false);
+  open.resolve();
+  await using;
+  expect(await homes.handOver(KEY, async () => false)).toBe(false);
+  expect(await homes.handOver(KEY, async () => 7)).toBe(false);
+  expect(await homes.giveUp(KEY)).toBe(true);
+  expect(asked.at(-1)).toBe(`release ${KEY} 7`);
 });

@@ -6,13 +6,14 @@ import type { InstanceId, SessionKey } from "../contracts/ids.ts";
 import type { NodeLeaseStore } from "../contracts/store/node-leases.ts";
 import { background } from "../kit/background.ts";
 import type { Clock } from "../kit/clock.ts";
+import { deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 
 interface HomesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly me: InstanceId;
-  readonly leases: NodeLeaseStore;
+  readonly leases: Pick<NodeLeaseStore, "acquire" | "release" | "heldBy">;
   /** Something runs or waits in it here. */
   isBusy(sessionKey: SessionKey): boolean;
 }
@@ -29,6 +30,11 @@ export interface SessionHomes extends AsyncDisposable {
   adopt(sessions: readonly SessionKey[]): Promise<void>;
   /** Gives this one back, unless something goes on in it. False: it is kept. */
   giveUp(sessionKey: SessionKey): Promise<boolean>;
+  /**
+   * Gives a session to another gateway: `give` gets its fencing number, and whoever wants the session here waits until it has answered. True: it
+   * is gone. A number: it stays, under that one. False: it stays as it is, because `give` said so or because somebody uses it.
+   */
+  handOver(sessionKey: SessionKey, give: (number: number) => Promise<boolean | number>): Promise<boolean>;
   /** From now on a session without a home gets one at a gateway that is willing; here only while there is none. */
   drain(willing: () => readonly InstanceId[]): void;
   /** Gives back everything that is quiet, now. How many sessions stay. */
@@ -36,7 +42,7 @@ export interface SessionHomes extends AsyncDisposable {
 }
 
 interface Held {
-  readonly number: number;
+  number: number;
   uses: number;
   usedAt: number;
 }
@@ -47,31 +53,17 @@ const LOOK_MS = 60_000;
 
 export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps): SessionHomes {
   const held = new Map<SessionKey, Held>();
+  const departures = createDepartures(held);
   const closing = new AbortController();
   const placement = createPlacement();
-  const thing = (key: SessionKey) => ({ kind: "session", key }) as const;
-
-  const isQuiet = (key: SessionKey, { uses, usedAt }: Held, forMs: number): boolean =>
-    uses === 0 && clock.elapsed() - usedAt >= forMs && !isBusy(key);
-
-  /** False: something goes on in it, or did a moment ago. */
-  const giveUp = async (key: SessionKey, forMs: number): Promise<boolean> => {
-    const one = held.get(key);
-    if (!one || !isQuiet(key, one, forMs)) return false;
-    held.delete(key); // from here on it is asked for anew
-    return leases.release(thing(key), one.number);
-  };
-  /** How many stay. */
-  const giveBack = async (forMs: number): Promise<number> => {
-    for (const key of [...held.keys()]) await giveUp(key, forMs);
-    return held.size;
-  };
+  const { giveUp, giveBack } = createGivingBack({ clock, leases, isBusy }, held);
 
   const running = everyMinute(clock, closing.signal, () =>
     background(log, "sessions could not be given back", () => giveBack(QUIET_MS)),
   );
 
   const take = async (key: SessionKey): Promise<Held | InstanceId> => {
+    for (let left = departures.of(key); left; left = departures.of(key)) await left;
     const known = held.get(key);
     if (known) return use(known);
     const { kind, lease } = await leases.acquire(thing(key));
@@ -105,6 +97,7 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
         if (typeof one !== "string") leaveOff(one, clock.elapsed());
       }
     },
+    handOver: departures.handOver,
     drain: placement.drain,
     giveUp: (key) => giveUp(key, 0),
     leave: () => giveBack(0),
@@ -112,6 +105,56 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
       closing.abort(new Error("the gateway stops"));
       await running;
     },
+  };
+}
+
+const thing = (key: SessionKey) => ({ kind: "session", key }) as const;
+
+/** Sessions in which nothing goes on are free for every gateway. */
+function createGivingBack(
+  { clock, leases, isBusy }: Pick<HomesDeps, "clock" | "leases" | "isBusy">,
+  held: Map<SessionKey, Held>,
+) {
+  const isQuiet = (key: SessionKey, { uses, usedAt }: Held, forMs: number): boolean =>
+    uses === 0 && clock.elapsed() - usedAt >= forMs && !isBusy(key);
+
+  /** False: something goes on in it, or did a moment ago. */
+  const giveUp = async (key: SessionKey, forMs: number): Promise<boolean> => {
+    const one = held.get(key);
+    if (!one || !isQuiet(key, one, forMs)) return false;
+    held.delete(key); // from here on it is asked for anew
+    return leases.release(thing(key), one.number);
+  };
+  /** How many stay. */
+  const giveBack = async (forMs: number): Promise<number> => {
+    for (const key of [...held.keys()]) await giveUp(key, forMs);
+    return held.size;
+  };
+  return { giveUp, giveBack };
+}
+
+/** Sessions that are just being given to another gateway. */
+function createDepartures(held: Map<SessionKey, Held>) {
+  const leaving = new Map<SessionKey, Promise<void>>();
+  const handOver: SessionHomes["handOver"] = async (key, give) => {
+    const one = held.get(key);
+    if (!one || one.uses > 0 || leaving.has(key)) return false;
+    const left = deferred<void>();
+    leaving.set(key, left.promise);
+    try {
+      const given = await give(one.number);
+      if (given === true) held.delete(key);
+      else if (given !== false) one.number = given;
+      return given === true;
+    } finally {
+      leaving.delete(key);
+      left.resolve();
+    }
+  };
+  return {
+    handOver,
+    /** Until it is decided; undefined: it does not leave. */
+    of: (key: SessionKey): Promise<void> | undefined => leaving.get(key),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The state of all lanes and of the lines they wait in, and the few changes to it. Used by lanes.ts alone. */
 import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/session-settings.ts";
+import type { Moving } from "./lanes.ts";
 import { createReadyLine, type ReadyLine } from "./ready-line.ts";
 import { isExpired } from "./take-from.ts";
 import { isSuspect, sizeOf, type Work } from "./work.ts";
@@ -162,4 +163,43 @@ export function soonest({ collecting, talk, nextExpiryAt }: LaneTable, sort: "ta
 
 function expiryOf({ turnId, expiresAt = Infinity }: Work): number {
   return turnId === null ? expiresAt : Infinity;
+}
+
+/** Stands in the way of every turn, as a message does about which the store is deciding. */
+export const MOVING = "moving" as InboxId;
+
+function isMovable({ running, held, collecting, waiting }: Lane): boolean {
+  return !running && held.size === 0 && !collecting && waiting.length > 0 && waiting.every(isUnbegun);
+}
+
+function isUnbegun(work: Work): boolean {
+  return work.turnId === null && !isSuspect(work);
+}
+
+export function movableLanes({ lanes }: LaneTable) {
+  const messagesIn = ({ waiting }: Lane): number =>
+    waiting.map(sizeOf).reduce((sum, { messages, overflow }) => sum + messages + overflow, 0);
+  return [...lanes.values()]
+    .filter(isMovable)
+    .map((lane) => ({ sessionKey: lane.key, waiting: messagesIn(lane) }))
+    .toReversed();
+}
+
+export function moveLane(table: LaneTable, key: SessionKey): Moving | null {
+  const lane = table.lanes.get(key);
+  if (!lane || !isMovable(lane)) return null;
+  lane.held.add(MOVING);
+  leaveLine(table, lane);
+  return {
+    works: [...lane.waiting],
+    letGo(now) {
+      lane.held.delete(MOVING);
+      queueUp(table, lane, now);
+    },
+    gone() {
+      for (const work of lane.waiting.splice(0)) countWork(table, work, -1);
+      lane.held.delete(MOVING);
+      forgetIfEmpty(table, lane);
+    },
+  };
 }

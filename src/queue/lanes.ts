@@ -47,6 +47,10 @@ export interface Lanes {
   expect(messages: readonly Pick<TakenMessage, "id" | "sessionKey">[]): Expected;
   /** Keeps a waiting message where it is, and its lane with it, until it is decided; null when it can no longer be withdrawn. */
   hold(id: InboxId): Held | null;
+  /** Sessions that wait, and could go on elsewhere: nothing of them runs, has begun or is being decided. Those that came last are first. */
+  movable(): readonly { readonly sessionKey: SessionKey; readonly waiting: number }[];
+  /** Stands still, with all that waits in it, until it is decided; null: it cannot be moved. */
+  move(key: SessionKey): Moving | null;
   mode(key: SessionKey): QueueMode | null;
   /** A lane that does not exist costs nothing and remembers nothing; the next message brings its mode along. */
   setMode(key: SessionKey, mode: QueueMode | null): void;
@@ -71,6 +75,14 @@ export interface Held {
   letGo(now: number, message?: InboundMessage): void;
   /** It is over; what stands behind it goes on. */
   gone(now: number): void;
+}
+
+export interface Moving {
+  readonly works: readonly Work[];
+  /** It goes on here. */
+  letGo(now: number): void;
+  /** It is somebody else's. */
+  gone(): void;
 }
 
 /** Counts as a running turn. What is added to the lane meanwhile waits behind it. */
@@ -132,6 +144,8 @@ export function createLanes(): Lanes {
     },
     expect: (messages) => expectMore(table, messages),
     hold: (id) => hold(table, id),
+    movable: () => moves.movableLanes(table),
+    move: (key) => moves.moveLane(table, key),
     mode: (key) => lane(key)?.mode ?? null,
     setMode(key, mode) {
       const chosen = lane(key);
@@ -299,7 +313,7 @@ function hold(table: LaneTable, id: InboxId): Held | null {
     turnId === null && !overflow && entries.some((entry) => entry.id === id);
   for (const lane of table.lanes.values()) {
     const work = lane.waiting.find(isIt);
-    if (!work || lane.held.has(id) || lane.running?.offered.has(id)) continue;
+    if (!work || lane.held.has(id) || lane.held.has(moves.MOVING) || lane.running?.offered.has(id)) continue;
     lane.held.add(id);
     moves.leaveLine(table, lane);
     const goOn = (now: number): void => {

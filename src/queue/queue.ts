@@ -22,6 +22,7 @@ import type { Log } from "../kit/log.ts";
 import { type Admission, createAdmission } from "./admission.ts";
 import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } from "./batch.ts";
 import { createEarlyTurns, type EarlyTurn, type EarlyTurns } from "./early-turns.ts";
+import { handOver } from "./hand-over.ts";
 import { createLanes, type Held, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { adopt, recover } from "./left-work.ts";
@@ -63,6 +64,8 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
       ring(); // what waits may now be wanted in the running turn
     },
     abort: async (sessionKey) => stop(world, sessionKey, "stopped"),
+    movable: lanes.movable,
+    handOver: (sessionKey, give) => handOver(world, sessionKey, give),
     stats() {
       const { waiting, overflow, running } = lanes.stats();
       return { waiting: waiting + overflow, running };

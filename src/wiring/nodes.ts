@@ -16,6 +16,7 @@ import {
   joinEvents,
   relayEvents,
   type SharedCounts,
+  startBalance,
 } from "../nodes/index.ts";
 import type { Core } from "./core.ts";
 import type { Messages } from "./messages.ts";
@@ -66,6 +67,19 @@ export function openNodes(
 /** What this gateway stops with when it drains is told by `onBegin`. */
 export function openDrain({ clock, log, store, nodes }: Core, { homes }: Pick<Messages, "homes">): Drain {
   return createDrain({ clock, log, nodes: store.nodes, others: nodes.others, homes });
+}
+
+/** Waiting sessions go where less waits. Alone with its database, a gateway has nobody to give them to. */
+export function beginBalance(
+  { clock, log, store, nodes }: Core,
+  { homes, queue }: Pick<Messages, "homes" | "queue">,
+  drain: Pick<Drain, "onBegin">,
+): AsyncDisposable | null {
+  if (!homes) return null;
+  let draining = false;
+  drain.onBegin(() => void (draining = true));
+  const leases = store.nodeLeases;
+  return startBalance({ clock, log, nodes: nodes.others, homes, leases, queue, isDraining: () => draining });
 }
 
 /** A gateway that begins hears what is in the making here. */

@@ -2,7 +2,8 @@
  * Things that one gateway at a time may do, such as receiving for a bot account. A node lease ends when it is given back, or with its node: a
  * node that is gone holds none, and one that lives keeps its own without renewing each.
  */
-import type { InstanceId } from "../ids.ts";
+import type { InstanceId, SessionKey } from "../ids.ts";
+import type { TakenMessage } from "./nodes.ts";
 
 /** `platform`: to receive for it. `session`: to answer its messages. `heartbeat`: to begin those of all agents. */
 export interface LeasedThing {
@@ -25,6 +26,16 @@ export interface NodeLeaseStore {
   acquire(thing: LeasedThing): Promise<{ readonly kind: "mine" | "held"; readonly lease: NodeLease }>;
   /** Gives it back; that of a session that is deleted is forgotten. False: it was not this gateway's under this number, and nothing has changed. */
   release(thing: LeasedThing, number: number): Promise<boolean>;
+  /**
+   * A session with all that waits in it becomes this gateway's, in one transaction. Its owner has promised it under this number, and lets nothing
+   * of it begin meanwhile. Oldest first. Null: it is not that one's under this number any more, or a turn of it runs; nothing has changed.
+   */
+  takeSession(
+    sessionKey: SessionKey,
+    from: Pick<NodeLease, "owner" | "number">,
+  ): Promise<readonly TakenMessage[] | null>;
+  /** The next number for what this gateway holds: who was promised it under the one before gets it no more. Null: it is not this gateway's. */
+  renumber(thing: LeasedThing, number: number): Promise<number | null>;
   /** Null: nobody that lives. */
   heldBy(thing: LeasedThing): Promise<NodeLease | null>;
 }

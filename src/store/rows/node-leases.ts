@@ -1,7 +1,8 @@
 /** Node leases: a row for each thing that one gateway at a time may do. It is free when its owner gave it back or is gone. */
 import { sql as raw } from "kysely";
-import type { InstanceId } from "../../contracts/ids.ts";
+import type { InstanceId, SessionKey } from "../../contracts/ids.ts";
 import type { LeasedThing, NodeLease, NodeLeaseStore } from "../../contracts/store/node-leases.ts";
+import type { TakenMessage } from "../../contracts/store/nodes.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { isLive, nextLease } from "../node-expiry.ts";
@@ -18,7 +19,8 @@ export interface NodeLeaseTable {
 }
 
 export function createNodeLeases({ sql, instanceId: me, read, write }: RowDeps): NodeLeaseStore {
-  const { now, known, leftBy, put, release, forget } = statements(sql);
+  const { now, known, leftBy, put, release, forget, renumber } = statements(sql);
+  const takeSession = createSessionMove(sql, me);
   function* liveLease(thing: LeasedThing): Steps<NodeLease | null> {
     const row = yield* known.first(thing);
     return row && isLive(row) ? toLease(row) : null;
@@ -45,6 +47,11 @@ export function createNodeLeases({ sql, instanceId: me, read, write }: RowDeps):
         const isReleased = (yield* release.run({ ...thing, number, me })) > 0;
         if (isReleased && thing.kind === "session") yield* forget.run({ key: thing.key });
         return isReleased;
+      }),
+    takeSession: (sessionKey, from) => write(() => takeSession(sessionKey, from)),
+    renumber: (thing, number) =>
+      write(function* () {
+        return (yield* renumber.run({ ...thing, number, me })) > 0 ? number + 1 : null;
       }),
     heldBy: (thing) => read(() => liveLease(thing)),
   };
@@ -79,6 +86,13 @@ function statements(sql: Sql) {
         .values(p.row("kind", "key", "owner", "number", "since"))
         .onConflict((conflict) => conflict.columns(["kind", "key"]).doUpdateSet(newValues("owner", "number", "since"))),
     ),
+    renumber: sql.prepare((db, p: Params<LeasedThing & { number: number; me: InstanceId }>) =>
+      db
+        .updateTable("node_leases")
+        .set((eb) => ({ number: eb("number", "+", 1) }))
+        .where((eb) => eb.and(p.row("kind", "key", "number")))
+        .where("owner", "=", p("me")),
+    ),
     release: sql.prepare((db, p: Params<LeasedThing & { number: number; me: InstanceId }>) =>
       db
         .updateTable("node_leases")
@@ -102,6 +116,50 @@ function statements(sql: Sql) {
           ),
         ),
     ),
+  };
+}
+
+/** The lease and everything that waits go together, and only from an owner that still has both. */
+function createSessionMove(sql: Sql, me: InstanceId) {
+  type From = {
+    readonly key: SessionKey;
+    readonly owner: InstanceId;
+    readonly number: number;
+    readonly me: InstanceId;
+  };
+  const running = sql.prepare((db, p: Params<Pick<From, "key">>) =>
+    db
+      .selectFrom("turns")
+      .select("id")
+      .where("session_key", "=", p("key"))
+      .where("state", "=", raw.lit("running"))
+      .limit(1),
+  );
+  const lease = sql.prepare((db, p: Params<From>) =>
+    db
+      .updateTable("node_leases")
+      .set((eb) => ({ owner: p("me"), number: eb("number", "+", 1), since: sql.dialect.now }))
+      .where("kind", "=", raw.lit("session"))
+      .where((eb) => eb.and(p.row("key", "owner", "number"))),
+  );
+  const messages = sql.prepare((db, p: Params<Omit<From, "number">>) =>
+    db
+      .updateTable("inbox")
+      .set({ node: p("me") })
+      .where("done", "=", raw.lit(0))
+      .where("session_key", "=", p("key"))
+      .where("node", "=", p("owner"))
+      .returning(["id", "seq", "overflow"]),
+  );
+  return function* (key: SessionKey, from: Pick<NodeLease, "owner" | "number">): Steps<readonly TakenMessage[] | null> {
+    const { owner, number } = from;
+    if (yield* running.first({ key })) return null;
+    if ((yield* lease.run({ key, owner, number, me })) === 0) return null;
+    const moved = yield* messages.all({ key, owner, me });
+    return moved
+      .filter(({ overflow }) => overflow < 2)
+      .toSorted((one, other) => one.seq - other.seq)
+      .map(({ id }) => ({ id, sessionKey: key, turnId: null }));
   };
 }
 

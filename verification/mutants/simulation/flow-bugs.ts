@@ -259,7 +259,7 @@ export const FLOW_BUGS: readonly SimulatedBug[] = [
     what: "A message that an agent is being told can be withdrawn.",
     file: "src/queue/lanes.ts",
     in: "hold",
-    find: "if (!work || lane.held.has(id) || lane.running?.offered.has(id)) continue;",
+    find: "if (!work || lane.held.has(id) || lane.held.has(moves.MOVING) || lane.running?.offered.has(id)) continue;",
     replace: "if (!work || lane.held.has(id)) continue;",
   },
   {

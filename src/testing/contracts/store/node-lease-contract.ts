@@ -72,6 +72,44 @@ export function nodeLeasePromises(open: () => Promise<StoreWorld>): void {
     },
   );
 
+  test("a session is taken from another gateway with all that waits in it, under the number it was promised under and no other", async () => {
+    await using world = await open();
+    if (!world.isShared) return;
+    const { store } = world;
+    const other = await world.openSecond();
+    const session: LeasedThing = { kind: "session", key: sessionKey("a") };
+    const { lease } = await other.nodeLeases.acquire(session);
+    await other.inbox.accept(row("msg_1", "a"));
+    await other.inbox.accept(row("msg_2", "a"));
+    await other.inbox.accept(row("msg_3", "b"));
+    const take = (number: number) => store.nodeLeases.takeSession(sessionKey("a"), { owner: other.instanceId, number });
+    expect([await take(lease.number + 1), await store.nodeLeases.renumber(session, lease.number)]).toEqual([
+      null,
+      null,
+    ]);
+    expect(await other.nodeLeases.renumber(session, lease.number)).toBe(lease.number + 1);
+    expect(await take(lease.number)).toBeNull(); // it was promised, and not any more
+    expect(await store.inbox.unfinished()).toEqual([]);
+    const taken = await take(lease.number + 1);
+    expect(taken?.map(({ id }) => String(id))).toEqual(["msg_1", "msg_2"]);
+    expect((await store.inbox.unfinished()).map(({ id }) => String(id))).toEqual(["msg_1", "msg_2"]);
+    expect((await other.inbox.unfinished()).map(({ id }) => String(id))).toEqual(["msg_3"]);
+    expect(await store.nodeLeases.heldBy(session)).toMatchObject({ owner: store.instanceId, number: lease.number + 2 });
+    expect(await take(lease.number + 2)).toBeNull();
+  });
+
+  test("a session with a running turn is not taken from another gateway", async () => {
+    await using world = await open();
+    if (!world.isShared) return;
+    const other = await world.openSecond();
+    const { lease } = await other.nodeLeases.acquire({ kind: "session", key: sessionKey("a") });
+    await other.inbox.accept(row("msg_1", "a"));
+    await other.turns.begin(turn("t1", "a", ["msg_1"]));
+    const from = { owner: other.instanceId, number: lease.number };
+    expect(await world.store.nodeLeases.takeSession(sessionKey("a"), from)).toBeNull();
+    expect(await other.inbox.unfinished()).toHaveLength(1);
+  });
+
   test("of several gateways that ask for a lease at once, one gets it, and the others are told who has it", async () => {
     await using world = await open();
     const stores = [world.store, await world.openSecond(), await world.openSecond()];

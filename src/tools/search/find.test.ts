@@ -10,6 +10,7 @@ import { realStore } from "../../testing/real-store.ts";
 import { MEMBER, OWNER, PROGRAM, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 import { createSessionTools, createToolFinder, toolSearch, usableTools } from "../index.ts";
 import { mayUse, type ToolPolicy } from "../policy.ts";
+import type { UsableTool } from "../registry.ts";
 
 const made = (name: string, over: Partial<Tool> = {}): Tool =>
   tool(async () => says(`${name} done`), {
@@ -89,13 +90,6 @@ describe("tool_search", () => {
     expect((await world.search("music_thing1", OWNER, 1)).names).toEqual(["music_thing1"]);
     expect((await world.search("music_thing1", OWNER, 3)).names).toHaveLength(3);
     expect((await world.search("  music_thing1\n", OWNER, 1)).names).toEqual(["music_thing1"]);
-  });
-
-  test("an exact name with spaces around it is that name, and takes the place of the last of as many as were asked for", async () => {
-    await using world = await searchWorld([...many, made("weather")]);
-    const { names } = await world.search("  weather ", OWNER, 3);
-    expect([names.length, names[0]]).toEqual([3, "weather"]);
-    expect(await world.search("  weather ", OWNER, 1)).toMatchObject({ names: ["weather"] });
   });
 
   test("a tool is found by the plugin that brings it", async () => {
@@ -220,4 +214,46 @@ test("everybody finds exactly what they may use, whatever list, flag or factory 
       offered.filter((name) => name !== "tool_search" && !mayUse(made(name), caller, world.rules.now).may),
     ).toEqual([]);
   }
+});
+
+/** A finder over these tools, whose index knows nothing but their order. */
+function finderOf(names: readonly string[]) {
+  const on: (readonly [SessionKey, readonly string[]])[] = [];
+  const stored = Promise.withResolvers<void>();
+  const finder = createToolFinder({
+    usable: () => names.map((name) => ({ ...({} as UsableTool), tool: made(name), plugin: "p" })),
+    index: { search: (texts, _words, limit) => texts.slice(0, limit), [Symbol.dispose]: () => undefined },
+    sessionTools: {
+      switchOn(key, tools) {
+        on.push([key, tools]);
+        return stored.promise;
+      },
+    },
+  });
+  return { finder, on, stored };
+}
+
+test("an exact name, with spaces around it too, comes before what the index ranks, and counts among as many as were asked for", async () => {
+  const { finder, stored } = finderOf(["a", "b", "c", "exact"]);
+  stored.resolve();
+  const found = async (query: string, limit: number) =>
+    (await finder.find(query, limit, OWNER)).tools.map(({ name }) => name);
+  expect(await found("exact", 2)).toEqual(["exact", "a"]);
+  expect(await found("  exact\n", 3)).toEqual(["exact", "a", "b"]);
+  expect(await found("exactly", 3)).toEqual(["a", "b", "c"]);
+  expect(await found("b", 3)).toEqual(["b", "a", "c"]);
+});
+
+test("what is found is switched on before it is told, in the session of the caller, and nothing is for a program or for no find", async () => {
+  const { finder, on, stored } = finderOf(["a", "b", "tool_search"]);
+  let told: unknown = null;
+  const finding = finder.find("x", 2, OWNER).then((found) => (told = found));
+  await Promise.resolve();
+  expect([told, on]).toEqual([null, [[OWNER.sessionKey, ["a", "b"]]]]);
+  stored.resolve();
+  await finding;
+  expect(told).toMatchObject({ among: 2, switchedOn: true });
+  expect(await finder.find("x", 2, PROGRAM)).toMatchObject({ among: 2, switchedOn: false });
+  expect(await finder.find("x", 0, OWNER)).toMatchObject({ tools: [], among: 2, switchedOn: true });
+  expect(on).toHaveLength(1);
 });

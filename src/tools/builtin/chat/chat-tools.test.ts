@@ -97,6 +97,13 @@ const sent = async (): Promise<readonly unknown[]> => {
 };
 
 describe("send_message", () => {
+  test("sends half of a character as the sign for one that is broken, and so does an edit", async () => {
+    const { message_id: id } = await bench.json("send_message", { text: "half \ud83d of it" });
+    expect((await bench.store.outbox.part(String(id)))?.message.text).toBe("half \ufffd of it");
+    await bench.json("message", { action: "edit", messageId: id, text: "\ude00 again" });
+    expect((await bench.store.outbox.part(String(id)))?.message.text).toBe("\ufffd again");
+  });
+
   test.each([
     ["Markdown", "markdown"],
     ["HTML", "html"],
@@ -233,6 +240,21 @@ describe("message", () => {
         message: "Only the chat you are in can be read. Leave chatId out.",
       });
     expect(await bench.call("message", { action: "read", chatId: "agent:x:y" })).toMatchObject({ kind: "failed" });
+  });
+
+  test("takes the session and the chat it is in for its own, however they are named and for everybody", async () => {
+    const { sessionKey, origin } = BENCH_CONTEXT;
+    for (const chatId of [sessionKey, origin.chat]) {
+      const read = await bench.call(
+        "message",
+        { action: "read", chatId },
+        { role: "guest", principal: "x" as Principal },
+      );
+      expect([chatId, read.kind]).toEqual([chatId, "ok"]);
+    }
+    const { message_id: messageId } = await bench.json("send_message", { text: "one" });
+    await bench.json("message", { action: "edit", messageId, text: "two", chatId: sessionKey });
+    expect(shown.at(-1)).toBe(`${messageId} two`);
   });
 
   test("changes and withdraws the assistant's own messages of this chat, and shows that at once", async () => {

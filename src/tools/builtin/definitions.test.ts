@@ -1,10 +1,14 @@
-/** The tools that ship, as tables: what each says of itself, how often and how long it may run, and how much it takes. */
+/** What each built-in tool takes, how often it may be called and how long it may run: said a second time, so that no number changes by accident. */
 import { expect, test } from "bun:test";
+import type { Caller } from "../../contracts/agent.ts";
+import type { Tool, ToolFactory } from "../../contracts/tools/tool.ts";
 import {
   addTask,
+  askAgent,
   completeTask,
   createReminder,
   cron,
+  delegateToAgent,
   gatewayTool,
   listTasks,
   message,
@@ -13,231 +17,230 @@ import {
   sendMedia,
   sendMessage,
   sessionStatus,
+  toolSearch,
   updateTask,
   webFetch,
   webSearch,
 } from "../index.ts";
 
-/** No tool asks for anything before it is called. */
-const nothing = new Proxy({}, { get: () => () => ({}) }) as never;
-
-interface Node {
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly anyOf?: readonly Node[];
+interface Facts {
+  /** Those that are set. */
+  readonly flags: string;
+  /** Of one person in a minute. */
+  readonly calls: number;
+  /** Counted over restarts too. */
+  readonly durable?: true;
+  readonly timeoutMs: number;
+  /** Where it may be called; absent: everywhere. */
+  readonly origins?: string;
+  /** Its parameters with their limits; a question mark: may be left out. */
+  readonly takes: readonly string[];
 }
 
-const BOUNDS = ["minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "pattern"];
+const FACTS: Readonly<Record<string, Facts>> = {
+  send_message: {
+    flags: "sequential inConversation",
+    calls: 30,
+    timeoutMs: 10_000,
+    takes: ["text chars 1..16000", "replyTo? chars 1..200", "parseMode? one of Markdown HTML plain"],
+  },
+  send_media: {
+    flags: "sequential inConversation",
+    calls: 20,
+    timeoutMs: 30_000,
+    takes: ["path chars 1..4096", "caption? chars ..4000", "type? one of photo audio document video"],
+  },
+  message: {
+    flags: "idempotent sequential inConversation",
+    calls: 60,
+    timeoutMs: 20_000,
+    takes: [
+      "action one of react edit delete pin read",
+      "messageId? chars 1..200",
+      "emoji? chars 1..64",
+      "emoji? entries 1..10",
+      "emoji?[] chars 1..64",
+      "text? chars 1..16000",
+      "chatId? chars 1..512",
+      "limit? value 1..100",
+      "limit? default 20",
+      "before? chars 1..200",
+    ],
+  },
+  session_status: {
+    flags: "idempotent inConversation",
+    calls: 60,
+    timeoutMs: 10_000,
+    takes: ["sessionKey? chars 1..512"],
+  },
+  save_note: {
+    flags: "idempotent",
+    calls: 30,
+    timeoutMs: 10_000,
+    takes: ["title chars 1..200", "content chars 1..50000", "tags? entries ..20", "tags?[] chars 1..50"],
+  },
+  search_notes: {
+    flags: "idempotent",
+    calls: 60,
+    timeoutMs: 10_000,
+    takes: ["query chars 1..500", "limit? value 1..20", "limit? default 5"],
+  },
+  add_task: {
+    flags: "idempotent",
+    calls: 30,
+    timeoutMs: 10_000,
+    takes: ["title chars 1..500", "due_date? chars ..40", "priority? one of low medium high"],
+  },
+  list_tasks: {
+    flags: "idempotent",
+    calls: 60,
+    timeoutMs: 10_000,
+    takes: ["status? default all", "status? one of all pending completed", "limit? value 1..100", "limit? default 10"],
+  },
+  complete_task: {
+    flags: "idempotent",
+    calls: 30,
+    timeoutMs: 10_000,
+    takes: ["task_id chars 1..64"],
+  },
+  update_task: {
+    flags: "idempotent",
+    calls: 30,
+    timeoutMs: 10_000,
+    takes: [
+      "task_id chars 1..64",
+      "title? chars 1..500",
+      "due_date? chars ..40",
+      "priority? one of low medium high",
+      "status? one of pending completed",
+    ],
+  },
+  cron: {
+    flags: "sequential",
+    calls: 30,
+    timeoutMs: 15_000,
+    takes: [
+      "action one of list add remove pause resume run wake update runs status",
+      "id? chars 1..64",
+      "schedule?.kind one of cron every at",
+      "schedule?.expr chars 1..200",
+      "schedule?.timezone? chars ..64",
+      "task? chars ..8000",
+      "mode? one of isolated main",
+      "delivery? one of announce direct silent",
+      "needs? entries ..20",
+      "needs?[] chars 1..64",
+      "catchUp? one of skip once all",
+      "overlap? one of skip queue allow",
+      "timeoutMs? value 1000..2073600000",
+      "wakeMode? one of now next-heartbeat",
+    ],
+  },
+  create_reminder: {
+    flags: "",
+    calls: 30,
+    timeoutMs: 15_000,
+    takes: ["text chars 1..1000", "when chars 1..64", "timezone? chars ..64"],
+  },
+  gateway: {
+    flags: "ownerOnly optional sequential",
+    calls: 10,
+    timeoutMs: 30_000,
+    origins: "chat api",
+    takes: ["action one of config.get reload restart"],
+  },
+  tool_search: {
+    flags: "idempotent inConversation",
+    calls: 60,
+    timeoutMs: 10_000,
+    takes: ["query chars 1..300", "limit? value 1..10"],
+  },
+  web_fetch: {
+    flags: "idempotent",
+    calls: 10,
+    durable: true,
+    timeoutMs: 30_000,
+    takes: ["url chars 1..2048", "format? one of markdown text", "from? value 0..400000"],
+  },
+  web_search: {
+    flags: "idempotent",
+    calls: 10,
+    durable: true,
+    timeoutMs: 25_000,
+    takes: ["query chars 1..400"],
+  },
+  delegate_to_agent: {
+    flags: "long",
+    calls: 60,
+    timeoutMs: 3_600_000,
+    origins: "chat group cron heartbeat webhook delegate",
+    takes: ["agent chars 1..64", "task chars 1..32000", "timeoutMs? value 1000..3600000"],
+  },
+  ask_agent: {
+    flags: "long",
+    calls: 60,
+    timeoutMs: 3_600_000,
+    origins: "mcp",
+    takes: ["message chars 1..32000", "session? chars 1..64", "session? default mcp", "agent? chars 1..64"],
+  },
+};
 
-function boundsOf(node: Node, at = ""): readonly string[] {
-  const own = Object.entries(node).filter(([word]) => BOUNDS.includes(word));
+type Node = Readonly<Record<string, unknown>>;
+
+const MINUTE_MS = 60_000;
+
+function limitsOf(node: Node, at = ""): readonly string[] {
+  const range = (kind: string, least: unknown, most: unknown): readonly string[] =>
+    least === undefined && most === undefined ? [] : [`${at} ${kind} ${String(least ?? "")}..${String(most ?? "")}`];
+  const either = (node["anyOf"] ?? []) as readonly Node[];
+  const words = either.flatMap((one) => ("const" in one ? [String(one["const"])] : []));
+  const required = (node["required"] ?? []) as readonly string[];
+  const below = Object.entries((node["properties"] ?? {}) as Readonly<Record<string, Node>>);
   return [
-    ...own.map(([word, value]) => `${at} ${word} ${String(value)}`),
-    ...Object.entries(node.properties ?? {}).flatMap(([key, below]) =>
-      boundsOf(below, at === "" ? key : `${at}.${key}`),
-    ),
-    ...(node.items ? boundsOf(node.items, `${at}[]`) : []),
-    ...(node.anyOf ?? []).flatMap((one) => boundsOf(one, at)),
+    ...range("chars", node["minLength"], node["maxLength"]),
+    ...range("value", node["minimum"], node["maximum"]),
+    ...range("entries", node["minItems"], node["maxItems"]),
+    ...("default" in node ? [`${at} default ${String(node["default"])}`] : []),
+    ...(words.length > 0 ? [`${at} one of ${words.join(" ")}`] : []),
+    ...below.flatMap(([key, one]) => limitsOf(one, `${at}${at && "."}${key}${required.includes(key) ? "" : "?"}`)),
+    ...either.flatMap((one) => limitsOf(one, at)),
+    ...(node["items"] === undefined ? [] : limitsOf(node["items"] as Node, `${at}[]`)),
   ];
 }
 
-test.each([
-  {
-    tool: sendMessage(nothing),
-    name: "send_message",
-    flags: { idempotent: false, sequential: true, inConversation: true },
-    calls: { calls: 30, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: ["text"],
-    limits: ["text minLength 1", "text maxLength 16000", "replyTo minLength 1", "replyTo maxLength 200"],
-  },
-  {
-    tool: sendMedia(nothing),
-    name: "send_media",
-    flags: { idempotent: false, sequential: true, inConversation: true },
-    calls: { calls: 20, perMs: 60000 },
-    timeoutMs: 30_000,
-    needs: ["path"],
-    limits: ["path minLength 1", "path maxLength 4096", "caption maxLength 4000"],
-  },
-  {
-    tool: message(nothing),
-    name: "message",
-    flags: { idempotent: true, sequential: true, inConversation: true },
-    calls: { calls: 60, perMs: 60000 },
-    timeoutMs: 20_000,
-    needs: ["action"],
-    limits: [
-      "messageId minLength 1",
-      "messageId maxLength 200",
-      "emoji minLength 1",
-      "emoji maxLength 64",
-      "emoji minItems 1",
-      "emoji maxItems 10",
-      "emoji[] minLength 1",
-      "emoji[] maxLength 64",
-      "text minLength 1",
-      "text maxLength 16000",
-      "chatId minLength 1",
-      "chatId maxLength 512",
-      "limit minimum 1",
-      "limit maximum 100",
-      "before minLength 1",
-      "before maxLength 200",
-    ],
-  },
-  {
-    tool: sessionStatus(nothing),
-    name: "session_status",
-    flags: { idempotent: true, inConversation: true },
-    calls: { calls: 60, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: [],
-    limits: ["sessionKey minLength 1", "sessionKey maxLength 512"],
-  },
-  {
-    tool: saveNote(nothing),
-    name: "save_note",
-    flags: { idempotent: true },
-    calls: { calls: 30, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: ["title", "content"],
-    limits: [
-      "title minLength 1",
-      "title maxLength 200",
-      "content minLength 1",
-      "content maxLength 50000",
-      "tags maxItems 20",
-      "tags[] minLength 1",
-      "tags[] maxLength 50",
-    ],
-  },
-  {
-    tool: searchNotes(nothing),
-    name: "search_notes",
-    flags: { idempotent: true },
-    calls: { calls: 60, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: ["query"],
-    limits: ["query minLength 1", "query maxLength 500", "limit minimum 1", "limit maximum 20"],
-  },
-  {
-    tool: addTask(nothing),
-    name: "add_task",
-    flags: { idempotent: true },
-    calls: { calls: 30, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: ["title"],
-    limits: ["title minLength 1", "title maxLength 500", "due_date maxLength 40"],
-  },
-  {
-    tool: listTasks(nothing),
-    name: "list_tasks",
-    flags: { idempotent: true },
-    calls: { calls: 60, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: [],
-    limits: ["limit minimum 1", "limit maximum 100"],
-  },
-  {
-    tool: completeTask(nothing),
-    name: "complete_task",
-    flags: { idempotent: true },
-    calls: { calls: 30, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: ["task_id"],
-    limits: ["task_id minLength 1", "task_id maxLength 64"],
-  },
-  {
-    tool: updateTask(nothing),
-    name: "update_task",
-    flags: { idempotent: true },
-    calls: { calls: 30, perMs: 60000 },
-    timeoutMs: 10_000,
-    needs: ["task_id"],
-    limits: [
-      "task_id minLength 1",
-      "task_id maxLength 64",
-      "title minLength 1",
-      "title maxLength 500",
-      "due_date maxLength 40",
-    ],
-  },
-  {
-    tool: cron(nothing),
-    name: "cron",
-    flags: { idempotent: false, sequential: true },
-    calls: { calls: 30, perMs: 60000 },
-    timeoutMs: 15_000,
-    needs: ["action"],
-    limits: [
-      "id minLength 1",
-      "id maxLength 64",
-      "schedule.expr minLength 1",
-      "schedule.expr maxLength 200",
-      "schedule.timezone maxLength 64",
-      "task maxLength 8000",
-      "needs maxItems 20",
-      "needs[] minLength 1",
-      "needs[] maxLength 64",
-      "timeoutMs minimum 1000",
-      "timeoutMs maximum 2073600000",
-    ],
-  },
-  {
-    tool: createReminder(nothing),
-    name: "create_reminder",
-    flags: { idempotent: false },
-    calls: { calls: 30, perMs: 60000 },
-    timeoutMs: 15_000,
-    needs: ["text", "when"],
-    limits: [
-      "text minLength 1",
-      "text maxLength 1000",
-      "when minLength 1",
-      "when maxLength 64",
-      "timezone maxLength 64",
-    ],
-  },
-  {
-    tool: webSearch(nothing),
-    name: "web_search",
-    flags: { idempotent: true },
-    calls: { calls: 10, perMs: 60000, durable: true },
-    timeoutMs: 25_000,
-    needs: ["query"],
-    limits: ["query minLength 1", "query maxLength 400"],
-  },
-  {
-    tool: webFetch(nothing),
-    name: "web_fetch",
-    flags: { idempotent: true },
-    calls: { calls: 10, perMs: 60000, durable: true },
-    timeoutMs: 30_000,
-    needs: ["url"],
-    limits: ["url minLength 1", "url maxLength 2048", "from minimum 0", "from maximum 400000"],
-  },
-  {
-    tool: gatewayTool(nothing),
-    name: "gateway",
-    flags: { idempotent: false, ownerOnly: true, optional: true, sequential: true },
-    calls: { calls: 10, perMs: 60000 },
-    timeoutMs: 30_000,
-    needs: ["action"],
-    limits: [],
-  },
-])("the tool $name has the flags, limits and parameters that were decided for it", ({ tool, ...decided }) => {
-  const { name, flags = {}, limit, timeoutMs, parameters, description, label } = tool;
-  const schema = parameters as Node;
-  const found: unknown = {
-    name,
-    flags,
-    calls: limit,
+function factsOf({ flags, limit, timeoutMs, origins, parameters }: Tool): Facts {
+  const set = Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? [flag] : []));
+  return {
+    flags: set.join(" "),
+    calls: ((limit?.calls ?? 0) / (limit?.perMs ?? 1)) * MINUTE_MS,
+    ...(limit?.durable ? { durable: true } : {}),
     timeoutMs,
-    needs: [...(schema.required ?? [])],
-    limits: boundsOf(schema).toSorted(),
+    ...(origins === undefined ? {} : { origins: origins.join(" ") }),
+    takes: limitsOf(parameters),
   };
-  expect(found).toEqual({ ...decided, limits: decided.limits.toSorted() });
-  expect([(label ?? "").length > 2, description.length > 20]).toEqual([true, true]);
+}
+
+const OWNER = { principal: "operator", role: "owner" } as Caller;
+/** Nothing is called: tools say what they take before anybody uses them. */
+const DEPS = {
+  settings: () => ({ provider: "searxng" }),
+  delegator: () => ({ choices: () => [{ agentId: "helper", description: "" }] }),
+  mayChat: () => true,
+};
+const MAKERS: readonly ((deps: never) => Tool | ToolFactory)[] = [
+  ...[sendMessage, sendMedia, message, sessionStatus, saveNote, searchNotes, addTask, listTasks, completeTask],
+  ...[updateTask, cron, createReminder, gatewayTool, toolSearch, webFetch, webSearch, delegateToAgent, askAgent],
+];
+const tools = MAKERS.flatMap((make) => {
+  const made = make(DEPS as never);
+  return (typeof made === "function" ? made(OWNER) : made) ?? [];
+});
+
+test("every tool that is made here has its facts", () => {
+  expect(tools.map(({ name }) => name)).toEqual(Object.keys(FACTS));
+});
+
+test.each(tools.map((tool) => [tool.name, tool] as const))("%s takes and is given what its facts say", (name, tool) => {
+  expect<Facts | undefined>(factsOf(tool)).toEqual(FACTS[name]);
+  expect([tool.label.length > 2, tool.description.length > 20]).toEqual([true, true]);
 });

@@ -84,6 +84,20 @@ describe("session_status", () => {
     });
   });
 
+  test.each([
+    [null, 200_000, "not known yet"],
+    [42.35, null, "42.4%"],
+    [100, 1_000, "100.0% (1k/1k)"],
+    [1, 999, "1.0% (10/999)"],
+  ])("tells of a context of %p percent of %p tokens: %s", async (contextPercent, contextWindow, use) => {
+    const stats = async () => ({
+      ...(await BENCH_CONTEXT.stats(new AbortController().signal)),
+      contextPercent,
+      contextWindow,
+    });
+    expect((await bench.text("session_status", {}, { stats })).split("\n")[1]).toBe(`Context: ${use}`);
+  });
+
   test.each(["member", "guest"] as const)("tells a %s nothing about another session", async (role) => {
     expect(await bench.call("session_status", { sessionKey: OTHER }, { role })).toMatchObject({
       kind: "failed",

@@ -1,9 +1,11 @@
 /** What `cron` and `create_reminder` tell a model: whose time, how much there is, what failed, and moments that need no arithmetic. */
 import { expect, test } from "bun:test";
+import type { SessionKey } from "../../../contracts/ids.ts";
 import type { JobsApi } from "../../../contracts/automation/jobs.ts";
 import { BENCH_CONTEXT } from "../../../testing/tools/builtin-bench.ts";
 import { createReminder } from "./create-reminder.ts";
 import { cron } from "./cron.ts";
+import { jobChat } from "./job-chat.ts";
 import { momentOf } from "./moment.ts";
 
 const NEVER = new AbortController().signal;
@@ -97,4 +99,23 @@ test.each([
   [Date.UTC(2030, 0, 1), "Asia/Kolkata", "2030-01-01T05:30:00+05:30"],
 ])("the moment %i is on a clock in %s: %s", (at, timezone, local) => {
   expect(momentOf(at, timezone)).toEqual({ at: new Date(at).toISOString(), timezone, local });
+});
+
+test("a job with a zone of its own is told in that zone", async () => {
+  const zoned = { ...job, schedule: { ...job.schedule, timezone: "Europe/Berlin" } };
+  expect(await told({ list: async () => ({ items: [zoned] }) }, { action: "list" })).toMatchObject({
+    jobs: [{ next: { timezone: "Europe/Berlin", local: "2030-07-01T14:00:00+02:00" } }],
+  });
+});
+
+test("a job goes to the chat of the first of all turns that led to it, however many agents were asked", () => {
+  const at = (chat: string) => ({
+    ...BENCH_CONTEXT,
+    sessionKey: `agent:default:webchat:dm:${chat}` as SessionKey,
+    origin: { ...BENCH_CONTEXT.origin, chat },
+  });
+  const person = at("person");
+  const asked = { ...at("second"), askedBy: { ...at("first"), askedBy: person } };
+  for (const caller of [person, asked.askedBy, asked])
+    expect(jobChat(caller)).toEqual({ sessionKey: person.sessionKey, origin: person.origin });
 });

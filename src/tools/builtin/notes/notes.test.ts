@@ -1,6 +1,8 @@
 /** The tools for notes and tasks, called through the gate on a real store. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Principal } from "../../../contracts/ids.ts";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
+import { createSeqIds } from "../../../testing/seq-ids.ts";
 import { BENCH_CONTEXT, builtinBench, type BuiltinBench } from "../../../testing/tools/builtin-bench.ts";
 import { addTask, completeTask, listTasks, updateTask } from "./tasks.ts";
 import { testPersonTimes } from "../../../testing/automation/person-times.ts";
@@ -181,4 +183,19 @@ describe("tasks", () => {
       message: expect.stringContaining("no task with that id"),
     });
   });
+});
+
+test("a due date that is empty is none, and one that looks like a day of the calendar and is none is not guessed at", async () => {
+  const kept: (string | null)[] = [];
+  const read = () => ({ kind: "day", date: "2030-01-01" }) as const; // would read anything
+  const add = async (task: { readonly dueDate: string | null }) => (kept.push(task.dueDate), { kind: "kept", id: "1" });
+  const deps = { clock: createFakeClock(), ids: createSeqIds(), tasks: { add }, people: { read } };
+  const tool = addTask(deps as unknown as Parameters<typeof addTask>[0]);
+  const call = (due_date: string | null) =>
+    tool.execute("c1", { title: "t", due_date }, new AbortController().signal, () => undefined, BENCH_CONTEXT);
+  for (const none of [null, "", "  \n"]) await call(none);
+  await call("some day");
+  expect(kept).toEqual([null, null, null, "2030-01-01"]);
+  for (const wrong of ["2026-02-30", " 2026-13-01", "2026-1-1", "2026-02-30 next week"])
+    await expect(call(wrong)).rejects.toThrow("due_date is not clear");
 });

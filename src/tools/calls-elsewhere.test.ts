@@ -2,9 +2,12 @@
 import { expect, test } from "bun:test";
 import type { EarlierCall } from "../contracts/store/tool-calls.ts";
 import { memoryCalls, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
+import { waitForEnd } from "../testing/wait-for.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 
 const TEXT = { text: "x" };
+/** Time is moved by hand, so each answer is there at once. */
+const ANSWER_MS = 5_000;
 const RUNS: EarlierCall = {
   tool: "echo",
   paramsHash: paramsHash("echo", TEXT),
@@ -26,11 +29,12 @@ function gateBeside(first: EarlierCall | null) {
   };
   let runs = 0;
   const world = toolWorld([tool(async () => (runs++, says("by this one")))], { store });
-  const call = (path: "http" | "command", signal?: AbortSignal) =>
-    world.gate.call(
-      { tool: "echo", callId: "same", params: TEXT, context: PROGRAM, path },
-      signal ?? new AbortController().signal,
-    );
+  const call = (path: "http" | "command", signal = new AbortController().signal) => {
+    const asked = { tool: "echo", callId: "same", params: TEXT, context: PROGRAM, path } as const;
+    const told = waitForEnd("the answer to the call", world.gate.call(asked, signal), { withinMs: ANSWER_MS });
+    told.catch(() => undefined); // some are left waiting on purpose
+    return told;
+  };
   return { world, earlier, looks, call, ran: () => runs };
 }
 

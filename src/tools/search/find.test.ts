@@ -244,7 +244,7 @@ test("an exact name, with spaces around it too, comes before what the index rank
   expect(await found("b", 3)).toEqual(["b", "a", "c"]);
 });
 
-test("what is found is switched on before it is told, in the session of the caller, and nothing is for a program or for no find", async () => {
+test("a tool that is found is switched on before it is told, in the session of the caller, and none is for a program or for no find", async () => {
   const { finder, on, stored } = finderOf(["a", "b", "tool_search"]);
   let told: unknown = null;
   const finding = finder.find("x", 2, OWNER).then((found) => (told = found));

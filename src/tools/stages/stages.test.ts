@@ -227,3 +227,54 @@ describe("a call that is one too many", () => {
     });
   });
 });
+
+describe("calls that other gateways count", () => {
+  const LIMIT = { calls: 3, perMs: 60_000 };
+  const ANN = { principal: "x:user:1" as Principal, tool: "echo" };
+
+  function shared(earlier: readonly number[] = []) {
+    const clock = createFakeClock();
+    const told: unknown[] = [];
+    let heard: (name: string, count: number, perMs: number) => void = () => undefined;
+    const store = memoryCalls();
+    let recalls = 0;
+    store.timesSince = async () => (recalls++, [...earlier]);
+    const countedCalls = {
+      tell: (name: string, perMs: number) => void told.push([name, perMs]),
+      hear: (listener: typeof heard) => void (heard = listener),
+    };
+    const rate = createRateLimits({ clock, store, countedCalls });
+    const hear = (count: number, name = "x:user:1\necho") => heard(name, count, LIMIT.perMs);
+    return { clock, told, hear, rate, recalls: () => recalls };
+  }
+
+  test("are told of each call that is let through here, and of none that is not", async () => {
+    const { told, rate } = shared();
+    for (let call = 0; call < 5; call++) await rate.take(ANN, LIMIT);
+    expect(told).toEqual(Array.from({ length: 3 }, () => ["x:user:1\necho", 60_000]));
+  });
+
+  test("count here, each of them, for that person and tool alone, until they are old", async () => {
+    const { clock, told, hear, rate } = shared();
+    hear(2);
+    hear(3, "x:user:1\nother");
+    expect(await rate.take(ANN, LIMIT)).toEqual({ kind: "ok" });
+    await clock.advance(20_000);
+    expect(await rate.take(ANN, LIMIT)).toEqual({ kind: "wait", retryAfterMs: 40_000 });
+    hear(1);
+    await clock.advance(40_000);
+    expect([(await rate.take(ANN, LIMIT)).kind, (await rate.take(ANN, LIMIT)).kind]).toEqual(["ok", "ok"]);
+    expect(await rate.take(ANN, LIMIT)).toEqual({ kind: "wait", retryAfterMs: 20_000 });
+    expect(told).toHaveLength(3);
+  });
+
+  test("do not keep this gateway from looking into the record for a limit that outlasts restarts, once", async () => {
+    const { clock, hear, rate, recalls } = shared([0, 0]);
+    const durable = { ...LIMIT, durable: true };
+    hear(1);
+    await clock.advance(1);
+    await rate.take(ANN, durable);
+    await rate.take(ANN, durable);
+    expect(recalls()).toBe(1);
+  });
+});

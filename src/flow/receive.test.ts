@@ -108,3 +108,91 @@ describe("a message that arrives", () => {
     expect(fx.announced).toEqual([]);
   });
 });
+
+describe("a message that was taken", () => {
+  const file = { mediaId: "m1" as MediaId, name: "a.png", mimeType: "image/png", bytes: 1 };
+  const quoted = [{ how: "forward", author: { id: null, name: "Ann" }, text: "hi" }] as const;
+
+  function told(over: Partial<Parameters<typeof quietReceiver>[0]> = {}, stopping = never) {
+    const log = recordingLog();
+    const items: unknown[] = [];
+    const hooks: unknown[] = [];
+    const entries: unknown[] = [];
+    const events = createEvents({ log });
+    events.on("message", (data) => void items.push(data));
+    const queue = { accept: async (entry: unknown) => (entries.push(entry), queued) } as unknown as Queue;
+    const tell = (...given: unknown[]) => void hooks.push(given);
+    const receiver = quietReceiver(
+      { log, events, queue, hooks: { tell }, router: createRouter(() => routingConfig()), ...over },
+      { maxMessageChars: 100 },
+      stopping,
+    );
+    return { log, items, hooks, entries, receiver };
+  }
+
+  test("is told to clients in each of its fields, and to plugins with all of its words", async () => {
+    const at = told();
+    const message = inbound("hello", { attachments: [file], quoted });
+    await at.receiver.receive(message, never);
+    const sessionKey = "agent:default:webchat:dm:1";
+    const about = { id: "msg_1", inboxId: "msg_1", role: "user", turnId: null };
+    expect(at.items).toEqual([
+      {
+        sessionKey,
+        item: { ...about, text: expect.stringContaining("hello"), attachments: [file], at: message.receivedAt },
+      },
+    ]);
+    const { principal } = message.sender;
+    const text = expect.stringMatching(/hi[\s\S]*hello|hello[\s\S]*hi/) as unknown;
+    expect(at.hooks).toEqual([["message_received", { sessionKey, principal, from: message.address, text }]]);
+  });
+
+  test("is told with where it comes from when the gateway itself has put it there, and is not put while it stops", async () => {
+    const entry = (origin: "cron" | "chat") =>
+      ({
+        sessionKey: "s",
+        agentId: "default",
+        role: "owner",
+        priority: 0,
+        message: inbound("wake", { origin }),
+      }) as never;
+    const at = told();
+    await at.receiver.put(entry("cron"), never);
+    await at.receiver.put(entry("chat"), never);
+    expect(at.items.map((data) => (data as { item: { origin?: string } }).item.origin)).toEqual(["cron", undefined]);
+    expect(at.hooks).toEqual([]);
+    const late = told({}, AbortSignal.abort());
+    expect(await late.receiver.put(entry("cron"), never)).toMatchObject({ kind: "refused", because: "stopping" });
+    expect(late.entries).toEqual([]);
+  });
+
+  test.each([
+    ["cannot refuse", { canRefuse: false }, "keep"],
+    ["can refuse", { canRefuse: true }, "refuse"],
+    ["is not there", undefined, "refuse"],
+  ] as const)(
+    "is offered with what to do when the queue is full, by a channel that %s",
+    async (_which, channel, whenFull) => {
+      const at = told({ channels: { get: () => channel } });
+      await at.receiver.receive(inbound("hello"), never);
+      expect(at.entries).toMatchObject([{ whenFull }]);
+    },
+  );
+
+  test("as the answer to a question is that alone: nobody else is told, and nothing is queued", async () => {
+    const questions = { pending: () => [{}], hearAnywhere: async () => ({ kind: "taken", say: "" }) } as never;
+    const at = told({ questions });
+    const message = inbound("yes", { answering: { to: null, text: "yes" } });
+    await at.receiver.receiveChat(message, never);
+    expect([at.items, at.entries]).toEqual([[], []]);
+  });
+
+  test("by no agent, because its sender may not write, is a warning in the log; in a group that means somebody else it is none", async () => {
+    const at = told();
+    const sender = { principal: "telegram:user:1" as Principal, name: "x" };
+    await at.receiver.receive(inbound("hello", { sender }), never);
+    await at.receiver.receive(inbound("hello", { sender, scope: "group", mentioned: false }), never);
+    const refused = at.log.lines.filter(({ words }) => words === "message refused");
+    expect(refused.map(({ level }) => level)).toEqual(["warn", "debug"]);
+  });
+});

@@ -196,6 +196,9 @@ describe("channels", () => {
     const card = on.page.getByTestId("channel").filter({ hasText: "webchat" });
     await card.getByText(/^\d+ h ago, from Owner$/).waitFor();
     await on.page.getByTestId("channel").filter({ hasText: /^api/ }).getByText("just now, from").waitFor();
+    expect(await on.page.getByRole("link", { name: "Connect a channel" }).getAttribute("href")).toBe(
+      "#/system/setup/channel",
+    );
     const ada = on.page.getByTestId("person").filter({ hasText: "Ada" });
     await ada.getByText("What may they do?").click();
     await ada

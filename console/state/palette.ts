@@ -77,7 +77,8 @@ function settingChoice({ path }: SettingRow): Choice {
   return { id: `setting ${path}`, group: "Settings", name: path, run: () => void openSetting(path) };
 }
 
-async function openSetting(path: string): Promise<void> {
+/** The list of settings, narrowed to those that begin so. */
+export async function openSetting(path: string): Promise<void> {
   const { settingFilter } = await import("./system-state.ts");
   settingFilter.value = { typed: path, onlySet: false };
   location.hash = ADDRESSES.settings;

@@ -2,6 +2,8 @@
 import { useEffect } from "preact/hooks";
 import type { ChannelAccessCard, ChannelCard } from "../../../src/contracts/channels/channel-cards.ts";
 import { ago } from "../../net/error-text.ts";
+import { openSetting } from "../../state/palette.ts";
+import { ADDRESSES } from "../../state/route.ts";
 import { cards, followChannels } from "../../state/channels-state.ts";
 import { FactList } from "../parts/fact-list.tsx";
 import { Icon } from "../icons.tsx";
@@ -23,6 +25,12 @@ export function ChannelList() {
             </li>
           ))}
       </ul>
+      <p class="about">
+        <a class="quiet small edged" href={`${ADDRESSES.setup}/channel`}>
+          Connect a channel
+        </a>{" "}
+        takes the token of a bot and tries it.
+      </p>
     </section>
   );
 }
@@ -50,6 +58,16 @@ function OneChannel({ card }: { readonly card: ChannelCard }) {
         <small dir="auto">{detail || (ok ? "connected" : "not connected")}</small>
       </h3>
       <FactList facts={facts} />
+      {!own && (
+        <button
+          type="button"
+          class="quiet small edged"
+          aria-label={`Settings of ${id}`}
+          onClick={() => void openSetting(`channels.${id.split("/", 1)[0]}`)}
+        >
+          Settings
+        </button>
+      )}
     </div>
   );
 }

@@ -259,3 +259,30 @@ describe("a plugin's channel", () => {
     await bench[Symbol.asyncDispose]();
   });
 });
+
+test("channel registry: a channel of the gateway itself is found before a platform of its name", () => {
+  const registry = createChannelRegistry();
+  const own = { id: "webchat", health: () => ({ ok: true, detail: "" }) } as unknown as Channel;
+  registry.register(own);
+  const platform = { ...own } as Channel;
+  registry.registerPlatforms({
+    channel: () => platform,
+    health: () => [],
+    accountOf: () => undefined,
+    access: () => ({}),
+  });
+  expect([registry.get("webchat") === own, registry.get("telegram") === platform]).toEqual([true, true]);
+});
+
+test("switchboard: without an account nothing is refused to senders, nothing is given up, and nothing can be done", () => {
+  const closed = createSwitchboard("telegram", [], "closed");
+  expect([closed.canRefuse, closed.repeat, closed.ready(), closed.health()]).toEqual([
+    false,
+    "safe",
+    false,
+    { id: "telegram", ok: false, detail: "closed" } as never,
+  ]);
+  expect(
+    ["react", "edit", "delete", "pin", "questions", "messages", "dedupeMs", "whenLost"].filter((key) => key in closed),
+  ).toEqual([]);
+});

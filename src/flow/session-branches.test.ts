@@ -163,3 +163,54 @@ test.each([
   expect(await sayOf(brancher.rewind(KEY, "in1", NEVER))).toStartWith(say);
   expect(log).toEqual([["copied", 100], "removed the copy"]);
 });
+
+test("a copy is told to the store with its name, its size, and how it came about where files are kept elsewhere", async () => {
+  const change = { kind: "whole" };
+  const asked: unknown[] = [];
+  const copies: unknown[] = [];
+  const { clock } = world();
+  const brancher = createSessionBrancher({
+    clock,
+    ids: createSeqIds(),
+    events: { emit: () => undefined, on: () => ({ [Symbol.dispose]: () => undefined }) },
+    sessions: {
+      get: async () => ({ title: "" }),
+      transcript: async () => ({ items: [] }),
+      branches: {
+        place: async () => PLACE,
+        rewind: async (_key: unknown, given: unknown) => (asked.push(given), { kind: "rewound", hidden: [] }),
+        branch: async (given: unknown) => (asked.push(given), true),
+      },
+    },
+    copyFile: async (copy: { bytes: number }) => (
+      copies.push(copy),
+      { kind: "copied", change: copy.bytes === 100 ? change : null }
+    ),
+    removeFile: async () => undefined,
+  } as unknown as Parameters<typeof createSessionBrancher>[0]);
+  await brancher.rewind(KEY, "in1", NEVER);
+  const branch = await brancher.branch(KEY, REQUEST, NEVER);
+  const [first, second] = copies as { from: string; to: string; id: string; bytes: number; endedAt: number }[];
+  expect([first?.from, first?.bytes, first?.endedAt, second?.bytes, first?.to === second?.to]).toEqual([
+    PLACE.file,
+    100,
+    6,
+    200,
+    false,
+  ]);
+  const at = clock.now();
+  expect(asked).toEqual([
+    { turnId: "t1", file: { name: first?.to, bytes: 100, change }, at },
+    {
+      from: KEY,
+      turnId: "t1",
+      title: "Untitled (branch)",
+      file: { name: second?.to, bytes: 200 },
+      at,
+      key: REQUEST.to.sessionKey,
+      channel: "webchat",
+      person: "operator",
+    },
+  ]);
+  expect(branch).toEqual({ sessionKey: REQUEST.to.sessionKey, title: "Untitled (branch)" });
+});

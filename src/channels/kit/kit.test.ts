@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { InboundFiles } from "../../contracts/channels/platform.ts";
 import type { Principal } from "../../contracts/ids.ts";
+import { accountState } from "./account-state.ts";
 import { keepFiles } from "./keep-files.ts";
 import { remember } from "./remember.ts";
 import { noteTool, noTools, speakingTool } from "./running-tools.ts";
@@ -143,4 +144,24 @@ test("a lane that was never full is not told that it has caught up, and one that
   expect([lanes.add("busy", work), lanes.add("busy", work), lanes.add("busy", work)]).toEqual([true, true, false]);
   await lanes.settled();
   expect(caughtUp).toEqual(["busy"]);
+});
+
+test("an account keeps what it has to know under its own channel and its own name, in each way", async () => {
+  const calls: unknown[] = [];
+  const way =
+    (name: string) =>
+    async (...given: readonly unknown[]) =>
+      void calls.push([name, ...given]);
+  const facts = { get: way("get"), put: way("put"), forget: way("forget"), list: way("list") } as never;
+  const account = accountState(facts, "telegram", "work");
+  await account.get("k");
+  await account.put("k", "v");
+  await account.forget("k");
+  await account.list("p");
+  expect(calls).toEqual([
+    ["get", "telegram", "work", "k"],
+    ["put", "telegram", "work", "k", "v"],
+    ["forget", "telegram", "work", "k"],
+    ["list", "telegram", "work", "p"],
+  ]);
 });

@@ -278,6 +278,14 @@ describe("the reply of a turn that is shown", () => {
     },
   );
 
+  test("takes over a message that could not be written down, because it is known here", async () => {
+    const at = await shown();
+    const [key = ""] = at.state.kept.keys();
+    at.state.kept.set(key, JSON.stringify({ ...at.noted(), message: null })); // as the disk has it
+    expect(await at.previews.take(turnId, to)).toMatchObject({ message: "m1", inDoubt: false });
+    await at.stop();
+  });
+
   test("that is refused for good leaves a preview, which goes after a while", async () => {
     const at = await shown();
     at.end();

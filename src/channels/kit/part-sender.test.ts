@@ -198,6 +198,13 @@ describe("a message in doubt", () => {
     expect(providerIds).toEqual(doubtful === 0 ? ["m1", "m1b", "m2"] : ["m0", "m2"]);
   });
 
+  test("is noted with the preview that the part goes into, and with what is known of it", async () => {
+    const at = world(0, { message: "p", inDoubt: true, shown: "a" });
+    expect(await at.messages.skip(at.row, NEVER)).toBe(true);
+    const noted: unknown = JSON.parse(at.kept.get(`sent:${at.row.id}`) ?? "");
+    expect(noted).toEqual({ sent: [""], preview: "p", inDoubt: true, shown: "a" });
+  });
+
   test("that is the last one leaves nothing to send, and its progress as it was", async () => {
     const at = world(1, NOTHING_SHOWN, ["a", "b"]);
     Object.assign(at.state, { failAt: 1, failAs: "lost" });

@@ -154,7 +154,10 @@ test("a message is not looked at before the bot knows who it is, nor after its c
   late.intake.said(late.said(snowflakeAt(late.clock.now())));
   late.intake.said(late.said(snowflakeAt(late.clock.now() + 1)));
   await late.clock.advance(0);
-  const closing = late.intake[Symbol.asyncDispose]();
+  let closed = false;
+  const closing = Promise.resolve(late.intake[Symbol.asyncDispose]()).then(() => (closed = true));
+  await late.clock.advance(0);
+  expect(closed).toBe(false); // it waits for the one that is looked at
   looking.resolve();
   await closing;
   expect(late.looked).toHaveLength(1);

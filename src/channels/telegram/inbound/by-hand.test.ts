@@ -314,8 +314,9 @@ test("a telegram webhook stores with the signal of its request, and refuses what
   const signals: AbortSignal[] = [];
   const webhook = createWebhook(
     { log: recordingLog(), take: async (_update, signal) => (signals.push(signal), true) },
-    { path: "/telegram/default", hosts: [], secret: "s" },
+    { path: "/telegram/default", hosts: ["bot.example"], secret: "s" },
   );
+  expect([webhook.path, webhook.hosts]).toEqual(["/telegram/default", ["bot.example"]]);
   const post = (body: string, secret = "s") =>
     webhook.handle(
       {

@@ -87,10 +87,12 @@ test("a writer that waits for a socket fails when the connection is gone", async
 });
 
 test("a writer fails when its socket is closed already, and when its stream was cut", async () => {
-  await expect(createSocket(-1).stream.write(bytes("too late"))).rejects.toThrow("the connection is closed");
+  await expect(waitForEnd("the failure", createSocket(-1).stream.write(bytes("too late")))).rejects.toThrow(
+    "the connection is closed",
+  );
   const { stream, did } = createSocket();
   stream.abort("nobody wants it");
-  await expect(stream.write(bytes("too late"))).rejects.toThrow("nobody wants it");
+  await expect(waitForEnd("the failure", stream.write(bytes("too late")))).rejects.toThrow("nobody wants it");
   expect(did).toEqual(["end"]);
 });
 
@@ -98,7 +100,7 @@ test("a stream that was cut hands out nothing that had arrived before", async ()
   const { stream } = createSocket();
   stream.arrived(bytes("half an answer"));
   stream.abort("the other side was cut");
-  await expect(stream.read()).rejects.toThrow("the other side was cut");
+  await expect(waitForEnd("the failure", stream.read())).rejects.toThrow("the other side was cut");
 });
 
 test.each([

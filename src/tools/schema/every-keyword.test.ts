@@ -84,6 +84,30 @@ describe("a schema", () => {
     },
   );
 
+  /** Keywords that say something about one kind of value, each with values of the others, and one of its own that is wrong. */
+  const OF_NUMBERS = { minimum: 2, maximum: -2, exclusiveMinimum: 2, exclusiveMaximum: -2, multipleOf: 7 };
+  const OF_TEXTS = { minLength: 9, maxLength: 0, pattern: "^z", format: "date" };
+  const OF_LISTS = { minItems: 9, maxItems: 0, uniqueItems: true, contains: false, items: false, prefixItems: [false] };
+  const OF_GROUPS = {
+    minProperties: 9,
+    maxProperties: 0,
+    required: ["z"],
+    propertyNames: false,
+    additionalProperties: false,
+  };
+  const KINDS = { number: 1, text: "a", list: [1, 1], group: { a: 1 }, nothing: null, truth: true };
+
+  test.each([
+    ...Object.entries(OF_NUMBERS).map((entry) => [...entry, "number"] as const),
+    ...Object.entries(OF_TEXTS).map((entry) => [...entry, "text"] as const),
+    ...Object.entries(OF_LISTS).map((entry) => [...entry, "list"] as const),
+    ...Object.entries(OF_GROUPS).map((entry) => [...entry, "group"] as const),
+  ])("with %s %p and no type says something about each %s, and nothing about other values", (keyword, rule, kind) => {
+    const whole = object({ x: { [keyword]: rule } });
+    const refused = Object.entries(KINDS).filter(([, value]) => says(whole, { x: value }).length > 0);
+    expect(refused.map(([name]) => name)).toEqual([kind]);
+  });
+
   test.each(["anyOf", "oneOf", "allOf", "enum", "not"])("with %s at its top is quarantined", (keyword) => {
     const made = compileSchema(object({}, { [keyword]: keyword === "not" ? {} : [{}] }));
     expect(made.kind === "quarantined" ? made.because : "usable").toStartWith(`${keyword} stands at the top`);

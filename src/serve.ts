@@ -14,7 +14,7 @@ import { GatewayError, isGatewayError } from "./contracts/errors.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { ConsoleAssets } from "./http/index.ts";
 import { systemClock } from "./kit/clock.ts";
-import { deferred } from "./kit/deferred.ts";
+import { deferred, orAborted } from "./kit/deferred.ts";
 import { systemIds } from "./kit/ids.ts";
 import { type Log, silentLog } from "./kit/log.ts";
 import { isSecret, type Secret } from "./kit/secret.ts";
@@ -214,10 +214,17 @@ async function runOnce(
   start: (askRestart: () => boolean) => Promise<Gateway>,
 ): Promise<{ readonly reason: string; readonly port: number }> {
   const restart = deferred<string>();
-  const gateway = await start(() => {
+  const starting = start(() => {
     restart.resolve(RESTART);
     return true;
   });
+  const early = await stoppedBefore(world.stopAsked, starting);
+  if (early !== null) {
+    log.info("gateway told to stop while it starts", { reason: early });
+    await endStart(starting, early);
+    return { reason: early, port: 0 };
+  }
+  const gateway = await starting;
   const { url, port } = gateway.http;
   const running = join(home, RUNNING_FILE);
   try {
@@ -247,6 +254,25 @@ async function runOnce(
   log.info("gateway stopped", { reason });
   if (failure !== null) throw failure; // also when it failed during the stop: the supervisor should know
   return { reason, port };
+}
+
+/** The reason; null: it has started, or has failed, before it was told to stop. */
+async function stoppedBefore(stopAsked: Promise<string>, starting: Promise<Gateway>): Promise<string | null> {
+  const over = starting.then(
+    () => null,
+    () => null, // whoever waits for the start hears of it
+  );
+  return Promise.race([over, stopAsked]);
+}
+
+/** A start may wait for a database that is away. The process ends then, and what it has opened with it. */
+const END_START_MS = 10_000;
+
+/** Whatever comes of the start: nobody wants it any more. */
+async function endStart(starting: Promise<Gateway>, reason: string): Promise<void> {
+  using limit = systemClock.deadline(END_START_MS, () => new Error("the start takes too long"));
+  const ended = starting.then((gateway) => gateway.stop(reason));
+  await orAborted(ended, limit.signal).catch(() => undefined);
 }
 
 /** For `pi-gw`, which finds the running gateway by it. Throws where the disk is full. */

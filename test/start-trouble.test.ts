@@ -46,6 +46,22 @@ async function homeWith(configText: string) {
   return home;
 }
 
+test("a gateway that is told to stop while it starts, and waits for its database, ends with 0", async () => {
+  const waits = deferred<void>();
+  using silent = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { open: () => waits.resolve(), data: () => undefined }, // a server that never answers
+  });
+  const started = deferred<number>();
+  const config = { ...quiet, store: { url: `postgres://nobody@127.0.0.1:${silent.port}/none` } };
+  const ended = startFails({ config, spawned: started.resolve });
+  const pid = await started.promise;
+  await waits.promise;
+  process.kill(pid, "SIGTERM");
+  expect((await ended).exitCode).toBe(0);
+});
+
 describe("a configuration", () => {
   test("that is broken at the first start ends it with 78 and names line and column", async () => {
     await using home = await homeWith('{\n  "agent": { "timeoutMs": 5 },\n  "queue" { }\n}\n');

@@ -17,6 +17,8 @@ export interface Dialect {
   readonly severalGateways: boolean;
   /** Now, in milliseconds, by the clock of the database. */
   readonly now: RawBuilder<number>;
+  /** Since when the database answers, by the same clock: before that nobody could say that it lives. */
+  readonly upSince: RawBuilder<number>;
   /** How texts are found by their words. */
   readonly wordSearch: "fts5" | "tsvector";
 }
@@ -29,6 +31,7 @@ export const sqliteDialect: Dialect = {
   locksRows: false,
   severalGateways: false,
   now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
+  upSince: raw<number>`0`, // a file has no server
   wordSearch: "fts5",
 };
 
@@ -40,5 +43,6 @@ export const postgresDialect: Dialect = {
   locksRows: true,
   severalGateways: true,
   now: raw<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+  upSince: raw<number>`floor(extract(epoch from pg_postmaster_start_time()) * 1000)::bigint`,
   wordSearch: "tsvector",
 };

@@ -2,17 +2,33 @@ import { expect, test } from "bun:test";
 import type { InstanceId } from "../contracts/ids.ts";
 import { judgeNode, judgeTakeover, nextLease, NODE_EXPIRY_MS } from "./node-expiry.ts";
 
-const me = { stateDirectory: "mine", now: 1_000 };
-const live = { state: "live", state_directory: "other", expires_at: 1_001 } as const;
+const me = { stateDirectory: "mine", now: 10_000, upSince: 8_000 };
+const live = { state: "live", state_directory: "other", renewed_at: 9_000, expires_at: 10_001 } as const;
 
 test.each([
   ["that renewed in time is live", live, "live"],
   ["that drains is live until it has ended", { ...live, state: "draining" }, "live"],
-  ["whose time is over has expired", { ...live, expires_at: 1_000 }, "expired"],
+  ["whose time is over has expired", { ...live, expires_at: 10_000 }, "expired"],
+  [
+    "that was not heard of since the database is back may still be",
+    { ...live, renewed_at: 8_000, expires_at: 9 },
+    "live",
+  ],
+  [
+    "that drained before the database was away may still be heard of",
+    { ...live, state: "draining", renewed_at: 1, expires_at: 9 },
+    "live",
+  ],
   ["without an expiry ended with its hold on the file", { ...live, expires_at: null }, "expired"],
   ["of the same state directory has ended, whatever its row says", { ...live, state_directory: "mine" }, "former"],
   ["that said that it ends is gone", { ...live, state: "gone" }, "gone"],
 ] as const)("a node %s", (_, node, is) => expect(judgeNode(node, me)).toBe(is));
+
+test("a node that was not heard of since the database is back has expired when its time from then on is over", () => {
+  const silent = { ...live, renewed_at: 8_000, expires_at: 9 };
+  const at = (now: number) => judgeNode(silent, { ...me, now });
+  expect([at(me.upSince + NODE_EXPIRY_MS - 1), at(me.upSince + NODE_EXPIRY_MS)]).toEqual(["live", "expired"]);
+});
 
 const watching = { now: 20_000, heldUntil: 20_001, steadySince: 20_000 - NODE_EXPIRY_MS, over: 1 };
 

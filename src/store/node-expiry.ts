@@ -10,23 +10,38 @@ export const RENEW_MS = 2_000;
 interface KnownNode {
   readonly state: NodeState;
   readonly state_directory: string;
+  readonly renewed_at: number;
   readonly expires_at: number | null;
 }
 
+/** Times are by the clock of the database. */
 interface Opening {
   readonly stateDirectory: string;
-  /** By the clock of the database. */
   readonly now: number;
+  /** Since when the database answers. */
+  readonly upSince: number;
 }
 
 /**
  * `former`: it held the state directory that this gateway holds now, so its process has ended. `expired`: it did not renew in time. A row
  * without an expiry is SQLite's: whoever opens the file is alone with it.
  */
-export function judgeNode(node: KnownNode, { stateDirectory, now }: Opening): "gone" | "former" | "expired" | "live" {
+export function judgeNode(
+  node: KnownNode,
+  { stateDirectory, ...times }: Opening,
+): "gone" | "former" | "expired" | "live" {
   if (node.state === "gone") return "gone";
   if (node.state_directory === stateDirectory) return "former";
-  return node.expires_at === null || node.expires_at <= now ? "expired" : "live";
+  return node.expires_at === null || endOfNode(node, times) <= times.now ? "expired" : "live";
+}
+
+/** While the database is away nobody can renew: whoever was not heard of since it is back gets as long as any other from that moment on. */
+export function endOfNode(
+  { renewed_at, expires_at }: Pick<KnownNode, "renewed_at" | "expires_at">,
+  { upSince }: Pick<Opening, "upSince">,
+): number {
+  const end = expires_at ?? 0;
+  return renewed_at > upSince ? end : Math.max(end, upSince + NODE_EXPIRY_MS);
 }
 
 interface Watch {

@@ -291,7 +291,7 @@ const CLAIM_BUGS: readonly SeededBug[] = [
     what: "A gateway starts beside one that lives and has other keys.",
     file: "src/store/rows/nodes.ts",
     in: "createNodeRow",
-    find: "if (stranger) throw taken(stranger, at);",
+    find: "if (stranger) throw taken(stranger, endOfNode(stranger, { upSince }) - at);",
     replace: "void taken;",
     tests: ["src/store/postgres/takeover.test.ts"],
   },

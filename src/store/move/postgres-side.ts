@@ -5,7 +5,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { type AskRows, askPostgres, placeholders } from "../ask-rows.ts";
-import { judgeNode } from "../node-expiry.ts";
+import { endOfNode, judgeNode } from "../node-expiry.ts";
 import { type Connection, connect } from "../postgres/connection.ts";
 import { migratePostgres, POSTGRES_MIGRATIONS } from "../postgres/migrate.ts";
 import { createPostgresSql } from "../postgres/sql.ts";
@@ -35,8 +35,8 @@ type NoteRow = Parameters<ReturnType<typeof createNoteWords>["index"]>[0];
 const TABLES = "select tablename as name from pg_tables where schemaname = current_schema()";
 const MOVE_LOCK = "select pg_try_advisory_lock(hashtext('pi-gateway move')) as free";
 const ONE_MOMENT = "begin isolation level repeatable read read only";
-const NOT_GONE = `select name, version, state, state_directory, started_at, expires_at,
-  floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now from nodes where state <> 'gone'`;
+const NOT_GONE = `select name, version, state, state_directory, started_at, renewed_at, expires_at,
+  floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now, floor(extract(epoch from pg_postmaster_start_time()) * 1000)::bigint as up from nodes where state <> 'gone'`;
 const WITH_TRIGGERS = `select distinct relname as name from pg_trigger join pg_class on pg_class.oid = tgrelid
   where not tgisinternal and relnamespace = current_schema()::regnamespace`;
 const NUMBERED = `select table_name as name, column_name as column from information_schema.columns
@@ -190,9 +190,10 @@ async function checkTables(ask: AskRows): Promise<void> {
 
 /** Also a gateway of this state directory that died counts, until its time is over. */
 async function checkUnused(ask: AskRows): Promise<void> {
-  for (const node of await ask<NodeTable & { readonly now: number }>(NOT_GONE)) {
-    if (judgeNode(node, { stateDirectory: "", now: node.now }) !== "live") continue;
-    const seconds = Math.ceil(((node.expires_at ?? node.now) - node.now) / 1_000);
+  for (const node of await ask<NodeTable & { readonly now: number; readonly up: number }>(NOT_GONE)) {
+    const { now, up: upSince } = node;
+    if (judgeNode(node, { stateDirectory: "", now, upSince }) !== "live") continue;
+    const seconds = Math.ceil((endOfNode(node, { upSince }) - now) / 1_000);
     throw new GatewayError("store_taken", "a gateway lives on this database", {
       fields: { name: node.name, version: node.version },
       say: `A gateway uses this database: ${node.name} (version ${node.version}). Stop it first. If it has died without a word, the database is free in ${seconds} s.`,

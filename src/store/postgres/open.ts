@@ -6,6 +6,7 @@ import type { Store } from "../../contracts/store.ts";
 import { background } from "../../kit/background.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { createDoors, type Engine, nodeOf, type StoreDeps } from "../assemble.ts";
+import { askPostgres } from "../ask-rows.ts";
 import { createHeadFile } from "../audit/head-file.ts";
 import { createChainKey } from "../audit/links.ts";
 import { openBucket, type Bucket } from "../files/bucket.ts";
@@ -122,6 +123,7 @@ async function begin(deps: StoreDeps, { home, shared, first, connectNow, bucket,
   const text =
     "insert into batches (writer, batch, at) values ($1, 0, $2) on conflict (writer) do update set batch = 0, at = excluded.at";
   await first.ask({ text, values: [doors.instanceId, at], name: null });
+  const upSince = deps.clock.elapsed() - (await upMs(first));
   const writer = keepConnected({ ...deps, connect: () => connectNow() }, first);
   const commits = createWriteBatches({ ...deps, writer, instanceId: doors.instanceId });
   const reads = createReads({ clock: deps.clock, connect: () => connectNow() });
@@ -137,7 +139,7 @@ async function begin(deps: StoreDeps, { home, shared, first, connectNow, bucket,
       throw error;
     });
   const renewing = { ...deps, connect: () => connectNow(), instanceId: doors.instanceId, supersede: commits.supersede };
-  const renewal = startRenewal(renewing, begunAt);
+  const renewal = startRenewal(renewing, { at: begunAt, upSince });
   const files = createStoredFiles({ ...deps, sql, read: reads.read, write: commits.write }, bucket);
   background(deps.log, "files that were never finished stay", () => files.removeUnfinished().catch(unlessClosed));
   const letters = openLetters({ ...deps, connect: connectNow, instanceId: doors.instanceId });
@@ -162,6 +164,13 @@ async function begin(deps: StoreDeps, { home, shared, first, connectNow, bucket,
     },
   };
   return doors.open(engine, begun, home);
+}
+
+/** How long the server has answered. */
+async function upMs(connection: Connection): Promise<number> {
+  const text = "select extract(epoch from clock_timestamp() - pg_postmaster_start_time())::float8 * 1000 as up";
+  const [row] = await askPostgres(connection)<{ readonly up: number }>(text);
+  return row?.up ?? 0;
 }
 
 /**

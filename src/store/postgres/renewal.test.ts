@@ -10,7 +10,8 @@ import type { Connection } from "./connection.ts";
 import { ConnectionLost } from "./faults.ts";
 import { startRenewal } from "./renewal.ts";
 
-function fixture() {
+/** `upSince`: since when the database answers. */
+function fixture(upSince = -Infinity) {
   const fake = createFakeClock();
   /** The process stood still for so long: timers come late, and the time has passed. */
   const frozen = { ms: 0 };
@@ -48,7 +49,7 @@ function fixture() {
   };
   const supersede = ({ code }: { readonly code: string }) => void codes.push(code);
   const deps = { clock, log, connect, instanceId: "gateway_1" as InstanceId, supersede };
-  const renewal = startRenewal(deps, clock.elapsed());
+  const renewal = startRenewal(deps, { at: clock.elapsed(), upSince });
   const pass = async (ms: number): Promise<void> => {
     const end = clock.elapsed() + ms;
     await advanceUntil({ clock, stepMs: RENEW_MS / 4 }, `${ms} ms`, () => clock.elapsed() >= end);
@@ -168,5 +169,18 @@ test.each([
   expect(toldAt).toBeNull();
   await pass(3 * RENEW_MS);
   expect((toldAt ?? 0) - from).toBeGreaterThanOrEqual(NODE_EXPIRY_MS);
+  await renewal.close();
+});
+
+test("a gateway that starts right after the database came back takes over from nobody before the others could be heard of", async () => {
+  const { clock, server, renewal, pass } = fixture(0); // the database answers from the moment of the start on
+  server.over = 1;
+  let toldAt: number | null = null;
+  using _watch = renewal.whenOthersEnd(async () => void (toldAt ??= clock.elapsed()));
+  await pass(NODE_EXPIRY_MS - RENEW_MS);
+  expect(toldAt).toBeNull();
+  await pass(2 * RENEW_MS);
+  expect(toldAt).not.toBeNull();
+  expect(Number(toldAt)).toBeGreaterThanOrEqual(NODE_EXPIRY_MS);
   await renewal.close();
 });

@@ -34,14 +34,21 @@ const RENEW = `update nodes set renewed_at = ${NOW}, expires_at = ${NOW} + ${NOD
 /** Those that were not heard of in time, and those that ended and left something. */
 const OTHERS_OVER = `select count(*)::int as count from nodes where id <> $1 and taken_over_by is null and expires_at <= ${NOW}`;
 
-/** `begunAt`: when the row of this gateway was asked for, by the clock that measures. */
-export function startRenewal({ clock, log, connect, instanceId, supersede }: RenewalDeps, begunAt: number): Renewal {
+interface Begun {
+  /** When the row of this gateway was asked for. */
+  readonly at: number;
+  /** Since when the database answers: others may not have been heard of for that reason. */
+  readonly upSince: number;
+}
+
+/** `begun`: by the clock that measures. What there was to take over at the start was taken over then. */
+export function startRenewal({ clock, log, connect, instanceId, supersede }: RenewalDeps, begun: Begun): Renewal {
   const closing = new AbortController();
-  let heldUntil = begunAt + NODE_EXPIRY_MS;
+  let heldUntil = begun.at + NODE_EXPIRY_MS;
   const connection = createOwnConnection(clock, connect);
   const ask = (text: string): Promise<Answer> => connection.ask(text, [instanceId]);
   let failing = false;
-  let steadySince = -Infinity; // what there was to take over at the start was taken over then
+  let steadySince = begun.upSince;
 
   const others = watchOthers({ clock, log, countOver: async () => countIn(await ask(OTHERS_OVER)) });
 

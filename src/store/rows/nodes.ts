@@ -3,7 +3,7 @@ import { type Selectable, sql as raw } from "kysely";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
 import type { GatewayNode, NodeState, NodeStore, TakenOver } from "../../contracts/store/nodes.ts";
-import { judgeNode, NODE_EXPIRY_MS } from "../node-expiry.ts";
+import { endOfNode, judgeNode, NODE_EXPIRY_MS } from "../node-expiry.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { ownsWork } from "./ownership.ts";
@@ -43,11 +43,11 @@ export function createNodeRow(sql: Sql, me: InstanceId) {
   return {
     /** Throws `store_taken` while another gateway lives that has other keys. */
     *begin({ name, version, stateDirectory, keyId }: NodeIdentity): Steps<void> {
-      const at = (yield* now.first({}))?.at ?? 0;
+      const { at, upSince } = (yield* now.first({})) ?? { at: 0, upSince: 0 };
       const known = yield* others.all({ me });
-      const judged = known.map((node) => ({ node, is: judgeNode(node, { stateDirectory, now: at }) }));
+      const judged = known.map((node) => ({ node, is: judgeNode(node, { stateDirectory, now: at, upSince }) }));
       const stranger = judged.find(({ node, is }) => is === "live" && (keyId === null || node.key_id !== keyId))?.node;
-      if (stranger) throw taken(stranger, at);
+      if (stranger) throw taken(stranger, endOfNode(stranger, { upSince }) - at);
       for (const { node, is } of judged) if (is !== "live") yield* takeOver.run({ id: node.id, me });
       yield* forget.run({ before: at - KEPT_MS });
       const expiresAt = sql.dialect.severalGateways ? at + NODE_EXPIRY_MS : null;
@@ -114,7 +114,7 @@ export function createNodes(deps: RowDeps, { name, takeOver, whenOthersEnd }: No
 function statements(sql: Sql) {
   type New = Pick<NodeTable, "id" | "state_directory" | "name" | "version" | "key_id"> & { at: number };
   return {
-    now: sql.prepare((db) => db.selectNoFrom(sql.dialect.now.as("at"))),
+    now: sql.prepare((db) => db.selectNoFrom([sql.dialect.now.as("at"), sql.dialect.upSince.as("upSince")])),
     // one that has ended keeps a time while it has left something
     others: sql.prepare((db, p: Params<{ me: InstanceId }>) =>
       db
@@ -197,11 +197,11 @@ function toNode(row: Row): GatewayNode {
   };
 }
 
-function taken({ id, name, version, started_at, expires_at }: Row, now: number): GatewayError {
+function taken({ id, name, version, started_at }: Row, freeInMs: number): GatewayError {
   const since = new Date(started_at).toISOString();
-  const seconds = Math.ceil(((expires_at ?? now) - now) / 1_000);
+  const seconds = Math.ceil(freeInMs / 1_000);
   return new GatewayError("store_taken", "another gateway with other keys lives on this database", {
-    fields: { node: id, name, version, since, freeInMs: (expires_at ?? now) - now },
+    fields: { node: id, name, version, since, freeInMs },
     say: `Another gateway uses this database: ${name} (version ${version}), since ${since}. It has other keys than this one. To run both, give all gateways of the database the same store.secret, or copy audit.key, media.key and token from its state directory (docs/scaling.md); otherwise stop it first, or set store.url to another database. If it has died without a word, the database is free in ${seconds} s.`,
   });
 }

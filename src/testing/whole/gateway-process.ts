@@ -50,6 +50,8 @@ export interface GatewayProcessOptions {
   readonly within?: readonly string[];
   /** A file that runs before the gateway. */
   readonly preload?: string;
+  /** Told when the process is there, long before it is ready. */
+  readonly spawned?: (pid: number) => void;
   /** The folder of another build. Default: dist/. */
   readonly build?: string;
 }
@@ -68,6 +70,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions = {}): 
     await writeFile(join(home, "pi-gateway.jsonc"), JSON.stringify(config), { mode: 0o600 });
   } else await fileWithStore(home);
   const child = spawnGateway(home, options);
+  options.spawned?.(child.pid);
   let errors = "";
   const reading = (async () => {
     for await (const chunk of child.stderr) errors += new TextDecoder().decode(chunk);

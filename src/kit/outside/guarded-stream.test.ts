@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { deferred } from "../deferred.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
-import { createGuardedStream } from "./guarded-stream.ts";
+import { createGuardedStream, type GuardedStream } from "./guarded-stream.ts";
 
 let http: ReturnType<typeof Bun.serve>;
 let open = 0;
@@ -52,8 +52,17 @@ beforeAll(() => {
 afterAll(() => http.stop(true));
 
 const at = (path: string) => `http://127.0.0.1:${http.port}${path}`;
-const trusting = (maxBytes = 10_000, clock: Clock = systemClock, trustedOrigins = [at("")]) =>
-  createGuardedStream({ clock, resolve: async () => ["127.0.0.1"] }, { trustedOrigins, maxBytes, idleMs: 5_000 });
+const trusting = (maxBytes = 10_000, clock: Clock = systemClock, trustedOrigins = [at("")]): GuardedStream => {
+  const options = { trustedOrigins, maxBytes, idleMs: 5_000 };
+  const stream = createGuardedStream({ clock, resolve: async () => ["127.0.0.1"] }, options);
+  return async (url, init) => inTime(await waitForEnd(`the answer of ${String(url)}`, stream(url, init)));
+};
+
+/** The same answer; whoever reads its text in vain is told so. */
+function inTime(response: Response): Response {
+  const text = response.text.bind(response);
+  return Object.assign(response, { text: () => waitForEnd("the text of the answer", text()) });
+}
 
 test("an origin that the owner wrote down is called with method, headers and body as given", async () => {
   const response = await trusting()(at("/a"), {

@@ -41,6 +41,7 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
   const store = { ...rows, ...over(rows) };
   /** Who is an owner now, and by how much the wall clock is ahead of timers: a machine that slept. */
   const now = { owners: [ANNA] as readonly Principal[], sleptMs: 0, waitMs: WAIT_MS };
+  const judgedAt: unknown[] = [];
   const wall = { ...clock, now: () => clock.now() + now.sleptMs };
   const approvals = createApprovals(
     {
@@ -49,7 +50,7 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
       store,
       clock: wall,
       ids: createSeqIds(),
-      mayDecide: async (by) => now.owners.includes(by),
+      mayDecide: async (by, chat) => (judgedAt.push(chat), now.owners.includes(by)),
     },
     () => ({ waitMs: now.waitMs }),
   );
@@ -67,6 +68,7 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
     clock,
     ask,
     now,
+    judgedAt,
     log,
     real,
     told,
@@ -388,4 +390,23 @@ describe("too many open questions", () => {
     expect(said.filter((answer) => answer === "full")).toHaveLength(5);
     expect(said.filter((answer) => answer === "expired")).toHaveLength(MAX_OPEN);
   });
+});
+
+test("an answer from a notification is judged without a chat and stored as one, and no other answer is", async () => {
+  const ends: unknown[] = [];
+  await using at = await world((rows) => ({
+    end(id, end) {
+      ends.push(end);
+      return rows.end(id, end);
+    },
+  }));
+  const chat = { address: { channel: "telegram", account: "default", chat: "1" }, scope: "dm" } as const;
+  for (const from of ["notification", chat, undefined] as const) {
+    const { id, answer } = await at.asked({ callId: `c ${String(from)}` });
+    expect(await at.approvals.decide(id, "once", ANNA, from)).toBe("done");
+    expect(await answer).toBe("once");
+  }
+  const end = { decision: "once", by: ANNA, at: at.clock.now(), covers: "bash" };
+  expect(ends).toEqual([{ ...end, via: "notification" }, end, end]);
+  expect(at.judgedAt).toEqual([null, chat, null]);
 });

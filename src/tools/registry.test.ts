@@ -298,3 +298,20 @@ test("a tool with the name of something that every object has is limited and per
   for (const name of ["constructor", "toString"])
     expect(await world.call({ text: "x" }, { tool: name })).toEqual({ kind: "ok", result: says(name) });
 });
+
+test("a tool that may be used, or that is not made for this caller, is not told as quarantined", async () => {
+  const registry = createToolRegistry({ log: recordingLog() });
+  registry.register(named("one"), "p");
+  registry.register((caller) => (caller.role === "owner" ? named("two") : null), "p");
+  registry.register({ ...named("three"), parameters: { type: "nonsense" } }, "p");
+  expect(["one", "two", "three", "four"].map((name) => registry.quarantined(name)?.tool.name)).toEqual([
+    undefined,
+    undefined,
+    "three",
+    undefined,
+  ]);
+  const world = toolWorld([(caller) => (caller.role === "owner" ? named("two") : null)]);
+  const outcome = await world.call({ text: "x" }, { tool: "two", context: MEMBER });
+  expect(outcome).toMatchObject({ kind: "refused", code: "unknown_tool" });
+  expect(JSON.stringify(outcome)).not.toContain("quarantined");
+});

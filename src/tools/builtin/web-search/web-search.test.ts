@@ -350,3 +350,10 @@ test.each(["brave", "serpapi", "tavily", "searxng"] as const)("%s is asked for J
   await search();
   expect(asked.at(-1)?.headers["accept"]).toBe("application/json");
 });
+
+test("half of a character in a query is sent as the sign for one that is broken", async () => {
+  use("tavily");
+  says({ results: [] });
+  await found("half \ud83d heron");
+  expect(JSON.parse(asked.at(-1)?.body ?? "{}")).toMatchObject({ query: "half \ufffd heron" });
+});

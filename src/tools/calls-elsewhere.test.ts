@@ -1,7 +1,8 @@
 /** A call whose id is in use at another gateway: how long it is waited for, what is told meanwhile, and how each end of it is told here. On a clock of its own. */
 import { expect, test } from "bun:test";
 import type { EarlierCall } from "../contracts/store/tool-calls.ts";
-import { memoryCalls, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
+import type { Tool } from "../contracts/tools/tool.ts";
+import { memoryCalls, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 
@@ -19,7 +20,7 @@ const RUNS: EarlierCall = {
 };
 
 /** A gate whose store tells `earlier.now` about every call id. */
-function gateBeside(first: EarlierCall | null) {
+function gateBeside(first: EarlierCall | null, over: Partial<Tool> = {}) {
   const looks: number[] = [];
   const earlier = { now: first };
   const store = memoryCalls();
@@ -28,14 +29,14 @@ function gateBeside(first: EarlierCall | null) {
     return earlier.now;
   };
   let runs = 0;
-  const world = toolWorld([tool(async () => (runs++, says("by this one")))], { store });
+  const world = toolWorld([tool(async () => (runs++, says("by this one")), over)], { store });
   const call = (path: "http" | "command", signal = new AbortController().signal) => {
     const asked = { tool: "echo", callId: "same", params: TEXT, context: PROGRAM, path } as const;
     const told = waitForEnd("the answer to the call", world.gate.call(asked, signal), { withinMs: ANSWER_MS });
     told.catch(() => undefined); // some are left waiting on purpose
     return told;
   };
-  return { world, earlier, looks, call, ran: () => runs };
+  return { world, store, earlier, looks, call, ran: () => runs };
 }
 
 test("a call that runs elsewhere is looked for after pauses that grow up to a second, until its end is written", async () => {
@@ -108,4 +109,34 @@ test.each<[what: string, earlier: EarlierCall | null, told: object, runs: number
   const { world, looks, call, ran } = gateBeside(earlier);
   expect(await call("command")).toMatchObject(told);
   expect([looks.length, ran(), world.clock.pending()]).toEqual([1, runs, 0]);
+});
+
+test.each([false, true])(
+  "a call whose id another gateway takes in the same moment is not run here, asked about before: %p, and its result is told",
+  async (approval) => {
+    const { world, store, earlier, call, ran } = gateBeside(null, { approval });
+    world.rules.now = policy({ maxTotal: 1 });
+    world.approvals.answer = "once";
+    const { intend } = store;
+    store.intend = async () => {
+      earlier.now = RUNS; // the row of the other one was first
+      return false;
+    };
+    const told = call("command");
+    await world.clock.advance(60);
+    expect([ran(), world.approvals.asked.length, world.rows.length]).toEqual([0, 0, 0]);
+    earlier.now = { ...RUNS, status: "success", output: "by the other one" };
+    await world.clock.advance(1_000);
+    expect(await told).toEqual({ kind: "ok", result: says("by the other one") });
+    [earlier.now, store.intend] = [null, intend];
+    expect(await call("command")).toMatchObject({ kind: "ok", result: says("by this one") }); // the one place is free again
+    expect(ran()).toBe(1);
+  },
+);
+
+test("a row that cannot be written is no reason to look again: nothing is run, and the caller is told", async () => {
+  const { store, looks, call, ran } = gateBeside(null);
+  store.intend = () => Promise.reject(new Error("the disk is full"));
+  expect(await call("command")).toMatchObject({ kind: "failed", message: expect.stringContaining("could not record") });
+  expect([looks.length, ran()]).toEqual([1, 0]);
 });

@@ -244,3 +244,12 @@ test.each(tools.map((tool) => [tool.name, tool] as const))("%s takes and is give
   expect<Facts | undefined>(factsOf(tool)).toEqual(FACTS[name]);
   expect([tool.label.length > 2, tool.description.length > 20]).toEqual([true, true]);
 });
+
+test.each(tools.map((tool) => [tool.name, tool] as const))(
+  "%s tells a model what each of its parameters is",
+  (_name, tool) => {
+    const parameters = Object.entries((tool.parameters["properties"] ?? {}) as Readonly<Record<string, Node>>);
+    const untold = parameters.filter(([, { description = "" }]) => String(description).length < 4);
+    expect(untold.map(([name]) => name)).toEqual([]);
+  },
+);

@@ -65,6 +65,7 @@ export interface NodesReport extends NodesVerdict {
 const SETTLE_MS = 60_000;
 /** Of all that comes to rest: longer than the slowest machine needs, and not for ever. */
 const MAX_SETTLE_MS = 1_200_000;
+const TOLD_EVERY_MS = 15_000;
 const GAP_MS: Span = [300, 3_000];
 const PAUSE_MS: Span = [50, 2_500];
 const CHAT_PAUSE_MS: Span = [1_000, 15_000];
@@ -167,10 +168,15 @@ async function settle({ world, withinMs, onLine }: Settling, isAccepted: () => b
     waitFor(what, look, Boolean, { withinMs: forMs }).catch((error: unknown) => onLine(String(error)));
   let ended = -1;
   let movedAt = performance.now();
+  let toldAt = -Infinity;
   const isAtRest = async (): Promise<boolean> => {
     const now = await openWork(world);
     if (now.ended !== ended) movedAt = performance.now();
     ended = now.ended;
+    if (performance.now() - toldAt > TOLD_EVERY_MS) {
+      toldAt = performance.now();
+      onLine(`${now.open} things are open, ${now.ended} have ended`);
+    }
     return (now.open === 0 && isAccepted()) || performance.now() - movedAt > withinMs;
   };
   await until("everything to be accepted and answered, or nothing to go on", isAtRest, MAX_SETTLE_MS);

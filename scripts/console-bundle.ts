@@ -66,11 +66,31 @@ export async function bundleConsole(source: string, dist: string): Promise<Conso
   if (diagrams) contents.set(DIAGRAM_PAGE, new TextEncoder().encode(diagrams.html));
   const favicon = join(source, "favicon.svg"); // browsers ask for it by this name
   if (existsSync(favicon)) contents.set("/favicon.svg", await Bun.file(favicon).bytes());
+  for (const [url, bytes] of await workerFiles(source)) contents.set(url, bytes);
   const docs = await bundleDocs(dirname(source), dist, bundledStyle);
   return writeConsole(contents, { dist, docs }, new Map(diagrams ? [[DIAGRAM_PAGE, diagrams.policy]] : []));
 }
 
 const DIAGRAM_PAGE = "/diagram.html";
+const ICONS = ["icon-192.png", "icon-512.png", "badge-96.png"];
+
+/** The service worker, at the root because it looks after all addresses below its own, and the icons that it and the manifest name. */
+async function workerFiles(source: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const entry = join(source, "worker", "service-worker.ts");
+  if (!existsSync(entry)) return new Map();
+  const worker = await Bun.build({
+    entrypoints: [entry],
+    target: "browser",
+    format: "iife",
+    minify: true,
+    throw: false,
+  });
+  refuseFailure(worker);
+  const files = new Map<string, Uint8Array>();
+  for (const output of worker.outputs) files.set("/service-worker.js", new Uint8Array(await output.arrayBuffer()));
+  for (const icon of ICONS) files.set(`/icons/${icon}`, await Bun.file(join(source, "icons", icon)).bytes());
+  return files;
+}
 
 /**
  * The page that draws diagrams: one file with the library in it, which may run that one script and do nothing else. It has no origin, even when

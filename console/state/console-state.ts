@@ -6,7 +6,7 @@ import { openConnection, type Connection, type LineState } from "../net/connecti
 import { whyNotSent } from "../net/error-text.ts";
 import { hear, readOpen } from "./news.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
-import { keep, kept } from "./kept.ts";
+import { keep, kept, NOTIFIED_KEY } from "./kept.ts";
 import { refreshPeople } from "./people.ts";
 import { codeOf, hashOf, newSessionKey, randomId, sessionOf, titleOfView, type View, viewOf } from "./route.ts";
 import {
@@ -132,9 +132,21 @@ function showSignIn(problem: string | null, retryAfterMs: number): void {
   signInState.value = { at: "out", problem, lockedUntil: retryAfterMs > 0 ? Date.now() + retryAfterMs : 0 };
 }
 
+/** A browser that gets notifications says so again after a sign-in. Never rejects. */
+async function renewNotifications(): Promise<void> {
+  if (kept(NOTIFIED_KEY, "browser") === null) return;
+  try {
+    const { renew } = await import("./notifications-state.ts");
+    await renew();
+  } catch {
+    // the gateway is away; the next start of the web console tries again
+  }
+}
+
 function enter(): void {
   connection?.close();
   signInState.value = { at: "in" };
+  void renewNotifications();
   const own = new URL("/ws", location.href);
   own.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   let first = true;

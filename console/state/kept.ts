@@ -1,4 +1,8 @@
 /** What this tab, or this browser, keeps across a reload. Without room or permission the convenience is lost, never the web console. */
+
+/** There: this browser gets notifications, and says so again after a sign-in. */
+export const NOTIFIED_KEY = "pi-gateway.notified";
+
 export function keep(key: string, value: string, where: "tab" | "browser" = "tab"): void {
   try {
     if (value) storage(where).setItem(key, value);

@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test";
-import { ADDRESSES, codeOf, readOnlyBecause, hashOf, newSessionKey, sessionOf, type View, viewOf } from "./route.ts";
+import {
+  ADDRESSES,
+  codeOf,
+  readOnlyBecause,
+  hashOf,
+  newSessionKey,
+  sessionOf,
+  type View,
+  viewOf,
+  approvalOf,
+} from "./route.ts";
 
 test("a chat of the web console has a short address, and the address leads back to it", () => {
   const key = newSessionKey();
@@ -37,6 +47,12 @@ test("every view has an address of its own, addresses of earlier versions still 
   expect(old.map(viewOf)).toEqual(["tools", "calls", "jobs", "keys"]);
   const others = ["#/tools/else", "#/chat/tools", "#/chat", "", "#code=x"];
   expect(others.map(viewOf)).toEqual(others.map(() => "chat"));
+});
+
+test("an address of a notification leads to the inbox, and names its approval", () => {
+  expect([viewOf("#/inbox/ask_01a"), approvalOf("#/inbox/ask_01a")]).toEqual(["inbox", "ask_01a"]);
+  for (const hash of ["#/inbox", "#/inbox/", '#/inbox/a"]b', `#/inbox/${"x".repeat(65)}`])
+    expect(approvalOf(hash)).toBeNull();
 });
 
 test("a session of a job, a heartbeat or another channel is read in the web console and not written to", () => {

@@ -137,12 +137,18 @@ const VIEW_BY_ADDRESS: ReadonlyMap<string, View> = new Map([
 /** Every address that names no other view is one of a conversation. */
 export function viewOf(hash: string): View {
   if (stepOf(hash) !== "") return "setup";
+  if (approvalOf(hash) !== null) return "inbox";
   return VIEW_BY_ADDRESS.get(hash) ?? (turnIdOf(hash) === null ? "chat" : "turn");
 }
 
 /** The step of the setup that an address names; empty when it names none. */
 export function stepOf(hash: string): string {
   return /^#\/system\/setup\/([a-z]{1,32})$/.exec(hash)?.[1] ?? "";
+}
+
+/** The approval that an address of the inbox names, as notifications do; null when it names none. */
+export function approvalOf(hash: string): string | null {
+  return /^#\/inbox\/([A-Za-z0-9_-]{1,64})$/.exec(hash)?.[1] ?? null;
 }
 
 const TURN_PREFIX = "#/activity/turn/";

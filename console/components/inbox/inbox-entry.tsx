@@ -15,7 +15,14 @@ import { ConfigTrouble, FailingJob, LostReply } from "./troubles.tsx";
 export function InboxEntry({ row }: { readonly row: InboxRow }) {
   const { item, over } = row;
   return (
-    <li ref={useLastingHeight()} data-testid="inbox-item" data-kind={item.kind} data-over={over}>
+    <li
+      ref={useLastingHeight()}
+      tabindex={-1}
+      data-testid="inbox-item"
+      data-id={item.id}
+      data-kind={item.kind}
+      data-over={over}
+    >
       <Content item={item} />
       {dismissed.value.has(item.id) ? (
         <p class="inbox-over" role="status">

@@ -4,7 +4,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { type InboxRow, keepRows } from "../../state/inbox.ts";
 import { waitingItems } from "../../state/inbox-state.ts";
 import { closePeople, openPeople } from "../../state/people.ts";
+import { approvalOf } from "../../state/route.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { NotifySwitch } from "../parts/notify-switch.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
 
@@ -24,6 +26,7 @@ export function InboxView() {
     openPeople();
     return closePeople;
   }, []);
+  useNamedItem(rows.value);
   return (
     <ViewFrame name="Inbox" testId="inbox-view">
       {rows.value.length === 0 && (
@@ -36,6 +39,27 @@ export function InboxView() {
           <InboxEntry key={row.item.id} row={row} />
         ))}
       </ul>
+      <section class="part inbox-notify" aria-label="Notifications">
+        <NotifySwitch />
+      </section>
     </ViewFrame>
   );
+}
+
+/** An address of a notification names one approval, which is shown and focused once it is there. */
+function useNamedItem(rows: readonly InboxRow[]): void {
+  const shown = useRef("");
+  useEffect(() => {
+    const show = (): void => {
+      const id = approvalOf(location.hash);
+      if (id === null || shown.current === id) return;
+      const row = document.querySelector<HTMLElement>(`[data-testid=inbox-item][data-id="approval ${id}"]`);
+      if (row) shown.current = id;
+      row?.scrollIntoView({ block: "center" });
+      row?.focus({ preventScroll: true });
+    };
+    show();
+    addEventListener("hashchange", show);
+    return () => removeEventListener("hashchange", show);
+  }, [rows]);
 }

@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { stepOf } from "../../state/route.ts";
 import { checks, followSetup } from "../../state/setup-state.ts";
+import { NotifySwitch } from "../parts/notify-switch.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { SYSTEM_TABS } from "../system/system-tabs.ts";
 import { ChannelStep, OwnerStep } from "./channel-step.tsx";
@@ -34,7 +35,7 @@ export function SetupView() {
       <ChannelStep />
       <OwnerStep />
       <Step name="Notifications" id="notifications" check="notifications">
-        {null}
+        <NotifySwitch />
       </Step>
       <BackupStep />
     </ViewFrame>

@@ -1,4 +1,4 @@
-/** Browsers that are signed in, and a link that signs in another one. */
+/** Browsers that are signed in, a link that signs in another one, and which of them get notifications. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SignedInBrowser } from "../../../src/contracts/system-api.ts";
@@ -8,6 +8,7 @@ import { SignOutButton } from "../frame/own-buttons.tsx";
 import { AskFirst } from "../parts/ask-first.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
+import { NotifiedBrowsers } from "./notified-browsers.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
 import { dateText } from "../../text/dates.ts";
 
@@ -18,6 +19,7 @@ export function BrowsersView() {
   return (
     <ViewFrame name="System" testId="browsers-view" tabs={SYSTEM_TABS} region={region}>
       <NewLink />
+      <NotifiedBrowsers onDone={() => region.current?.focus()} />
       <section class="part">
         <h2>Signed-in browsers</h2>
         {now === null && <p class="about">Reading…</p>}

@@ -30,6 +30,11 @@ import { MCP_CLIENT_BUGS } from "./mcp-client-bugs.ts";
 import { MCP_SERVER_BUGS } from "./mcp-server-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
 import { MODEL_DOOR_BUGS } from "./model-door-bugs.ts";
+import { NINTH_CHANNELS_BUGS } from "./ninth/channels-bugs.ts";
+import { NINTH_CONFIG_BUGS } from "./ninth/config-bugs.ts";
+import { NINTH_DELIVERY_BUGS } from "./ninth/delivery-bugs.ts";
+import { NINTH_GUARDED_FETCH_BUGS } from "./ninth/guarded-fetch-bugs.ts";
+import { NINTH_TOOLS_BUGS } from "./ninth/tools-bugs.ts";
 import { AUTOMATION_BUGS } from "./automation-bugs.ts";
 import { SEARCH_AND_SDK_BUGS } from "./search-and-sdk-bugs.ts";
 import { SECOND_CHANNELS_BUGS } from "./second/channels-bugs.ts";
@@ -118,4 +123,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "eighth fresh delivery", bugs: EIGHTH_DELIVERY_BUGS },
   { room: "eighth fresh guarded fetch", bugs: EIGHTH_GUARDED_FETCH_BUGS },
   { room: "eighth fresh tools", bugs: EIGHTH_TOOLS_BUGS },
+  { room: "ninth fresh channels", bugs: NINTH_CHANNELS_BUGS },
+  { room: "ninth fresh config", bugs: NINTH_CONFIG_BUGS },
+  { room: "ninth fresh delivery", bugs: NINTH_DELIVERY_BUGS },
+  { room: "ninth fresh guarded fetch", bugs: NINTH_GUARDED_FETCH_BUGS },
+  { room: "ninth fresh tools", bugs: NINTH_TOOLS_BUGS },
 ];

@@ -1,0 +1,103 @@
+/** Ninth fresh list of channels bugs, all written before the first of them was tried: channels that cannot be read, lists that are not written, threads, buttons of others, replies for later, topics, cut texts, albums, webhook secrets, deleted previews, platforms given away, reactions in a foreign name. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/channels"] as const;
+
+export const NINTH_CHANNELS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A channel of Discord that the bot was shut out of is asked for again at every sign-in.",
+    file: "src/channels/discord/inbound/catch-up.ts",
+    in: "readPage",
+    find: "await seen.forget(channel);",
+    replace: "await seen.last(channel);",
+    tests: [...room],
+  },
+  {
+    what: "A channel of Discord whose place in the list could not be written at first is never in it, and what is said there while the gateway is away is never fetched.",
+    file: "src/channels/discord/inbound/seen.ts",
+    in: "write",
+    find: "await facts.put(INDEX, JSON.stringify(next.map(({ id, guild }) => [id, guild]))); index = next;",
+    replace: "index = next; await facts.put(INDEX, JSON.stringify(next.map(({ id, guild }) => [id, guild])));",
+    tests: [...room],
+  },
+  {
+    what: "Somebody who writes in a thread of Discord and has no access is told so in the channel around it.",
+    file: "src/channels/discord/inbound/intake.ts",
+    in: "untilStored",
+    find: "address.thread ?? address.chat",
+    replace: "address.chat",
+    tests: [...room],
+  },
+  {
+    what: "Somebody who may not answer a question takes its buttons away from everybody by pressing one.",
+    file: "src/channels/discord/interactions/interactions.ts",
+    in: "press",
+    find: '{ kind: verdict.because === "over" ? "replace" : "whisper", text: verdict.say }',
+    replace: '{ kind: "replace", text: verdict.say }',
+    tests: [...room],
+  },
+  {
+    what: "A reply that Discord wants to have later is given up.",
+    file: "src/channels/discord/outbound/failure.ts",
+    in: "failureOf",
+    find: "TRY_LATER.includes(status)",
+    replace: "TRY_LATER.includes(Number(code))",
+    tests: [...room],
+  },
+  {
+    what: "A reply to a message in a plain group of Telegram opens a conversation of its own, as if the group had topics.",
+    file: "src/channels/telegram/inbound/arrived.ts",
+    in: "common",
+    find: "message.is_topic_message === true && thread !== undefined",
+    replace: "thread !== undefined",
+    tests: [...room],
+  },
+  {
+    what: "A text without a mention is answered in a group when it comes while the pieces of an earlier one are being stored.",
+    file: "src/channels/telegram/inbound/albums.ts",
+    in: "newest",
+    find: "state.closing.has(key) ? null : (state.kept.open[key]?.at(-1) ?? null)",
+    replace: "state.kept.open[key]?.at(-1) ?? null",
+    tests: [...room],
+  },
+  {
+    what: "Pictures that follow a large file are sent one by one instead of as an album.",
+    file: "src/channels/telegram/outbound/plan.ts",
+    in: "groupsOf",
+    find: "bytes = media.bytes;",
+    replace: "",
+    tests: [...room],
+  },
+  {
+    what: "Telegram is told another webhook secret than the one that its calls are checked with.",
+    file: "src/channels/telegram/webhook-mode.ts",
+    in: "secretOf",
+    find: "await facts.put(SECRET, made);",
+    replace: "",
+    tests: [...room, "test/telegram.test.ts"],
+  },
+  {
+    what: "A preview that somebody has deleted is edited again and again, and never sent anew.",
+    file: "src/channels/kit/follow-turn.ts",
+    in: "show",
+    find: 'failure.kind === "gone" || (message === null && !preview.isLost)',
+    replace: "message === null && !preview.isLost",
+    tests: [...room],
+  },
+  {
+    what: "A gateway that has given a platform to another one opens it again without asking for it.",
+    file: "src/channels/open-platforms.ts",
+    in: "giveAway",
+    find: "one.held = null;",
+    replace: "",
+    tests: [...room, "test/several-gateways.test.ts"],
+  },
+  {
+    what: "A channel of a plugin reports reactions of people of another platform.",
+    file: "src/channels/plugin-platform.ts",
+    in: "servicesFor",
+    find: "own(reaction);",
+    replace: "",
+    tests: [...room, "test/irc.test.ts"],
+  },
+];

@@ -1,0 +1,103 @@
+/** Ninth fresh list of tools bugs, all written before the first of them was tried: terminals, questions of ended turns, calls at other gateways, cancelled calls, secrets in events and rows, durable limits, rights that cannot be checked, approved folders, reminders from hooks, addresses in results, null for a default. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const room = ["src/tools"] as const;
+
+export const NINTH_TOOLS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A member may use a tool that opens a terminal.",
+    file: "src/tools/policy.ts",
+    in: "byCaller",
+    find: "flags.ownerOnly || flags.pty || flags.elevated",
+    replace: "flags.ownerOnly || flags.elevated",
+    tests: [...room],
+  },
+  {
+    what: "A question whose turn ended while it was being stored stays open.",
+    file: "src/tools/approvals.ts",
+    in: "wait",
+    find: "if (over.aborted) stop();",
+    replace: "",
+    tests: [...room, "test/approvals.test.ts"],
+  },
+  {
+    what: "A call that waits for an approval at another gateway is answered as if nobody knew what became of it.",
+    file: "src/tools/earlier-calls.ts",
+    in: "goesOnElsewhere",
+    find: '(status === "running" || status === "pending")',
+    replace: 'status === "running"',
+    tests: [...room],
+  },
+  {
+    what: "A tool begins to run although its call was cancelled while its row was written.",
+    file: "src/tools/run/execute.ts",
+    in: "execute",
+    find: "limits.throwIfAborted();",
+    replace: "",
+    tests: [...room],
+  },
+  {
+    what: "The event at the end of a call shows secrets that stand in its parameters.",
+    file: "src/tools/run/tell-execution.ts",
+    in: "tellEnded",
+    find: "maskTexts(end.params, mask)",
+    replace: "end.params",
+    tests: [...room],
+  },
+  {
+    what: "After a restart, calls of another gateway make this one forget what a durable limit had counted before.",
+    file: "src/tools/stages/rate.ts",
+    in: "createRateLimits",
+    find: "times.push(now); put(key, { times, recalled });",
+    replace: "times.push(now); put(key, { times, recalled: recalled || times.length > 0 });",
+    tests: [...room],
+  },
+  {
+    what: "A running call goes on when the rights of its caller cannot be checked.",
+    file: "src/tools/stages/rights.ts",
+    in: "watchPermission",
+    find: "gone.abort(error);",
+    replace: "",
+    tests: [...room, "test/revoked-rights.test.ts"],
+  },
+  {
+    what: "An owner's yes to one folder for the session holds for every folder outside of the workspace.",
+    file: "src/tools/stages/stages.ts",
+    in: "askOwner",
+    find: "covers: `${tool} ${outside.folder}`",
+    replace: "covers: tool",
+    tests: [...room, "test/approvals.test.ts"],
+  },
+  {
+    what: "A secret in the structured part of a result reaches the database.",
+    file: "src/tools/audit/record.ts",
+    in: "endOf",
+    find: "const reply = scrubJson(outcome, scrub) as ToolOutcome;",
+    replace: "const reply: ToolOutcome = outcome;",
+    tests: [...room],
+  },
+  {
+    what: "What a hook sent can make reminders.",
+    file: "src/tools/builtin/automation/create-reminder.ts",
+    in: "run",
+    find: 'if (begun.includes("webhook")) throw new Error("What a hook sent cannot make reminders.");',
+    replace: "",
+    tests: [...room, "test/cron.test.ts"],
+  },
+  {
+    what: "A result of a web search may have an address that is none of a web page.",
+    file: "src/tools/builtin/web-search/providers.ts",
+    in: "isWebAddress",
+    find: 'url !== null && (url.protocol === "https:" || url.protocol === "http:")',
+    replace: "url !== null",
+    tests: [...room],
+  },
+  {
+    what: "Null for a required parameter that has a default is refused instead of counting as left out.",
+    file: "src/tools/schema/values/coerce.ts",
+    in: "isLeftOut",
+    find: '(isRequired && !Object.hasOwn(schema, "default"))',
+    replace: "isRequired",
+    tests: [...room],
+  },
+];

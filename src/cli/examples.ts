@@ -14,6 +14,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   open: ["pi-gw open"],
   "sign-in-link": ["pi-gw sign-in-link", "pi-gw sign-in-link --json"],
   "sign-ins": ["pi-gw sign-ins list", "pi-gw sign-ins end SIGN_IN"],
+  notifications: ["pi-gw notifications list", "pi-gw notifications test BROWSER", "pi-gw notifications remove BROWSER"],
   status: ["pi-gw status", "pi-gw status --json | jq .queue"],
   usage: ["pi-gw usage", "pi-gw usage --by model --from 2026-01-01", "pi-gw usage --by principal --json"],
   nodes: ["pi-gw nodes list", "pi-gw nodes list --json", "pi-gw nodes drain"],

@@ -23,6 +23,7 @@ import { addSessions } from "./add-sessions.ts";
 import { addStore } from "./add-store.ts";
 import { addTurns } from "./add-turns.ts";
 import { addUpdate } from "./add-update.ts";
+import { addNotifications } from "./add-notifications.ts";
 import { addSignIns } from "./add-sign-ins.ts";
 import { addService } from "./add-service.ts";
 import type { ChatFlags } from "./chat.ts";
@@ -79,6 +80,10 @@ const GROUPS: readonly Group[] = [
   { names: ["heartbeat"], add: (program, _, world, finish) => addHeartbeat(program, world, { common, finish }) },
   { names: ["webhooks"], add: (program, _, world, finish) => addWebhooks(program, world, { common, finish }) },
   { names: ["sign-ins"], add: (program, _, world, finish) => addSignIns(program, world, { common, finish }) },
+  {
+    names: ["notifications"],
+    add: (program, _, world, finish) => addNotifications(program, world, { common, finish }),
+  },
   { names: ["channels"], add: (program, _, world, finish) => addChannels(program, world, { common, finish }) },
   { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, { common, finish }) },
   {

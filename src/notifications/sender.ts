@@ -38,7 +38,8 @@ export interface SentNotice {
 
 export type PushSender = (to: PushTarget, sent: SentNotice, signal: AbortSignal) => Promise<PushOutcome>;
 
-const LIMITS = { totalMs: 20_000, idleMs: 10_000, maxBytes: 64 * 1024 };
+/** Less than a command waits for the gateway, so that a person who tries it hears why. */
+const LIMITS = { totalMs: 9_000, idleMs: 9_000, maxBytes: 64 * 1024 };
 /** Push services take 4096 bytes, of which encryption needs 103. With these the worst text takes 2400, and the rest of a notice less than 800. */
 const MAX_TITLE_CHARS = 100;
 const MAX_BODY_CHARS = 300;

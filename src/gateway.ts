@@ -24,7 +24,7 @@ import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wi
 import { openAgentFiles } from "./wiring/files.ts";
 import type { Groups } from "./wiring/groups.ts";
 import { openPort } from "./wiring/http.ts";
-import { beginBalance, openDrain, sayWhatIsGoingOn } from "./wiring/nodes.ts";
+import { beginBalance, beginNodeVersions, openDrain, sayWhatIsGoingOn } from "./wiring/nodes.ts";
 import { openMcpDoor } from "./wiring/mcp-door.ts";
 import { openMcpServers } from "./wiring/mcp-servers.ts";
 import { openMessages } from "./wiring/messages.ts";
@@ -152,6 +152,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     background(core.log, "heartbeats were not given to another gateway", jobs.leaveHeartbeat);
     background(core.log, "platforms did not close", () => messages.platforms[Symbol.asyncDispose]());
   });
+  life.own("versions of gateways", beginNodeVersions(core, plugins));
   const balance = beginBalance(core, messages, drain);
   if (balance) life.own("balance of sessions", balance);
   life.onStop("node", () => core.store.nodes.drain(), NODE_DRAIN_MS);

@@ -123,5 +123,6 @@ export function gaugesOf(status: GatewayStatus, http: Pick<HttpServer, "stats">)
   const { uptimeMs, queue, outbox } = status;
   const { maxBecause: _words, ...pool } = status.pool;
   const { sockets, requests } = http.stats();
-  return { uptimeMs, pool, queue, outbox, sockets, requests, rssBytes: process.memoryUsage.rss() };
+  const node = { id: status.node.id, name: status.node.name, version: status.version };
+  return { uptimeMs, pool, queue, outbox, node, sockets, requests, rssBytes: process.memoryUsage.rss() };
 }

@@ -7,6 +7,7 @@ const ANSWER = {
   self: "gateway_2",
   items: [
     { ...NODE, id: "gateway_2", name: "west:7", state: "live" },
+    { ...NODE, id: "gateway_3", name: "south:8", state: "live", differs: ["settings", "plugins"] },
     { ...NODE, id: "gateway_1", name: "east-of-a-cluster-5d9c7b8f6-x2x9q:9", state: "gone", takenOverBy: "gateway_2" },
   ],
 };
@@ -21,6 +22,7 @@ test("pi-gw nodes shows each gateway, its state, when it was heard of and who to
   expect(fx.out().trimEnd().split("\n")).toEqual([
     "name                        version     state     since                     heard of",
     `west:7                      1.2.3       live      ${since}  this gateway`,
+    `south:8                     1.2.3       live      ${since}  has other settings and plugins than this gateway`,
     `east-of-a-cluster-5d9c7b8f6-x2x9q:9  1.2.3       gone      ${since}  taken over by west:7`,
   ]);
   const shown = fx.out().length;

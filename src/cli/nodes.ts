@@ -27,10 +27,17 @@ function nodeLines(answer: Fields): readonly string[] {
     row("name", "version", "state", "since", "heard of"),
     ...items.map((node) => {
       const [since, heardOf] = [timeText(node["startedAt"]), timeText(node["renewedAt"])];
-      const about = node["id"] === answer["self"] ? "this gateway" : takeoverText(node, names);
+      const about =
+        node["id"] === answer["self"] ? "this gateway" : (differenceText(node) ?? takeoverText(node, names));
       return row(textOf(node["name"]), textOf(node["version"]), textOf(node["state"]), since, heardOf, about);
     }),
   ];
+}
+
+/** Null: it is as the gateway that answers. */
+function differenceText({ differs }: Fields): string | null {
+  const what = listOf(differs).map(textOf);
+  return what.length === 0 ? null : `has other ${what.join(" and ")} than this gateway`;
 }
 
 function takeoverText({ takenOverBy }: Fields, names: ReadonlyMap<string, string>): string {

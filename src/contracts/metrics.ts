@@ -17,6 +17,8 @@ type PoolNumbers = Omit<GatewayStatus["pool"], "maxBecause">;
 
 export interface MetricsGauges extends Pick<GatewayStatus, "uptimeMs" | "queue" | "outbox"> {
   readonly pool: PoolNumbers;
+  /** The gateway that writes this, as the others on its database know it. */
+  readonly node: GatewayStatus["node"] & Pick<GatewayStatus, "version">;
   readonly sockets: number;
   readonly requests: number;
   readonly rssBytes: number;

@@ -6,6 +6,7 @@ export { startBalance } from "./balance.ts";
 export { createDrain, type Drain } from "./drain.ts";
 export { joinEvents, relayEvents } from "./event-relay.ts";
 export { followOtherNodes, type HeardWork } from "./heard-work.ts";
+export { createNodeVersions, differencesOf, type NodeVersionWatch } from "./node-versions.ts";
 export { createOtherNodes } from "./other-nodes.ts";
 export { createSessionHomes, type SessionHomes } from "./session-homes.ts";
 export { shareApprovals, shareQuestions } from "./shared-asking.ts";

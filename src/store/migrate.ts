@@ -45,6 +45,7 @@ import { branches } from "./migrations/045-branches.ts";
 import { nodeKeys } from "./migrations/046-node-keys.ts";
 import { idempotentAnswers } from "./migrations/047-idempotent-answers.ts";
 import { pushSubscriptions } from "./migrations/048-push-subscriptions.ts";
+import { nodeVersions } from "./migrations/049-node-versions.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -93,6 +94,7 @@ const MIGRATIONS: readonly Migration[] = [
   nodeKeys,
   idempotentAnswers,
   pushSubscriptions,
+  nodeVersions,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -27,6 +27,7 @@ import type { Operations } from "./built-in-tools.ts";
 import type { Core } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { createModelKeys } from "./model-keys.ts";
+import { listNodes } from "./nodes.ts";
 import { storageOf } from "./retention.ts";
 import { createSessionCare } from "./session-care.ts";
 import { createSetup } from "./setup.ts";
@@ -167,7 +168,7 @@ function updaterForPort({ clock, log, options }: Core, status: PortParts["status
 
 function nodesForPort({ store }: Core, drain: Pick<Drain, "begin">): HttpDeps["operations"]["nodes"] {
   return {
-    list: async () => ({ items: await store.nodes.list(SHOWN_NODES), self: store.instanceId }),
+    list: () => listNodes(store, SHOWN_NODES),
     drain: (asked) => drain.begin(asked === "self" ? store.instanceId : asked),
   };
 }

@@ -1,19 +1,27 @@
 /** Other gateways on the same database: what is said between them, and what is seen of their work from here. */
+import { createHash } from "node:crypto";
+import { type Config, publicConfig } from "../config/index.ts";
 import { createEvents } from "../observe/index.ts";
-import type { Events } from "../contracts/events.ts";
+import type { Events, GatewayEvents } from "../contracts/events.ts";
+import type { InstanceId } from "../contracts/ids.ts";
 import type { OtherNodes } from "../contracts/nodes.ts";
+import type { PluginHost } from "../contracts/plugin.ts";
 import type { Store } from "../contracts/store.ts";
+import type { ListedNode, NodeList, NodeWork } from "../contracts/store/nodes.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import {
   createDrain,
+  createNodeVersions,
   createOtherNodes,
   createSharedCounts,
+  differencesOf,
   type Drain,
   followOtherNodes,
   type HeardWork,
   joinEvents,
+  type NodeVersionWatch,
   relayEvents,
   type SharedCounts,
   startBalance,
@@ -22,10 +30,15 @@ import type { Core } from "./core.ts";
 import type { Messages } from "./messages.ts";
 import type { Tools } from "./tools.ts";
 
+/** So much of a digest tells two apart. */
+const DIGEST_CHARS = 16;
+
 export interface Nodes {
   readonly others: OtherNodes;
   readonly heard: HeardWork;
   readonly counts: SharedCounts;
+  /** Whether all gateways have the same settings and plugins. */
+  readonly versions: NodeVersionWatch;
   /** What happens at this gateway alone: for those who count, record, or act for plugins. */
   readonly ownEvents: Events;
   /** Told to whoever watches here, and to no other gateway. */
@@ -55,18 +68,75 @@ export function createNodeEvents(deps: Pick<NodesDeps, "log">): EventParts {
 export function openNodes(
   deps: NodesDeps,
   { ownEvents, heardEvents }: EventParts,
-  store: Pick<Store, "letters">,
+  store: Pick<Store, "letters" | "nodes">,
 ): Nodes {
   const others = createOtherNodes({ ...deps, letters: store.letters });
   relayEvents(ownEvents, others);
   const heard = followOtherNodes({ ...deps, nodes: others, heard: heardEvents });
   const counts = createSharedCounts({ ...deps, nodes: others });
-  return { others, heard, counts, ownEvents, heardEvents };
+  const versions = createNodeVersions({ ...deps, nodes: store.nodes });
+  return { others, heard, counts, versions, ownEvents, heardEvents };
 }
 
 /** What this gateway stops with when it drains is told by `onBegin`. */
 export function openDrain({ clock, log, store, nodes }: Core, { homes }: Pick<Messages, "homes">): Drain {
   return createDrain({ clock, log, nodes: store.nodes, others: nodes.others, homes });
+}
+
+/** Settings that belong to one machine: what others have there is no difference. */
+const OF_ONE_MACHINE: readonly (keyof Config)[] = ["gateway", "logging", "store", "backup", "observe"];
+
+/** Tells the others which settings and plugins are in force here, and compares. */
+export function beginNodeVersions(
+  { config, nodes: { versions, ownEvents } }: Core,
+  plugins: Pick<PluginHost, "list">,
+): AsyncDisposable {
+  return versions.start({
+    versions: () => ({ settings: settingsDigest(config()), plugins: pluginsDigest(plugins) }),
+    onChange: (changed) =>
+      ownEvents.on("status", ({ what }) => {
+        if (isVersion(what)) changed();
+      }),
+  });
+}
+
+function isVersion(what: GatewayEvents["status"]["what"]): boolean {
+  return what === "config" || what === "plugins";
+}
+
+/** Without secrets: a digest that others can read must not help to try them. */
+function settingsDigest(config: Config): string {
+  const shared = Object.entries(publicConfig(config) as object).filter(
+    ([section]) => !OF_ONE_MACHINE.some((own) => own === section),
+  );
+  return digestOf(shared);
+}
+
+function pluginsDigest({ list }: Pick<PluginHost, "list">): string {
+  const running = list().filter(({ state, builtin }) => state === "running" && !builtin);
+  return digestOf(running.map(({ id, version, digest }) => `${id} ${version ?? ""} ${digest ?? ""}`).toSorted());
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, DIGEST_CHARS);
+}
+
+/** With what each has to do, and what is other there than here. */
+export async function listNodes(
+  { nodes, instanceId }: Pick<Store, "nodes" | "instanceId">,
+  limit: number,
+): Promise<NodeList> {
+  const [all, work] = await Promise.all([nodes.list(limit), nodes.work()]);
+  const self = all.find(({ id }) => id === instanceId);
+  const items = all.map((node): ListedNode => {
+    const { waiting = 0, running = 0, sessions = 0, platforms = [], heartbeat = false } = workOf(work, node.id);
+    return { ...node, waiting, running, sessions, platforms, heartbeat, differs: differencesOf(node, self) };
+  });
+  return { items, self: instanceId };
+}
+
+function workOf(work: readonly NodeWork[], id: InstanceId): Partial<NodeWork> {
+  return work.find(({ node }) => node === id) ?? {};
 }
 
 /** Waiting sessions go where less waits. Alone with its database, a gateway has nobody to give them to. */

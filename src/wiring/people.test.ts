@@ -22,7 +22,8 @@ const OPERATOR_SESSION = "agent:default:api:dm:operator" as SessionKey;
 
 function aloneNodes() {
   const deps = { clock: createFakeClock(), ids: systemIds, log: recordingLog() };
-  return openNodes(deps, createNodeEvents(deps), { letters: createLetterHub().join("gateway_1" as InstanceId) });
+  const nodes = {} as Store["nodes"]; // nobody compares versions here
+  return openNodes(deps, createNodeEvents(deps), { letters: createLetterHub().join("gateway_1" as InstanceId), nodes });
 }
 
 test("a limit that is reached is said in the owner's chat once, also when the gateway is started again", async () => {

@@ -17,11 +17,38 @@ export interface GatewayNode {
   readonly expiresAt: number | null;
   /** The gateway that took over; null: none has. */
   readonly takenOverBy: InstanceId | null;
+  /** Digest of the settings in force there, without secrets and without what belongs to one machine; null: it has not said. */
+  readonly settings: string | null;
+  /** Digest of the plugins that run there; null: it has not said. */
+  readonly plugins: string | null;
+}
+
+export type NodeVersions = Readonly<Record<"settings" | "plugins", string>>;
+export type NodeDifference = "version" | "settings" | "plugins";
+
+/** What a gateway has to do, and what it alone does. */
+export interface NodeWork {
+  readonly node: InstanceId;
+  /** Messages whose turn has not ended. */
+  readonly waiting: number;
+  readonly running: number;
+  /** Those that live there. */
+  readonly sessions: number;
+  /** Those that it receives for, by id. */
+  readonly platforms: readonly string[];
+  /** It begins heartbeats. */
+  readonly heartbeat: boolean;
+}
+
+/** A gateway as people are shown it. */
+export interface ListedNode extends GatewayNode, Omit<NodeWork, "node"> {
+  /** What is not as it is at the gateway that answers. */
+  readonly differs: readonly NodeDifference[];
 }
 
 /** What other gateways and people are told: which of them answers is `self`. */
 export interface NodeList {
-  readonly items: readonly GatewayNode[];
+  readonly items: readonly ListedNode[];
   readonly self: InstanceId;
 }
 
@@ -57,6 +84,10 @@ export interface NodeStore {
   readonly self: Pick<GatewayNode, "id" | "name">;
   /** Newest first, with those that ended in the last days. A node whose time is over counts as live until another one takes over. */
   list(limit: number): Promise<readonly GatewayNode[]>;
+  /** Of all that have something. */
+  work(): Promise<readonly NodeWork[]>;
+  /** What is in force at this gateway, for the others to see. */
+  describe(versions: NodeVersions): Promise<void>;
   /**
    * Takes over from all other gateways whose time is over by the clock of the database, and from those that ended and left something. One
    * transaction: they can write nothing from then on, and of several that try at once one succeeds. Null: there is no such gateway.

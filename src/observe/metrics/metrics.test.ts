@@ -14,6 +14,7 @@ const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.5 };
 const GAUGES = {
   uptimeMs: 61_000,
   pool: { starting: 0, idle: 1, busy: 2, waiting: 3, max: 4 },
+  node: { id: "gateway_1", name: "host:1", version: "1.2.3" },
   queue: { waiting: 5, running: 2 },
   outbox: { pending: 6, dead: 0, ambiguous: 0 },
   sockets: 7,
@@ -197,6 +198,7 @@ describe("the Prometheus text", () => {
       'pi_gateway_agents{state="busy"} 2',
       "pi_gateway_queue_waiting 5",
       "pi_gateway_uptime_seconds 61",
+      'pi_gateway_node_info{node="gateway_1",name="host:1",version="1.2.3"} 1',
       "# TYPE pi_gateway_latency_seconds histogram",
       'pi_gateway_latency_seconds_bucket{stage="first_token",le="0.05"} 0',
       'pi_gateway_latency_seconds_bucket{stage="first_token",le="0.1"} 1',

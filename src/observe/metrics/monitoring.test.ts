@@ -18,6 +18,7 @@ async function written(): Promise<string> {
   metrics.registerGauges(() => ({
     uptimeMs: 1,
     pool: { starting: 0, idle: 0, busy: 0, waiting: 0, max: 1 },
+    node: { id: "gateway_1", name: "host:1", version: "1.2.3" },
     queue: { waiting: 0, running: 0 },
     outbox: { pending: 0, dead: 0, ambiguous: 0 },
     sockets: 0,

@@ -98,6 +98,10 @@ function addGauges(registry: Registry, gauges: () => MetricsGauges): void {
   gauge("sockets", "Open WebSockets.", [], () => [[{}, gauges().sockets]]);
   gauge("requests", "HTTP requests in progress.", [], () => [[{}, gauges().requests]]);
   gauge("memory_rss_bytes", "Memory of the gateway itself, without its agents.", [], () => [[{}, gauges().rssBytes]]);
+  gauge("node_info", "Which gateway this is, and its version; always 1.", ["node", "name", "version"], () => {
+    const { id, name, version } = gauges().node;
+    return [[{ node: id, name, version }, 1]];
+  });
   gauge("uptime_seconds", "Time since the start.", [], () => [[{}, gauges().uptimeMs / 1_000]]);
 }
 

@@ -38,6 +38,10 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { name: "node-keys", sql: 'alter table nodes add column key_id text collate "C"' },
   { name: "idempotent-answers", sql: idempotentAnswerTables },
   { name: "push-subscriptions", sql: pushSubscriptionTables },
+  {
+    name: "node-versions",
+    sql: 'alter table nodes add column settings text collate "C", add column plugins text collate "C"',
+  },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

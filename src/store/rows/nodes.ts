@@ -2,7 +2,14 @@
 import { type Selectable, sql as raw } from "kysely";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId } from "../../contracts/ids.ts";
-import type { GatewayNode, NodeState, NodeStore, TakenOver } from "../../contracts/store/nodes.ts";
+import type {
+  GatewayNode,
+  NodeState,
+  NodeStore,
+  NodeVersions,
+  NodeWork,
+  TakenOver,
+} from "../../contracts/store/nodes.ts";
 import { endOfNode, judgeNode, NODE_EXPIRY_MS } from "../node-expiry.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -21,6 +28,8 @@ export interface NodeTable {
   expires_at: number | null;
   taken_over_by: InstanceId | null;
   key_id: string | null;
+  settings: string | null;
+  plugins: string | null;
 }
 
 type Row = Selectable<NodeTable>;
@@ -81,6 +90,9 @@ export function createNodes(deps: RowDeps, { name, takeOver, whenOthersEnd }: No
   const drain = sql.prepare((db, p: Params<{ me: InstanceId }>) =>
     db.updateTable("nodes").set({ state: "draining" }).where("id", "=", p("me")).where("state", "=", "live"),
   );
+  const describe = sql.prepare((db, p: Params<NodeVersions & { me: InstanceId }>) =>
+    db.updateTable("nodes").set(p.row("settings", "plugins")).where("id", "=", p("me")),
+  );
   const takeOverNow = async (): Promise<TakenOver | null> => {
     const taken = await write(takeOver);
     if (taken) log.info("took over from another gateway", summaryOf(taken));
@@ -103,12 +115,76 @@ export function createNodes(deps: RowDeps, { name, takeOver, whenOthersEnd }: No
       read(function* () {
         return (yield* list.all({ limit })).map(toNode);
       }),
+    work: () => read(createWorkList(sql)),
+    describe: (versions) =>
+      write(function* () {
+        yield* describe.run({ ...versions, me });
+      }, "with the next"),
     drain: () =>
       write(function* () {
         yield* drain.run({ me });
       }),
     isHeld,
   };
+}
+
+/** Counted by the indexes of what is open, and of leases. */
+function createWorkList(sql: Sql): () => Steps<readonly NodeWork[]> {
+  const messages = sql.prepare((db) =>
+    db
+      .selectFrom("inbox")
+      .select(["node", ({ fn }) => fn.countAll<number>().as("count")])
+      .where("done", "=", raw.lit(0))
+      .groupBy("node"),
+  );
+  const turns = sql.prepare((db) =>
+    db
+      .selectFrom("turns")
+      .select(["node", ({ fn }) => fn.countAll<number>().as("count")])
+      .where("state", "=", raw.lit("running"))
+      .groupBy("node"),
+  );
+  const sessions = sql.prepare((db) =>
+    db
+      .selectFrom("node_leases")
+      .select(["owner as node", ({ fn }) => fn.countAll<number>().as("count")])
+      .where("kind", "=", raw.lit("session"))
+      .where("owner", "is not", null)
+      .groupBy("owner"),
+  );
+  const others = sql.prepare((db) =>
+    db
+      .selectFrom("node_leases")
+      .select(["owner as node", "kind", "key"])
+      .where("kind", "<>", raw.lit("session"))
+      .where("owner", "is not", null)
+      .orderBy("key"),
+  );
+  return function* () {
+    const counts = new Map<InstanceId, Counted>();
+    const of = (node: InstanceId): Counted => {
+      const one = counts.get(node) ?? { waiting: 0, running: 0, sessions: 0, platforms: [], heartbeat: false };
+      counts.set(node, one);
+      return one;
+    };
+    for (const { node, count } of yield* messages.all({})) if (node !== null) of(node).waiting = count;
+    for (const { node, count } of yield* turns.all({})) if (node !== null) of(node).running = count;
+    for (const { node, count } of yield* sessions.all({})) if (node !== null) of(node).sessions = count;
+    for (const { node, kind, key } of yield* others.all({})) {
+      if (node === null) continue;
+      if (kind === "platform") of(node).platforms.push(key);
+      else of(node).heartbeat = true;
+    }
+    return [...counts].map(([node, counted]) => ({ node, ...counted }));
+  };
+}
+
+interface Counted {
+  waiting: number;
+  running: number;
+  sessions: number;
+  readonly platforms: string[];
+  heartbeat: boolean;
 }
 
 function statements(sql: Sql) {
@@ -194,6 +270,8 @@ function toNode(row: Row): GatewayNode {
     renewedAt: row.renewed_at,
     expiresAt: row.expires_at,
     takenOverBy: row.taken_over_by,
+    settings: row.settings,
+    plugins: row.plugins,
   };
 }
 

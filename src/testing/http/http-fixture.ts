@@ -81,7 +81,8 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
   const memory = createMemory();
   const intake: Intake = { received: [], inbox: new Map(), refuse: null, onTaken: null, cancel: null };
   const metrics = createMetrics({ clock, events });
-  metrics.registerGauges(() => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 }));
+  const node = { ...STATUS.node, version: STATUS.version };
+  metrics.registerGauges(() => ({ ...STATUS, node, sockets: 0, requests: 0, rssBytes: 0 }));
   const deps: HttpDeps = {
     clock,
     ids,

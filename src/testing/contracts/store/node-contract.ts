@@ -1,7 +1,7 @@
 /** What every store promises about the gateways that use it: each is a node from its start to its end, and others can see which live. */
 import { expect, test } from "bun:test";
 import type { Store } from "../../../contracts/store.ts";
-import { row, type StoreWorld } from "./store-world.ts";
+import { row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const MANY = 100;
 
@@ -37,6 +37,24 @@ export function nodePromises(open: () => Promise<StoreWorld>): void {
     expect(Math.abs((me?.startedAt ?? 0) - Date.now())).toBeLessThan(60_000);
     if (world.isShared) expect(me?.expiresAt).toBeGreaterThan(me?.renewedAt ?? Infinity);
     else expect(me?.expiresAt).toBeNull();
+  });
+
+  test("a gateway says which settings and plugins are in force there, and everybody sees what it has to do", async () => {
+    await using world = await open();
+    const { store } = world;
+    expect(await nodeOf(store, store)).toMatchObject({ settings: null, plugins: null });
+    await store.nodes.describe({ settings: "s1", plugins: "p1" });
+    expect(await nodeOf(store, store)).toMatchObject({ settings: "s1", plugins: "p1" });
+    expect(await store.nodes.work()).toEqual([]);
+    await store.inbox.accept(row("one", "a"));
+    await store.inbox.accept(row("two", "a"));
+    await store.turns.begin(turn("t1", "a", ["one"]));
+    await store.nodeLeases.acquire({ kind: "session", key: sessionKey("a") });
+    await store.nodeLeases.acquire({ kind: "platform", key: "telegram" });
+    await store.nodeLeases.acquire({ kind: "platform", key: "discord" });
+    await store.nodeLeases.acquire({ kind: "heartbeat", key: "all" });
+    const work = { waiting: 2, running: 1, sessions: 1, platforms: ["discord", "telegram"], heartbeat: true };
+    expect(await store.nodes.work()).toEqual([{ node: store.instanceId, ...work }]);
   });
 
   test("a gateway that ended and left something is taken over from once, and one that left nothing is not", async () => {

@@ -121,7 +121,11 @@ describe("a whole gateway", () => {
     expect((await post({ tool: "session_status", params: { token: PLANTED }, callId: "hostile" })).status).toBe(422);
     expect((await post({ tool: "nothing" })).status).toBe(404);
     expect((await post({ tool: "session_status", sessionKey: "agent:default:api:dm:audit" })).status).toBe(400);
-    const rows = (await calls("?status=error")).filter(({ id }) => !before.has(id));
+    const rows = await eventually(
+      "all four calls are on record", // those that are refused before they begin are written down a moment later
+      async () => (await calls("?status=error")).filter(({ id }) => !before.has(id)),
+      ({ length }) => length >= 4,
+    );
     expect(rows.map(({ tool: name, origin, turnId }) => [name, origin, turnId])).toEqual([
       ["session_status", "api", null], // the one that named a session
       ["nothing", "api", null],

@@ -1,7 +1,8 @@
 /**
  * `npm run nodes -- --faults N --seed S`: several gateways on one Postgres database under faults. `--unfenced` is the negative control: it has to
- * end with faults found. `--only "kill"` draws from some kinds alone. `--gap` and `--pause` are milliseconds between two faults, and between two
- * messages of a session; in the end it waits until everything is answered, or nothing has ended for `--settle` seconds.
+ * end with faults found. `--only "kill"` draws from some kinds alone, `--at-once 4` lets so many last at the same time. `--gap` and `--pause` are
+ * milliseconds between two faults, and between two messages of a session; in the end it waits until everything is answered, or nothing has ended
+ * for `--settle` seconds.
  */
 import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", multiple: true },
     gap: { type: "string", default: "300-3000" },
+    "at-once": { type: "string", default: "3" },
     pause: { type: "string", default: "50-2500" },
     settle: { type: "string", default: "60" },
     unfenced: { type: "boolean", default: false },
@@ -43,6 +45,7 @@ const report = await runNodes({
   seed,
   unfenced: values.unfenced,
   gapMs: spanOf(values.gap),
+  atOnce: Number(values["at-once"]),
   pauseMs: spanOf(values.pause),
   settleMs: Number(values.settle) * 1_000,
   ...(values.only ? { only: values.only as readonly Fault[] } : {}),

@@ -29,6 +29,8 @@ export interface NodesOptions {
   readonly only?: readonly Fault[];
   /** Between two faults: at least, and at most. */
   readonly gapMs?: Span;
+  /** So many last at the same time at most. */
+  readonly atOnce?: number;
   /** Between two messages of a session: at least, and at most. */
   readonly pauseMs?: Span;
   /** In the end, everything is waited for until nothing has ended for so long. */
@@ -70,7 +72,7 @@ const GAP_MS: Span = [300, 3_000];
 const PAUSE_MS: Span = [50, 2_500];
 const CHAT_PAUSE_MS: Span = [1_000, 15_000];
 const THINK_MS: Span = [20, 1_500];
-const MAX_AT_ONCE = 3;
+const AT_ONCE = 3;
 
 const answerTo = (text: string): string => `answer to: ${text}`;
 
@@ -194,7 +196,7 @@ interface Playing {
 /** One fault after the other; those that last overlap with the next. */
 async function playFaults(
   stage: Stage,
-  { faults: count, gapMs = GAP_MS }: NodesOptions,
+  { faults: count, gapMs = GAP_MS, atOnce = AT_ONCE }: NodesOptions,
   { kinds, chance, onLine, onFault }: Playing,
 ): Promise<NodesReport["faults"]> {
   const struck: Partial<Record<Fault, Struck>> = {};
@@ -216,7 +218,7 @@ async function playFaults(
       if (!bit) onLine(`${what} did not bite`);
     });
     lasting.add(over);
-    if (lasting.size >= MAX_AT_ONCE) await Promise.race(lasting);
+    if (lasting.size >= atOnce) await Promise.race(lasting);
     await stage.world.pause(chance.between(...gapMs));
   }
   await Promise.all(lasting);

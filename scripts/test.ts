@@ -9,8 +9,10 @@ import { dirname, join } from "node:path";
 import { variableFor } from "../src/testing/postgres/database.ts";
 import { ENGINE_VARIABLE } from "../src/testing/postgres/home-database.ts";
 import { startPostgres } from "../src/testing/postgres/server.ts";
+import { GATEWAY_VARIABLE } from "../src/testing/whole/gateway-process.ts";
 import { ensureDist } from "./bundle.ts";
 import { type Batch, batchesOf, singly } from "./test/batches.ts";
+import { ensureCompiledGateway } from "./test/compiled-gateway.ts";
 import { ensureCompiledPi } from "./test/compiled-pi.ts";
 import { costTable, type FileCost, openCostMeter } from "./test/costs.ts";
 import { postgresTests } from "./test/postgres-tests.ts";
@@ -127,8 +129,11 @@ if (import.meta.main) {
   await ensureDist(root);
   const cache = join(root, "node_modules/.cache/pi-gateway/bun"); // shared by every gateway and agent the tests start
   mkdirSync(cache, { recursive: true });
-  const pi = await ensureCompiledPi(root);
-  const world = { root, env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache, PI_GATEWAY_PI: pi } };
+  const compiled = {
+    PI_GATEWAY_PI: await ensureCompiledPi(root),
+    [GATEWAY_VARIABLE]: await ensureCompiledGateway(root),
+  };
+  const world = { root, env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache, ...compiled } };
   const args = process.argv.slice(2);
   if (args[0] === "--store" && args[1] === "postgres") process.exit(await testOnPostgres(world, args.slice(2)));
   if (args[0] === "--costs") process.exit(await countCosts(world, args.slice(1)));

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionSummary } from "../src/contracts/chat.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
-import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { BUILD, type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { eventually, keyOf, post, statusOf, streamed, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
@@ -16,8 +16,8 @@ beforeAll(async () => {
   folder = await tempHome();
   const own = process.umask(0o022); // what most people have, so that the gateway's own care shows
   try {
-    const env = { PI_GATEWAY_PI: "" }; // the installed pi, as a user has it
-    gateway = await startGatewayProcess({ home: join(folder.path, "made", "by-the-gateway"), env });
+    const asUsersRun = { build: BUILD, env: { PI_GATEWAY_PI: "" } }; // nothing compiled for tests, and the installed pi
+    gateway = await startGatewayProcess({ home: join(folder.path, "made", "by-the-gateway"), ...asUsersRun });
   } finally {
     process.umask(own);
   }

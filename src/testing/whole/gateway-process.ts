@@ -52,12 +52,15 @@ export interface GatewayProcessOptions {
   readonly preload?: string;
   /** Told when the process is there, long before it is ready. */
   readonly spawned?: (pid: number) => void;
-  /** The folder of another build. Default: dist/. */
+  /** The folder of a build that is to run as it is. Default: what was compiled of dist/, or dist/. */
   readonly build?: string;
 }
 
 const PROJECT = resolve(import.meta.dir, "../../..");
-const BUILD = join(PROJECT, "dist");
+/** The folder of what users run. */
+export const BUILD = join(PROJECT, "dist");
+/** The name of the variable that names a compiled gateway: `scripts/test.ts` sets it. */
+export const GATEWAY_VARIABLE = "PI_TEST_GATEWAY";
 /** Shorter than the limit of a test, so that a test says what it waited for. */
 const ANSWER_MS = 90_000;
 
@@ -135,7 +138,8 @@ export class GatewayDidNotStart extends Error {
 }
 
 function spawnGateway(home: string, options: GatewayProcessOptions) {
-  const main = join(options.build ?? BUILD, "main.js");
+  const compiled = options.build === undefined ? process.env[GATEWAY_VARIABLE] : undefined;
+  const main = compiled ?? join(options.build ?? BUILD, "main.js");
   if (!existsSync(main)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
   const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache, PI_GATEWAY_PI: pi } = process.env;
   const port = options.portFromConfig ? [] : ["--port", String(options.port ?? 0)];

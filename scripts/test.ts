@@ -16,6 +16,7 @@ import { ensureCompiledGateway } from "./test/compiled-gateway.ts";
 import { ensureCompiledPi } from "./test/compiled-pi.ts";
 import { costTable, type FileCost, openCostMeter } from "./test/costs.ts";
 import { postgresTests } from "./test/postgres-tests.ts";
+import { type CoreTimes, coreTimes, restedPercent } from "./test/rest.ts";
 import { runAll } from "./test/run-all.ts";
 import { type BatchLimits, type BatchResult, type BatchWorld, needsIsolation, runBatch } from "./test/run-batch.ts";
 import { SQLITE_ONLY } from "./test/sqlite-only.ts";
@@ -90,17 +91,23 @@ async function testAll(
   { batches, report: tell }: RunPlan,
 ): Promise<{ readonly totals: Totals; readonly unsteady: readonly string[] }> {
   const began = performance.now();
+  const before = coreTimes();
   const run = (batch: Batch): Promise<BatchResult> => runBatch(world, batch.files, LIMITS);
   const { results, again, unsteady } = await runAll(batches, { atOnce: AT_ONCE, run, report: tell });
   const totals = sumOf(results.map((one) => one.totals));
   const count = batches.flatMap(({ files }) => files).length;
   const busyMs = results.reduce((sum, one) => sum + one.processorMs, 0);
   console.log(
-    `\nRan ${count} files in ${seconds(performance.now() - began)} s, with ${seconds(busyMs)} s of processors.`,
+    `\nRan ${count} files in ${seconds(performance.now() - began)} s, with ${seconds(busyMs)} s of processors${rest(before)}.`,
   );
   if (again.length > 0) console.log(`Run again, because their process stopped answering: ${again.join(", ")}.`);
   for (const test of unsteady) console.log(`UNSTEADY: it failed beside others and passed alone. ${test}`);
   return { totals, unsteady };
+}
+
+function rest(before: CoreTimes): string {
+  const rested = restedPercent(before, coreTimes());
+  return rested === null ? "" : `, which rested ${rested.toFixed(1)} % of the time`;
 }
 
 /** One line for what is well. What is not is shown whole. */

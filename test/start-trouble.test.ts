@@ -10,7 +10,7 @@ import { deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type Misbehaviour, writeScriptedAgent } from "../src/testing/scripted-agent.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
-import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { BUILD, type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
   agentReady,
@@ -186,7 +186,8 @@ describe("pi", () => {
   test("that is missing when the gateway starts does not stop it: the chat says it in a sentence; put right in the file it answers the next message without a restart", async () => {
     await using own = await tempHome();
     const piPath = join(own.path, "nowhere");
-    await using poor = await startGatewayProcess({ home: own.path, config: { agent: { piPath, pool: SMALL_POOL } } });
+    const config = { agent: { piPath, pool: SMALL_POOL } };
+    await using poor = await startGatewayProcess({ home: own.path, config, build: BUILD }); // what has source maps
     const say = /pi agent was not found|piPath.*nowhere/;
     await saysWhatIsWrong(poor, { status: 502, say, notice: /piPath.*nowhere/ });
     expect((await poor.chat("hello")).body.error?.code).toBe("agent_missing");
@@ -366,7 +367,7 @@ function takeFileDescriptors(pid: number): () => void {
 test.skipIf(Bun.which("prlimit") === null)(
   "a gateway that ran out of file descriptors before its first chat answers 500, and chats again once it has some",
   async () => {
-    await using gateway = await startGatewayProcess({ config: quiet });
+    await using gateway = await startGatewayProcess({ config: quiet, build: BUILD }); // what loads its parts from files
     const ask = async (path: string, init: RequestInit = {}) => {
       const response = await gateway.fetch(path, init);
       await response.arrayBuffer();

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { type Batch, batchesOf, MEASURING, singly } from "../scripts/test/batches.ts";
 import { type CostMeter, costTable, openCostMeter } from "../scripts/test/costs.ts";
 import { postgresTests } from "../scripts/test/postgres-tests.ts";
+import { coreTimes, restedPercent } from "../scripts/test/rest.ts";
 import { runAll } from "../scripts/test/run-all.ts";
 import { type BatchLimits, type BatchResult, runBatch } from "../scripts/test/run-batch.ts";
 import { SQLITE_ONLY } from "../scripts/test/sqlite-only.ts";
@@ -85,6 +86,13 @@ test("the table of costs names the forty costliest files, the costliest first", 
   const table = costTable(costs);
   expect(table).toHaveLength(40);
   expect([table[0], table[39]]).toEqual(["  49.0 s  test/49.test.ts", "  10.0 s  test/10.test.ts"]);
+});
+
+test("the share of time in which processors rested is that between two looks at them", () => {
+  expect(restedPercent({ idle: 100, all: 1_000 }, { idle: 150, all: 1_200 })).toBe(25);
+  const look = coreTimes();
+  expect(restedPercent(look, look)).toBeNull();
+  expect(look.all).toBeGreaterThan(look.idle);
 });
 
 test("every file that is said to measure exists", () => {

@@ -20,6 +20,7 @@ export const HELP_PAGES: Readonly<Partial<Record<View, string>>> = {
   models: "/docs/models",
   extensions: "/docs/plugins",
   logs: "/docs/logs",
+  gateways: "/docs/scaling",
   browsers: "/docs/console",
   keys: "/docs/http#give-a-program-access",
 };

@@ -68,6 +68,7 @@ export type View =
   | "models"
   | "extensions"
   | "logs"
+  | "gateways"
   | "browsers"
   | "keys"
   | "more";
@@ -93,6 +94,7 @@ export const ADDRESSES: Readonly<Record<OtherView, string>> = {
   models: "#/system/models",
   extensions: "#/system/extensions",
   logs: "#/system/logs",
+  gateways: "#/system/gateways",
   browsers: "#/system/browsers",
   keys: "#/system/keys",
   more: "#/more",
@@ -124,6 +126,7 @@ export const VIEW_TITLES: Readonly<Record<OtherView, string>> = {
   models: "Models",
   extensions: "Extensions",
   logs: "Logs",
+  gateways: "Gateways",
   browsers: "Browsers",
   keys: "Keys",
   more: "More",

@@ -36,7 +36,7 @@ export const AREAS: readonly Area[] = [
     name: "System",
     icon: "tools",
     address: ADDRESSES.health,
-    views: ["health", "setup", "settings", "models", "extensions", "logs", "browsers", "keys"],
+    views: ["health", "setup", "settings", "models", "extensions", "logs", "gateways", "browsers", "keys"],
     onPhone: false,
   },
 ];

@@ -22,6 +22,7 @@ export const LOADERS: Readonly<Record<Exclude<View, "chat">, () => Promise<Compo
   models: async () => (await import("../system/models-view.tsx")).ModelsView,
   extensions: async () => (await import("../system/extensions-view.tsx")).ExtensionsView,
   logs: async () => (await import("../system/logs-view.tsx")).LogsView,
+  gateways: async () => (await import("../system/gateways-view.tsx")).GatewaysView,
   browsers: async () => (await import("../system/browsers-view.tsx")).BrowsersView,
   keys: async () => (await import("../keys/keys-view.tsx")).KeysView,
   more: async () => (await import("./more-view.tsx")).MoreView,

@@ -8,6 +8,7 @@ export const SYSTEM_TABS: readonly Tab[] = [
   { view: "models", name: "Models" },
   { view: "extensions", name: "Extensions" },
   { view: "logs", name: "Logs" },
+  { view: "gateways", name: "Gateways" },
   { view: "browsers", name: "Browsers" },
   { view: "keys", name: "Keys" },
 ];

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EndedApproval } from "../src/contracts/store/approvals.ts";
-import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
+import type { AuditEntry, AuditRow } from "../src/contracts/store/tool-calls.ts";
+import type { ApprovalRule } from "../src/contracts/tools/approval-rule.ts";
 import type { PendingApproval } from "../src/contracts/tools/approval.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
@@ -125,6 +126,34 @@ test("a yes for the session asks no more for that tool, until the conversation i
   const third = gateway.chat("note: three", { session: "grant" });
   await decide((await questionIn("grant")).id, "deny");
   expect((await third).body.tool_calls).toMatchObject([{ status: "blocked" }]);
+});
+
+test("a call that is allowed for always runs unasked from then on, in every conversation, until its rule is removed", async () => {
+  const command = "echo always >> always.txt; echo done";
+  const lines = (): number => readFileSync(inWorkspace("always.txt"), "utf8").trim().split("\n").length;
+  const first = gateway.chat(`shell: ${command}`, { session: "always" });
+  const question = await questionIn("always");
+  expect(question.rules?.map(({ reach }) => reach)).toEqual(["call"]); // two commands are more than a program
+  expect(await decide(question.id, "always")).toBe(200);
+  expect((await first).body.tool_calls).toMatchObject([{ tool: "bash", status: "success" }]);
+  const again = await gateway.chat(`shell: ${command}`, { session: "always-elsewhere" });
+  expect(again.body.tool_calls).toMatchObject([{ tool: "bash", status: "success" }]);
+  expect([lines(), await openIn("always-elsewhere")]).toEqual([2, []]);
+
+  const { items } = (await (await gateway.fetch("/api/approval-rules")).json()) as { items: ApprovalRule[] };
+  const [rule] = items;
+  expect(items).toMatchObject([
+    { tool: "bash", reach: "call", uses: 1, approvalId: question.id, madeBy: "operator" as never },
+  ]);
+  const used = (await (await gateway.fetch("/api/audit?kind=rule.used")).json()) as { items: AuditEntry[] };
+  const detail = { tool: "bash", sessionKey: keyOf("always-elsewhere") };
+  expect(used.items).toMatchObject([{ subject: rule?.id ?? "", detail }]);
+
+  expect((await gateway.fetch(`/api/approval-rules/${rule?.id}`, { method: "DELETE" })).status).toBe(200);
+  const third = gateway.chat(`shell: ${command}`, { session: "always" });
+  expect(await decide((await questionIn("always")).id, "deny")).toBe(200);
+  expect((await third).body.tool_calls).toMatchObject([{ status: "blocked" }]);
+  expect(lines()).toBe(2);
 });
 
 test("a question ends with its turn", async () => {

@@ -10,6 +10,7 @@ import type { Channel } from "../src/contracts/channel.ts";
 import type { AskedQuestion, ChatQuestion, OpenQuestion } from "../src/contracts/channels/question.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../src/contracts/ids.ts";
 import type { PendingApproval } from "../src/contracts/tools/approval.ts";
+import { NO_RULES } from "../src/testing/tools/quiet-deps.ts";
 import { createQuestions } from "../src/flow/questions/questions.ts";
 import { readBack, writeOut, writeOutJson } from "../src/kit/marks/written-out.ts";
 import { createEvents } from "../src/observe/index.ts";
@@ -62,7 +63,15 @@ async function pendingFor(caller: Caller): Promise<PendingApproval> {
   const store = { grantedBy: async () => null, put: async () => undefined, end: async () => true } as never;
   const clock = createFakeClock();
   const approvals = createApprovals(
-    { clock, log, events: createEvents({ log }), ids: createSeqIds(), store, mayDecide: async () => true },
+    {
+      clock,
+      log,
+      events: createEvents({ log }),
+      ids: createSeqIds(),
+      store,
+      rules: NO_RULES,
+      mayDecide: async () => true,
+    },
     () => ({
       waitMs: 1_000,
     }),

@@ -12,6 +12,7 @@ import { Problem } from "./parts/use-action.tsx";
 const ENDS: Readonly<Record<NonNullable<Approval["decision"]>, IconName>> = {
   once: "check",
   session: "check",
+  always: "check",
   deny: "blocked",
   expired: "clock",
 };

@@ -27,6 +27,7 @@ export const announced = signal("");
 export const DECIDED: Readonly<Record<NonNullable<Approval["decision"]>, string>> = {
   once: "Allowed once",
   session: "Allowed for this conversation",
+  always: "Allowed, with a rule",
   deny: "Denied",
   expired: "Not answered, so it was not run",
 };

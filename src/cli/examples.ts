@@ -54,7 +54,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   tools: ["pi-gw tools list", `pi-gw tools call notes_search '{"query":"harbour"}'`],
   "tool-calls": ["pi-gw tool-calls --status blocked", "pi-gw tool-calls --tool bash --since 2026-01-31 --json"],
   audit: ["pi-gw audit list --kind sign_in", "pi-gw audit verify"],
-  approvals: ["pi-gw approvals list", "pi-gw approvals decide APPROVAL once"],
+  approvals: [
+    "pi-gw approvals list",
+    "pi-gw approvals decide APPROVAL once",
+    "pi-gw approvals decide APPROVAL always --rule program",
+    "pi-gw approvals rules",
+    "pi-gw approvals forget RULE",
+  ],
   questions: ["pi-gw questions list", "pi-gw questions answer QUESTION --yes"],
   plugins: ["pi-gw plugins new weather", "pi-gw plugins check weather", "pi-gw plugins reload weather"],
   config: [

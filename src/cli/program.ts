@@ -7,6 +7,7 @@ import type { ExportFlags } from "./bridge-export.ts";
 import { addExamples } from "./examples.ts";
 import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
+import { addApprovals } from "./add-approvals.ts";
 import { addHeartbeat, addWebhooks } from "./add-automations.ts";
 import { addNodes } from "./add-nodes.ts";
 import { addBackup } from "./add-backup.ts";
@@ -44,7 +45,6 @@ const MAX_LOG_LINES = 100_000;
 const MAX_SESSIONS = 200;
 const MAX_CALLS = 200;
 const CALL_STATUSES = ["success", "error", "blocked", "pending", "unknown"];
-const DECISIONS = ["once", "session", "deny"];
 const LEVELS = ["debug", "info", "warn", "error"] satisfies readonly LogLevel[];
 
 interface Group {
@@ -97,7 +97,10 @@ const GROUPS: readonly Group[] = [
   },
   { names: ["route"], add: addRoute },
   { names: ["tools", "tool-calls", "audit"], add: addTools },
-  { names: ["approvals"], add: addApprovals },
+  {
+    names: ["approvals"],
+    add: (program, commander, world, finish) => addApprovals(program, commander, world, { common, finish }),
+  },
   { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
   { names: ["plugins"], add: (program, _, world, finish) => addPlugins(program, world, { common, finish }) },
   { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, { common, finish }) },
@@ -227,23 +230,6 @@ function addRoute(program: Command, commander: Commander, world: CliWorld, finis
     .action(async (flags: RouteFlags) => {
       const { route } = await import("./route.ts");
       finish(await route(world, flags));
-    });
-}
-
-function addApprovals(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
-  const approvals = program.command("approvals").description("tool calls that wait for an owner's approval");
-  common(approvals.command("list").description("show what waits, the oldest first")).action(
-    async (flags: CommonFlags) => {
-      const { approvalsList } = await import("./tools/approvals.ts");
-      finish(await approvalsList(world, flags));
-    },
-  );
-  common(approvals.command("decide").description("allow a call once or for its conversation, or deny it"))
-    .argument("<id>", "as the list shows it")
-    .addArgument(new commander.Argument("<decision>", "the answer").choices(DECISIONS))
-    .action(async (id: string, decision: string, flags: CommonFlags) => {
-      const { approvalsDecide } = await import("./tools/approvals.ts");
-      finish(await approvalsDecide(world, id, decision, flags));
     });
 }
 

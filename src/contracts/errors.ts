@@ -56,6 +56,16 @@ export const ERRORS = {
   bad_job: { status: 422, retry: "never", say: "Something about this job is not valid." },
   job_exists: { status: 409, retry: "never", say: "There is a job of this name already." },
   job_unknown: { status: 404, retry: "never", say: "There is no such job." },
+  too_many_rules: {
+    status: 409,
+    retry: "never",
+    say: "This agent has as many approval rules as it may have. Remove one first, or allow the call once.",
+  },
+  no_such_rule: {
+    status: 422,
+    retry: "never",
+    say: "This approval cannot be made a rule of that kind. Choose one of its `rules`, or allow the call once.",
+  },
   too_many_jobs: { status: 409, retry: "never", say: "There are too many jobs already. Remove one first." },
   too_many_browsers: {
     status: 409,

@@ -103,10 +103,20 @@ export interface GatewayEvents {
   "delegation.ended": { readonly outcome: DelegationOutcome; readonly ms: number };
   /** A slot of a job got its row, or its run has ended. */
   "cron.run": { readonly run: JobRun };
-  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask for access, channels, jobs, budgets, keys of programs. */
+  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask for access, channels, jobs, budgets, keys of programs, approval rules. */
   status: {
     readonly what:
-      "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" | "jobs" | "budget" | "keys";
+      | "config"
+      | "agents"
+      | "sessions"
+      | "outbox"
+      | "plugins"
+      | "pairing"
+      | "channels"
+      | "jobs"
+      | "budget"
+      | "keys"
+      | "rules";
   };
   /** Its rows are gone; whoever keeps something about it forgets it. */
   "session.deleted": { readonly sessionKey: SessionKey };

@@ -36,6 +36,7 @@ import type { StorageReport } from "./storage.ts";
 import type { AuditEntry, AuditKind, AuditRow, AuditStatus, AuditVerification } from "./store/tool-calls.ts";
 import type { UsageBy, UsageItem, UsageSum } from "./store/usage.ts";
 import type { HealthCheck, HealthFix, LogLevelName, LogPage, SettingsReport, SignedInBrowser } from "./system-api.ts";
+import type { ApprovalRule, RuleReach } from "./tools/approval-rule.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ListedTool, PiToolListing } from "./tools/tool.ts";
 import type {
@@ -196,9 +197,11 @@ export interface HttpApi extends NotificationsApi {
   };
   "POST /api/approvals/:id": {
     path: { id: string };
-    body: { decision: ApprovalDecision };
+    body: { decision: ApprovalDecision; rule?: RuleReach };
     result: WireMethods["approvals.decide"]["result"];
   };
+  "GET /api/approval-rules": { query?: PageQuery; result: Listed<ApprovalRule> };
+  "DELETE /api/approval-rules/:id": { path: { id: string }; result: { removed: true } };
   "GET /api/questions": { result: { items: readonly OpenQuestion[] } };
   "POST /api/questions/:id": {
     path: { id: string };

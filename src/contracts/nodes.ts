@@ -20,7 +20,7 @@ import type { LiveTurn } from "./flow.ts";
 import type { InboxId, InstanceId, Principal, SessionKey } from "./ids.ts";
 import type { Accepted, Cancelled, QueueEntry, Rewritten, UnbegunReply } from "./queue.ts";
 import type { Spent } from "./store/usage.ts";
-import type { ApprovalDecision, Approvals, DecidedFrom, PendingApproval } from "./tools/approval.ts";
+import type { Approvals, ApprovalWish, DecidedFrom, PendingApproval } from "./tools/approval.ts";
 
 /** Answered by one gateway. */
 interface NodeQuestions {
@@ -50,7 +50,7 @@ interface NodeQuestions {
   "approvals.decide": {
     readonly ask: {
       readonly id: string;
-      readonly decision: ApprovalDecision;
+      readonly decision: ApprovalWish;
       readonly by: Principal;
       readonly at: DecidedFrom | null;
     };

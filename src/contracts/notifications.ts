@@ -1,4 +1,5 @@
 /** Notifications in browsers (Web Push): which browsers get them, and approvals that are decided in one. */
+import type { Approvals } from "./tools/approval.ts";
 import type { Principal } from "./ids.ts";
 import type { StoredPushSubscription } from "./store/push-subscriptions.ts";
 
@@ -14,7 +15,7 @@ export interface Notifications {
   /** Sends one notification that says that it works. Throws `not_found`. */
   test(id: string, signal: AbortSignal): Promise<PushOutcome>;
   /** Goes the way of every decision. `not_allowed`: the token is not the one of this call, browser and decision, or the person is no owner. */
-  decide(asked: DecisionInNotification, by: BrowserSignIn): Promise<"done" | "unknown" | "not_allowed">;
+  decide(asked: DecisionInNotification, by: BrowserSignIn): ReturnType<Approvals["decide"]>;
 }
 
 /** What a browser says about itself. */

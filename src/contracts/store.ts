@@ -14,6 +14,7 @@ import type { PairingStore } from "./channels/pairing.ts";
 import type { ChannelState } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InstanceId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { ApprovalRuleStore } from "./store/approval-rules.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { SignInStore } from "./store/sign-ins.ts";
@@ -74,6 +75,7 @@ export interface Store extends AsyncDisposable {
   readonly channelState: ChannelState;
   readonly transcriptions: TranscriptionStore;
   readonly approvals: ApprovalStore;
+  readonly approvalRules: ApprovalRuleStore;
   readonly usage: UsageStore;
   readonly apiKeys: ApiKeyStore;
   readonly pushSubscriptions: PushSubscriptionStore;

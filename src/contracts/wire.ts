@@ -12,6 +12,7 @@ import type { McpServerState } from "./mcp.ts";
 import type { SandboxReport, SandboxSetting } from "./sandbox.ts";
 import type { TurnCost } from "./store/activity.ts";
 import type { SessionFilter } from "./store/session-care.ts";
+import type { RuleReach } from "./tools/approval-rule.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ToolEnvelope, ToolLists, ToolResult } from "./tools/tool.ts";
 
@@ -95,7 +96,10 @@ export interface WireMethods {
   /** The open questions, oldest first. */
   "approvals.list": { params: Record<string, never>; result: { items: readonly PendingApproval[] } };
   /** `not_found`: the question is not open any more. */
-  "approvals.decide": { params: { id: string; decision: ApprovalDecision }; result: { decision: ApprovalDecision } };
+  "approvals.decide": {
+    params: { id: string; decision: ApprovalDecision; rule?: RuleReach };
+    result: { decision: ApprovalDecision };
+  };
   /** What running turns want to know from people, oldest first. */
   "questions.list": { params: Record<string, never>; result: { items: readonly OpenQuestion[] } };
   /** `answer`: one of the options, words, or true and false; null: none. `not_found`: the question is over. */

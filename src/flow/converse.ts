@@ -98,7 +98,7 @@ function followApprovals({ events, spans }: Pick<ConverseDeps, "events" | "spans
   return events.on("approval", (news) => {
     if (news.turnId !== turnId) return;
     if (news.decision === null) spans.approvalAsked(news.callId);
-    else spans.approvalEnded(news.callId, news.decision === "once" || news.decision === "session");
+    else spans.approvalEnded(news.callId, news.decision !== "deny" && news.decision !== "expired");
   });
 }
 

@@ -267,7 +267,7 @@ function followGate({ clock, events, mask }: WriterDeps, turnOf: (call: Call) =>
   };
   events.on("approval", (news) => {
     if (news.decision === null) show(news, "pending");
-    else if (news.decision === "once" || news.decision === "session") show(news, "running");
+    else if (news.decision !== "deny" && news.decision !== "expired") show(news, "running");
   });
   events.on("tool_refused", (call) => show(call, call.status));
 }

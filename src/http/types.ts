@@ -33,6 +33,7 @@ import type { PluginHost } from "../contracts/plugin.ts";
 import type { Setup } from "../contracts/setup.ts";
 import type { SystemLook } from "../contracts/system-api.ts";
 import type { Updater } from "../contracts/update.ts";
+import type { ApprovalRules } from "../contracts/tools/approval-rule.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
@@ -123,6 +124,7 @@ interface ToolDeps {
   readonly gate: Pick<ToolGate, "call" | "specs" | "recordRejected">;
   list(): ToolLists;
   readonly approvals: Pick<Approvals, "pending" | "decide">;
+  readonly approvalRules: ApprovalRules;
   readonly questions: Pick<Questions, "pending" | "answerAnywhere">;
   /** Scripts inside agent processes. */
   readonly agentTokens: AgentTokens;

@@ -42,6 +42,7 @@ async function world() {
         async decide(...given) {
           decided.push(given);
           const [id, decision, by] = given;
+          if (typeof decision === "object") return "no_such_rule";
           return (await approvals.end(id, { decision, by, at: clock.now() })) ? "done" : "unknown";
         },
       },

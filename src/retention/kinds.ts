@@ -8,7 +8,10 @@ import type { Kind } from "./retention.ts";
 interface KindDeps {
   readonly clock: Clock;
   readonly events: Events;
-  readonly store: Pick<Store, "retention" | "audit" | "toolCalls" | "approvals" | "sessionTools" | "usage">;
+  readonly store: Pick<
+    Store,
+    "retention" | "audit" | "toolCalls" | "approvals" | "approvalRules" | "sessionTools" | "usage"
+  >;
 }
 
 /** Days; 0 is for ever. */
@@ -64,10 +67,10 @@ async function dropUsage({ store }: KindDeps, before: number): Promise<DroppedRo
   return untilNone(await store.usage.prune(new Date(before).toISOString().slice(0, 10)));
 }
 
-/** Approvals and the tools of a session are kept as long as the calls that they belong to. */
+/** Approvals, rules that have ended and the tools of a session are kept as long as the calls that they belong to. */
 async function dropCalls({ store }: KindDeps, before: number): Promise<DroppedRows> {
-  const { toolCalls, approvals, sessionTools } = store;
-  return untilNone(
-    (await toolCalls.prune(before)) + (await approvals.prune(before)) + (await sessionTools.prune(before)),
-  );
+  const { toolCalls, approvals, approvalRules, sessionTools } = store;
+  let dropped = 0;
+  for (const rows of [toolCalls, approvals, approvalRules, sessionTools]) dropped += await rows.prune(before);
+  return untilNone(dropped);
 }

@@ -22,6 +22,7 @@ import { createActivity } from "./activity/activity.ts";
 import { isDamage } from "./health/write-faults.ts";
 import { createApiKeyRows } from "./rows/api-keys.ts";
 import { createPushSubscriptions } from "./rows/push-subscriptions.ts";
+import { createApprovalRuleRows } from "./rows/approval-rules.ts";
 import { createApprovalRows } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
@@ -233,6 +234,7 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, f
     channelState: createChannelState(rows),
     transcriptions: createTranscriptions(rows),
     approvals: createApprovalRows(rows, audit),
+    approvalRules: createApprovalRuleRows(rows, audit),
     usage: createUsage(rows),
     apiKeys: createApiKeyRows(rows, audit),
     pushSubscriptions: createPushSubscriptions(rows, audit),

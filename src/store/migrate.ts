@@ -46,6 +46,7 @@ import { nodeKeys } from "./migrations/046-node-keys.ts";
 import { idempotentAnswers } from "./migrations/047-idempotent-answers.ts";
 import { pushSubscriptions } from "./migrations/048-push-subscriptions.ts";
 import { nodeVersions } from "./migrations/049-node-versions.ts";
+import { approvalRules } from "./migrations/050-approval-rules.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -95,6 +96,7 @@ const MIGRATIONS: readonly Migration[] = [
   idempotentAnswers,
   pushSubscriptions,
   nodeVersions,
+  approvalRules,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -8,7 +8,7 @@ import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { FileChunkTable, FileTable } from "./files/file-tables.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
-import type { ApprovalTable, GrantTable } from "./rows/approval-tables.ts";
+import type { ApprovalTable, GrantTable, RuleTable } from "./rows/approval-tables.ts";
 import type { ApiKeyTable } from "./rows/api-keys.ts";
 import type { PushSubscriptionTable } from "./rows/push-subscriptions.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
@@ -56,6 +56,7 @@ export interface Tables extends UsageTables, MessageTables {
   tasks: TaskTable;
   approvals: ApprovalTable;
   approval_grants: GrantTable;
+  approval_rules: RuleTable;
   api_keys: ApiKeyTable;
   push_subscriptions: PushSubscriptionTable;
   session_tools: SessionToolTable;

@@ -11,6 +11,7 @@ import { recordingLog } from "../testing/recording-log.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { OWNER, SESSION } from "../testing/tools/tool-world.ts";
 import { waitFor, waitForEnd } from "../testing/wait-for.ts";
+import { createApprovalRules } from "./rules/approval-rules.ts";
 import { createApprovals, MAX_OPEN, MAX_OPEN_PER_SESSION } from "./approvals.ts";
 
 const WAIT_MS = 600_000;
@@ -50,6 +51,7 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
       store,
       clock: wall,
       ids: createSeqIds(),
+      rules: createApprovalRules({ clock: wall, log, events, store: real.store.approvalRules }),
       mayDecide: async (by, chat) => (judgedAt.push(chat), now.owners.includes(by)),
     },
     () => ({ waitMs: now.waitMs }),

@@ -4,8 +4,9 @@
  */
 import type { Events } from "../contracts/events.ts";
 import type { Principal } from "../contracts/ids.ts";
-import type { ApprovalEnd, ApprovalStore } from "../contracts/store/approvals.ts";
+import type { ApprovalEnd, ApprovalStore, EndedApproval } from "../contracts/store/approvals.ts";
 import type {
+  AlwaysWish,
   ApprovalAnswer,
   ApprovalQuestion,
   Approvals,
@@ -18,6 +19,8 @@ import { durationText } from "../kit/duration.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { writeOut, writeOutJson } from "../kit/marks/written-out.ts";
+import { MAX_RULES_PER_AGENT, newRule, type UsableRules } from "./rules/approval-rules.ts";
+import { ruleChoices } from "./rules/reach.ts";
 
 interface ApprovalsDeps {
   readonly clock: Clock;
@@ -25,6 +28,7 @@ interface ApprovalsDeps {
   readonly log: Log;
   readonly events: Events;
   readonly store: ApprovalStore;
+  readonly rules: Pick<UsableRules, "allow" | "made">;
   /** Whether this person is an owner now. */
   mayDecide(by: Principal, at: ApproverChat | null): Promise<boolean>;
 }
@@ -34,6 +38,7 @@ export const MAX_OPEN_PER_SESSION = 10;
 export const MAX_OPEN = 100;
 
 interface Open {
+  readonly question: ApprovalQuestion;
   readonly shown: PendingApproval;
   /** What an answer for the session holds for. */
   readonly covers: string;
@@ -44,6 +49,8 @@ interface Open {
   late: boolean;
 }
 
+type Ended = Pick<EndedApproval, "decision"> & { readonly by: Principal | null };
+
 export function createApprovals(deps: ApprovalsDeps, options: () => { readonly waitMs: number }): Approvals {
   const open = new Map<string, Open>();
 
@@ -53,23 +60,10 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
     close(entry, made);
     return true;
   };
-  const close = ({ shown, answer, late }: Open, { decision, by }: ApprovalEnd): void => {
-    const { input: _input, shown: _shown, ...known } = shown;
-    open.delete(shown.id);
-    deps.log.info("approval ended", {
-      approvalId: shown.id,
-      tool: shown.tool,
-      sessionKey: shown.sessionKey,
-      decision,
-      by,
-    });
-    deps.events.emit("approval", {
-      ...known,
-      decision,
-      by,
-      ...(decision === "expired" ? { say: unanswered(shown, late) } : {}),
-    });
-    answer.resolve(decision);
+  const close = (entry: Open, ended: Ended): void => {
+    open.delete(entry.shown.id);
+    tellEnd(deps, entry, ended);
+    entry.answer.resolve(ended.decision === "always" ? "once" : ended.decision);
   };
   /** Nobody waits for the disk: what could not be written is expired by the next start. Never rejects. */
   const expire = async (entry: Open): Promise<void> => {
@@ -95,6 +89,11 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
         await expire(entry);
         return "unknown";
       }
+      if (typeof decision === "object") {
+        const made = await makeRule(deps, entry, by, decision);
+        if (made === "done") close(entry, { decision: "always", by });
+        return made;
+      }
       const via = isNotification ? { via: from } : {};
       const made: ApprovalEnd = { decision, by, at: deps.clock.now(), covers: entry.covers, ...via };
       return (await end(entry, made)) ? "done" : "unknown";
@@ -103,20 +102,40 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
       const { tool, caller, covers = tool } = question;
       const grantedBy = question.anew ? null : await deps.store.grantedBy(caller.sessionKey, covers);
       if (grantedBy !== null && (await deps.mayDecide(grantedBy, null))) return "session"; // an owner of then may be none now
+      if (await deps.rules.allow(question, (by) => deps.mayDecide(by, null))) return "once";
       if (signal.aborted) return "expired";
       if (isFull(open, caller.sessionKey)) return "full";
       const { waitMs } = options();
       const shown = shownOf(deps, question, waitMs);
-      const entry: Open = { shown, covers, answer: deferred(), stored: false, late: false };
+      const entry: Open = { question, shown, covers, answer: deferred(), stored: false, late: false };
       open.set(entry.shown.id, entry); // counts from now on, and cannot be answered before it is stored
-      return wait(deps, { entry, question, waitMs, expire, forget: () => open.delete(entry.shown.id) }, signal);
+      return wait(deps, { entry, waitMs, expire, forget: () => open.delete(entry.shown.id) }, signal);
     },
   };
 }
 
+function tellEnd({ log, events }: ApprovalsDeps, { shown: asked, late }: Open, { decision, by }: Ended): void {
+  const { input: _input, shown: _shown, rules: _rules, ...known } = asked;
+  const { id: approvalId, tool, sessionKey } = asked;
+  log.info("approval ended", { approvalId, tool, sessionKey, decision, by });
+  const ended = { ...known, decision, by };
+  events.emit("approval", decision === "expired" ? { ...ended, say: unanswered(asked, late) } : ended);
+}
+
+/** The end of the question and the rule are one write. */
+async function makeRule(deps: ApprovalsDeps, { question, shown }: Open, by: Principal, { always }: AlwaysWish) {
+  const choice = shown.rules?.find(({ reach }) => reach === always);
+  if (!choice || !question.ruled) return "no_such_rule";
+  const rule = newRule(deps, { ...question, ruled: question.ruled }, { shown, choice }, by);
+  const ended = await deps.store.endWithRule(shown.id, rule, MAX_RULES_PER_AGENT);
+  if (ended === "full") return "too_many_rules";
+  if (ended === "over") return "unknown";
+  deps.rules.made();
+  return "done";
+}
+
 interface Waiting {
   readonly entry: Open;
-  readonly question: ApprovalQuestion;
   readonly waitMs: number;
   /** Never rejects. */
   expire(entry: Open): Promise<void>;
@@ -124,11 +143,11 @@ interface Waiting {
 }
 
 async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal): Promise<ApprovalAnswer> {
-  const { entry, question, waitMs, expire, forget } = waiting;
-  const { shown, answer } = entry;
+  const { entry, waitMs, expire, forget } = waiting;
+  const { question, shown, answer } = entry;
   const { agentId, role } = question.caller;
   try {
-    const { shown: _shown, ...asked } = shown;
+    const { shown: _shown, rules: _rules, ...asked } = shown;
     await deps.store.put({ ...asked, agentId, role, hash: question.hash });
   } catch (error) {
     forget();
@@ -154,7 +173,7 @@ async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal):
 }
 
 function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, waitMs: number): PendingApproval {
-  const { tool, callId, because, shown, caller } = question;
+  const { tool, callId, because, shown, caller, ruled } = question;
   const { sessionKey, turnId, principal, origin } = caller;
   const askedAt = clock.now();
   const expiresAt = askedAt + waitMs;
@@ -171,6 +190,7 @@ function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, wait
     origin,
     askedAt,
     expiresAt,
+    ...(ruled ? { rules: ruleChoices(ruled) } : {}),
   };
 }
 

@@ -1,9 +1,11 @@
 /**
  * Tools: the registry, who may use what, and the gate that is the only caller of `execute`. The stages of a call are listed in
- * stages/stages.ts; how it runs is in run/; what is kept about it is in audit/. The owner is asked in approvals/. It does
+ * stages/stages.ts; how it runs is in run/; what is kept about it is in audit/. The owner is asked in approvals.ts;
+ * what owners have allowed for always is in rules/. It does
  * not know how agents are spawned, who is an owner, or which channel asks.
  */
 export { createApprovals } from "./approvals.ts";
+export { createApprovalRules } from "./rules/approval-rules.ts";
 export { createToolGate } from "./gate.ts";
 export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
 export { createPermissionMatrix } from "./permissions.ts";

@@ -15,6 +15,7 @@ import type { Questions } from "../contracts/channels/question.ts";
 import type { SandboxTier } from "../contracts/sandbox.ts";
 import type { McpSurface, SkillRegistry } from "../contracts/plugin.ts";
 import type { ChatPoster } from "../contracts/store/posts.ts";
+import type { ApprovalRules } from "../contracts/tools/approval-rule.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
 import { createPoster } from "../delivery/index.ts";
@@ -27,6 +28,7 @@ import { createToolIndex } from "../store/index.ts";
 import { shareApprovals, shareQuestions } from "../nodes/index.ts";
 import {
   type BackgroundEnd,
+  createApprovalRules,
   createApprovals,
   createPermissionMatrix,
   createSessionTools,
@@ -53,6 +55,7 @@ export interface Tools {
   unusable(tool: string, caller: Caller): string | null;
   /** Of all gateways on the database, as questions are. */
   readonly approvals: Approvals;
+  readonly approvalRules: ApprovalRules;
   /** Questions of extensions of pi to people. */
   readonly questions: Questions;
   /** Those that turns of this gateway ask. */
@@ -73,8 +76,10 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
   const registry = createToolRegistry({ log });
   const { sandbox } = core.options;
   const policy = currentPolicy(config, () => sandbox.report()?.tier ?? "none", keys);
+  const approvalRules = createApprovalRules({ clock, log, events, store: store.approvalRules });
+  const mayDecide: Parameters<typeof createApprovals>[0]["mayDecide"] = (by, at) => isOwnerNow(rights, by, at);
   const ownApprovals = createApprovals(
-    { clock, ids, log, events, store: store.approvals, mayDecide: (by, at) => isOwnerNow(rights, by, at) },
+    { clock, ids, log, events, store: store.approvals, rules: approvalRules, mayDecide },
     () => config().tools.approvals,
   );
   const approvals = shareApprovals(ownApprovals, { nodes: core.nodes.others, heard: core.nodes.heard });
@@ -115,6 +120,7 @@ export function openTools(life: Lifetime, core: Core, { rights, keys }: People):
     permissions: createPermissionMatrix({ registry, policy }),
     unusable: (tool, caller) => whyNotUsable({ registry, policy }, tool, caller),
     approvals,
+    approvalRules,
     questions,
     own: { approvals: ownApprovals, questions: ownQuestions },
     poster,

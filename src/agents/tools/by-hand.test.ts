@@ -1,5 +1,7 @@
 /** Calls of pi tools, offers and tokens beside a gate and a process that a test plays by hand: each call ends once, and nothing is kept. */
 import { describe, expect, test } from "bun:test";
+import { symlink, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { ToolAdmission, ToolContext, ToolGate, ToolRefusal } from "../../contracts/tools/tool.ts";
 import type { Caller } from "../../contracts/agent.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
@@ -39,7 +41,17 @@ async function calls(over: { admit?: ToolGate["admit"]; ended?: () => Promise<{ 
     { workspace: home.path, readable: [], writable: [], asks: [] },
   );
   const call = (callId: string, params: unknown = { command: "id" }, tool = "bash") => ({ tool, callId, params });
-  return { own, call, log, ends, updates, signals, [Symbol.asyncDispose]: () => home[Symbol.asyncDispose]() };
+  return {
+    own,
+    admit,
+    call,
+    log,
+    ends,
+    updates,
+    signals,
+    home: home.path,
+    [Symbol.asyncDispose]: () => home[Symbol.asyncDispose](),
+  };
 }
 
 describe("a call of a pi tool", () => {
@@ -53,6 +65,29 @@ describe("a call of a pi tool", () => {
     at.own.updated("c1", 6);
     at.own.endAll();
     expect([at.signals[0] === signal, at.updates, at.ends]).toEqual([true, [5], [end]]);
+  });
+
+  test("is refused when its path leads to another file than while it was judged", async () => {
+    const judged: (string | null | undefined)[] = [];
+    const moves: { now?: () => Promise<void> } = {};
+    await using at = await calls({
+      async admit({ params, file }, signal) {
+        judged.push(file?.(params));
+        await moves.now?.();
+        return at.admit({ params } as never, signal);
+      },
+    });
+    const [one, other, link] = ["one.txt", "other.txt", "link"].map((name) => join(at.home, name));
+    for (const file of [one, other]) await writeFile(file ?? "", "x");
+    await symlink(one ?? "", link ?? "");
+    expect(await at.own.admit(at.call("c1", { path: "link" }, "read"), OWNER, NEVER)).toMatchObject({ ok: true });
+    moves.now = async () => {
+      await unlink(link ?? "");
+      await symlink(other ?? "", link ?? "");
+    };
+    const moved = await at.own.admit(at.call("c2", { path: "link" }, "read"), OWNER, NEVER);
+    expect([moved.ok, judged]).toEqual([false, [one, one]]);
+    expect(JSON.stringify([moved, at.ends])).toContain("leads to another file");
   });
 
   test("that the end of its turn cuts off has an end on record, and each of several has its own", async () => {

@@ -41,6 +41,11 @@ export interface PiToolCalls {
 
 type Going = Extract<ToolAdmission, { kind: "go" }>;
 
+/** A link was changed while an owner was asked, or a rule was looked up. */
+const MOVED = {
+  kind: "outside",
+  say: "The path leads to another file than the one that was allowed. Nothing was done; call again.",
+} as const satisfies Confined;
 const CUT_OFF: PiToolEnd = { isError: true, output: "The turn ended before this call did." };
 
 export function createPiToolCalls(
@@ -66,12 +71,15 @@ export function createPiToolCalls(
 
   const judge = async (call: PiToolCall, context: ToolContext, signal: AbortSignal): Promise<PiToolVerdict> => {
     const asks = (now: unknown) => asksOwner(room, call.tool, isFields(now) ? now : {});
-    const admission = await deps.tools.admit({ ...call, path: "pi", context, asks }, signal);
+    let judged: string | null = null;
+    const file = (now: unknown) => (judged = fileOf(confine(room, call.tool, isFields(now) ? now : {})));
+    const admission = await deps.tools.admit({ ...call, path: "pi", context, asks, file }, signal);
     if (admission.kind !== "go") return { ok: false, text: JSON.stringify(envelopeOf(call.tool, admission)) };
     // After the gate, because hooks may have changed the path; a refusal still leaves its row.
     const params = isFields(admission.params) ? admission.params : {};
     const confined = confine(room, call.tool, params);
     if (confined.kind !== "inside") return refusedAfterGate(admission, call.tool, confined);
+    if (judged !== null && judged !== fileOf(confined)) return refusedAfterGate(admission, call.tool, MOVED);
     if (signal.aborted) {
       await close(admission, call.tool, CUT_OFF);
       return { ok: false, text: failureText(call.tool, "cancelled", "The call was cancelled.") };
@@ -109,6 +117,12 @@ export function createPiToolCalls(
       kept.clear();
     },
   };
+}
+
+/** Null: it is about no file, or not about one that it may touch. */
+function fileOf(confined: Confined): string | null {
+  const path = confined.kind === "inside" ? confined.params["path"] : null;
+  return typeof path === "string" ? path : null;
 }
 
 async function refusedAfterGate(

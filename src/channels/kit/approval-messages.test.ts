@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { Principal, Role } from "../../contracts/ids.ts";
-import type { PendingApproval } from "../../contracts/tools/approval.ts";
+import type { ApprovalWish, PendingApproval } from "../../contracts/tools/approval.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import { createEvents } from "../../observe/index.ts";
 import { hangEachCall, type PlayCall } from "../../testing/channels/hanging-calls.ts";
@@ -32,8 +32,8 @@ function world(post: (signal: AbortSignal) => Promise<string> = async () => "m1"
   const approvals = {
     ask: () => SILENT,
     pending: () => pending,
-    async decide(id: string, decision: string, by: Principal) {
-      decided.push(`${id} ${decision} ${by}`);
+    async decide(id: string, decision: ApprovalWish, by: Principal) {
+      decided.push(`${id} ${String(decision)} ${by}`);
       return state.verdict;
     },
   };

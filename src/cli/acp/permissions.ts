@@ -1,7 +1,7 @@
 /** Approvals and questions of a turn, asked in the editor. Whoever closes the dialogue has not allowed the call, and has not answered. */
 import type { AgentContext, PermissionOption, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import type { ChatQuestion, OpenQuestion } from "../../contracts/channels/question.ts";
-import type { ApprovalDecision, PendingApproval } from "../../contracts/tools/approval.ts";
+import type { PlainDecision, PendingApproval } from "../../contracts/tools/approval.ts";
 import { isObject } from "../../kit/json.ts";
 import { writeOut } from "../../kit/marks/written-out.ts";
 import type { GatewaySocket } from "./gateway-socket.ts";
@@ -15,7 +15,7 @@ export interface Editor {
   readonly hasForms: boolean;
 }
 
-const DECISIONS: readonly (PermissionOption & { readonly optionId: ApprovalDecision })[] = [
+const DECISIONS: readonly (PermissionOption & { readonly optionId: PlainDecision })[] = [
   { optionId: "once", name: "Allow once", kind: "allow_once" },
   { optionId: "session", name: "Allow for this conversation", kind: "allow_always" },
   { optionId: "deny", name: "Deny", kind: "reject_once" },

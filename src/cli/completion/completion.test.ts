@@ -29,7 +29,7 @@ test.each([
   ["pi-gw sessions export --format ", ["markdown", "json", "html"]],
   ["pi-gw usage --by=x --by ", ["day", "agent", "origin", "model", "principal"]],
   ["pi-gw config edit --con", ["--config"]],
-  ["pi-gw approvals decide some-id ", ["once", "session", "deny", "--home", "--json"]],
+  ["pi-gw approvals decide some-id ", ["once", "session", "always", "deny", "--rule", "--home", "--json"]],
   ["pi-gw completion ", ["bash", "zsh", "fish"]],
 ])("bash offers what may follow %p", async (line, words) => {
   expect((await offered(line)).toSorted()).toEqual(words.toSorted());

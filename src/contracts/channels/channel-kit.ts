@@ -1,7 +1,7 @@
 /** What chat platforms share, as channels of plugins get it: a plugin imports types of the gateway, and no code. */
 import type { ChatAddress, InboundMessage } from "../chat.ts";
 import type { Role } from "../ids.ts";
-import type { ApprovalDecision, ApproverChat, PendingApproval } from "../tools/approval.ts";
+import type { PlainDecision, ApproverChat, PendingApproval } from "../tools/approval.ts";
 import type { PlatformDeps } from "./platform.ts";
 
 export interface PluginChannelDeps extends PlatformDeps {
@@ -42,7 +42,7 @@ export interface ApprovalMessages extends Disposable {
 
 export interface ApprovalPress {
   readonly approval: string;
-  readonly decision: ApprovalDecision;
+  readonly decision: PlainDecision;
   readonly messageId: string;
   readonly by: Pick<InboundMessage, "sender"> & ApproverChat;
   readonly role: Role;

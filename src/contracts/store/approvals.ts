@@ -1,7 +1,8 @@
 /** Questions to the owner about tool calls, with their answers; and what was allowed for the rest of a conversation. */
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../ids.ts";
 import type { Listed, Page } from "../paging.ts";
-import type { ApprovalDecision } from "../tools/approval.ts";
+import type { ApprovalDecision, PlainDecision } from "../tools/approval.ts";
+import type { NewApprovalRule } from "./approval-rules.ts";
 
 export interface ApprovalStore {
   /** Who allowed this in this conversation, which has not been begun anew since; null: nobody. It is a tool, or what an end `covers`. */
@@ -11,6 +12,11 @@ export interface ApprovalStore {
   openHash(id: string): Promise<string | null>;
   /** The first end counts; `session` is remembered with it. False: there is no open question with this id, any more. */
   end(id: string, end: ApprovalEnd): Promise<boolean>;
+  /**
+   * Ends it as `always`, and makes the rule with it; the same rule made again is made anew. `over`: there is no open question with this id, any
+   * more. `full`: the agent of the rule has as many as `max`. Then nothing is written.
+   */
+  endWithRule(id: string, rule: NewApprovalRule, max: number): Promise<"ended" | "over" | "full">;
   /** Those that have ended, latest question first. */
   ended(page: Page): Promise<Listed<EndedApproval>>;
   /** Takes away some of the ended ones that were asked before this. 0: there are none left. */
@@ -39,7 +45,7 @@ export type ApprovalEnd = { readonly at: number } &
   /** `covers`: what `session` allows, where that is not every call of the tool. */
   (
     | {
-        readonly decision: ApprovalDecision;
+        readonly decision: PlainDecision;
         readonly by: Principal;
         readonly covers?: string;
         /** Where it was decided, if that is worth a word in the audit log. */
@@ -49,7 +55,7 @@ export type ApprovalEnd = { readonly at: number } &
   );
 
 export interface EndedApproval extends AskedApproval {
-  readonly decision: ApprovalEnd["decision"];
+  readonly decision: ApprovalDecision | "expired";
   readonly decidedBy: Principal | null;
   readonly decidedAt: number;
 }

@@ -131,6 +131,8 @@ export const AUDIT_KINDS = [
   "token.rotated",
   "notifications.on",
   "notifications.off",
+  "rule.used",
+  "rule.removed",
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 

@@ -243,6 +243,8 @@ export interface ToolRequest {
   readonly context: ToolContext;
   /** Why an owner is asked before it runs with these parameters, which hooks may have changed; null: as far as the caller knows, nobody is. */
   asks?(params: unknown): ToolQuestion | null;
+  /** The file that it reads or changes with these parameters, as the system finds it, links followed; null: it is about none. */
+  file?(params: unknown): string | null;
   /** Where progress goes, when somebody can show it. */
   readonly onUpdate?: (partial: ToolResult) => void;
 }

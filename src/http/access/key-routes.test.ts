@@ -10,6 +10,7 @@ import { tableOf } from "../../testing/http/table-of.ts";
 
 /** Scopes that open a row, besides `admin`. `all`: only a key for all agents gets there. */
 const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "all")[]>> = {
+  "DELETE /api/approval-rules/:id": ["all"],
   "DELETE /api/cron/jobs/:id": ["all"],
   "DELETE /api/keys/:id": ["all"],
   "DELETE /api/sessions/:key": ["chat"],
@@ -18,6 +19,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/activity": ["read", "all"],
   "GET /api/agents": ["read", "all"],
   "GET /api/agents/:id": ["all"],
+  "GET /api/approval-rules": ["read", "all"],
   "GET /api/approvals": ["read", "all"],
   "GET /api/audit": ["read", "all"],
   "GET /api/audit/verification": ["read", "all"],

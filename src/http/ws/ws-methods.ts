@@ -153,7 +153,7 @@ function toolMethods(deps: HttpDeps, { stopping }: ServerParts): Named<"tools" |
       },
     },
     "approvals.list": method<"approvals.list">(READ, noParams(), () => ({ items: deps.tools.approvals.pending() })),
-    "approvals.decide": method<"approvals.decide">(ADMIN, checkedObject({ id, decision: DECISION }), (asked, socket) =>
+    "approvals.decide": method<"approvals.decide">(ADMIN, checkedObject({ id, ...DECISION }), (asked, socket) =>
       decideApproval(deps, asked, principalOf(socket)),
     ),
     "questions.list": method<"questions.list">(CHAT_OR_READ, noParams(), (_asked, socket) => ({

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Client, ClientOptions } from "@modelcontextprotocol/client";
 import type { ApprovalNews, PendingApproval } from "../../contracts/tools/approval.ts";
+import { NO_RULES } from "../../testing/tools/quiet-deps.ts";
 import type { Tool } from "../../contracts/tools/tool.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
@@ -27,13 +28,16 @@ function ownersOf(world: ReturnType<typeof toolWorld>) {
     put: async () => undefined,
     openHash: async () => null,
     end: async () => true,
+    endWithRule: async () => "over" as const,
     ended: async () => ({ items: [] }),
     prune: async () => 0,
   };
   const { clock, log, events } = world;
   let id = 0;
   const ids = { next: (prefix: string) => `${prefix}${++id}`, secret: () => "" };
-  return createApprovals({ clock, ids, log, events, store, mayDecide: async () => true }, () => ({ waitMs: 60_000 }));
+  return createApprovals({ clock, ids, log, events, store, rules: NO_RULES, mayDecide: async () => true }, () => ({
+    waitMs: 60_000,
+  }));
 }
 
 function start(tools: readonly Tool[], rules: Parameters<typeof policy>[0] = {}) {

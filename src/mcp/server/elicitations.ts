@@ -1,11 +1,11 @@
 /** Approvals and questions as an MCP client shows them: one field in a form, and what its answer means. Pure. */
 import type { ChatQuestion, OpenQuestion } from "../../contracts/channels/question.ts";
-import type { ApprovalDecision, PendingApproval } from "../../contracts/tools/approval.ts";
+import type { PlainDecision, PendingApproval } from "../../contracts/tools/approval.ts";
 import type { ClientAnswer, ClientInput } from "../../contracts/tools/tool.ts";
 import { isObject } from "../../kit/json.ts";
 
 /** As people read them. Clients of every version show a list of words; titles beside values came later. */
-const DECISIONS: Readonly<Record<string, ApprovalDecision>> = {
+const DECISIONS: Readonly<Record<string, PlainDecision>> = {
   "Allow once": "once",
   "Allow for this conversation": "session",
   Deny: "deny",
@@ -17,7 +17,7 @@ export function approvalForm({ tool, because, shown }: PendingApproval): ClientI
 }
 
 /** Null: the answer says nothing about it. Whoever closes the form without an answer has not allowed it. */
-export function decisionOf(answer: ClientAnswer): ApprovalDecision | null {
+export function decisionOf(answer: ClientAnswer): PlainDecision | null {
   if (answer["action"] !== "accept") return "deny";
   const said = fieldOf(answer, "decision");
   return typeof said === "string" && Object.hasOwn(DECISIONS, said) ? (DECISIONS[said] ?? null) : null;

@@ -24,6 +24,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: "audit_marks", key: ["name"] },
   { name: "approvals", key: SEQ },
   { name: "approval_grants", key: ["session_key", "tool"] },
+  { name: "approval_rules", key: SEQ },
   { name: "media", key: ["id"] },
   { name: "sign_ins", key: ["digest"] },
   { name: "role_grants", key: ["principal"] },

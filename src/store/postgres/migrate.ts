@@ -10,6 +10,7 @@ import type { Migration } from "../migrations/migration.ts";
 import { askPostgres } from "../ask-rows.ts";
 import type { Connection } from "./connection.ts";
 import { type AppliedMigration, planMigrations } from "./migration-plan.ts";
+import { approvalRuleTables } from "./tables/approval-rules.ts";
 import { fileTables } from "./tables/files.ts";
 import { branchTables } from "./tables/branches.ts";
 import { messageTables } from "./tables/messages.ts";
@@ -42,6 +43,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
     name: "node-versions",
     sql: 'alter table nodes add column settings text collate "C", add column plugins text collate "C"',
   },
+  { name: "approval-rules", sql: approvalRuleTables },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

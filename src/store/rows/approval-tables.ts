@@ -1,7 +1,8 @@
 /** The tables of approvals as types. */
 import type { Generated } from "kysely";
 import type { AgentId, InstanceId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { ApprovalEnd } from "../../contracts/store/approvals.ts";
+import type { EndedApproval } from "../../contracts/store/approvals.ts";
+import type { RuleReach } from "../../contracts/tools/approval-rule.ts";
 
 export interface ApprovalTable {
   seq: Generated<number>;
@@ -18,7 +19,7 @@ export interface ApprovalTable {
   asked_at: number;
   expires_at: number;
   /** Null: open. */
-  decision: ApprovalEnd["decision"] | null;
+  decision: EndedApproval["decision"] | null;
   decided_by: Principal | null;
   decided_at: number | null;
   input: string; // JSON
@@ -32,4 +33,27 @@ export interface GrantTable {
   tool: string;
   given_by: Principal;
   at: number;
+}
+
+/** A standing yes to calls like one that an owner has seen. */
+export interface RuleTable {
+  seq: Generated<number>;
+  id: string;
+  tool: string;
+  agent_id: AgentId;
+  principal: Principal;
+  origins: string; // JSON
+  because: string;
+  reach: RuleReach;
+  /** A digest of the call, the name of a program, or a folder. */
+  value: string;
+  says: string;
+  shown: string;
+  approval_id: string;
+  call_hash: string;
+  made_by: Principal;
+  made_at: number;
+  expires_at: number;
+  last_used_at: number | null;
+  uses: Generated<number>;
 }

@@ -1,9 +1,11 @@
 /** Approvals of tool calls: the first decision ends one. A grant for a conversation ends with that conversation. */
 import { sql as raw } from "kysely";
-import type { InstanceId, SessionKey } from "../../contracts/ids.ts";
+import type { InstanceId, Principal, SessionKey } from "../../contracts/ids.ts";
 import type { ApprovalEnd, ApprovalStore, AskedApproval, EndedApproval } from "../../contracts/store/approvals.ts";
 import type { NewAuditEntry } from "../../contracts/store/tool-calls.ts";
+import type { RuleReach } from "../../contracts/tools/approval-rule.ts";
 import { type AuditLog, createAuditedWrite } from "../audit/entries.ts";
+import { createRuleAdd } from "./approval-rules.ts";
 import type { ApprovalTable, GrantTable } from "./approval-tables.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -27,6 +29,7 @@ type NewRow = Pick<ApprovalTable, (typeof ASKED)[number] | "input">;
 
 export function createApprovalRows({ sql, read, write, instanceId: me }: RowDeps, audit: AuditLog): ApprovalStore {
   const { granted, add, open, end, grant, list, prune } = statements(sql);
+  const addRule = createRuleAdd(sql);
   const writeAudited = createAuditedWrite(write, audit);
   return {
     grantedBy: (sessionKey, covered) =>
@@ -53,6 +56,20 @@ export function createApprovalRows({ sql, read, write, instanceId: me }: RowDeps
           yield* grant.run({ session_key, tool: made.covers ?? tool, given_by: made.by, at: made.at });
         return yield* audit.append(endedEntry(id, question, made));
       }),
+    async endWithRule(id, rule, max) {
+      const { madeBy: by, madeAt: at, reach } = rule;
+      const ended = await write(function* () {
+        const question = yield* open.first({ id });
+        if (!question) return "over" as const;
+        const ruleId = yield* addRule(rule, max);
+        if (ruleId === null) return "full" as const;
+        yield* end.run({ id, decision: "always", decided_by: by, decided_at: at });
+        return yield* audit.append(endedEntry(id, question, { decision: "always", by, at, rule: ruleId, reach }));
+      });
+      if (typeof ended === "string") return ended;
+      audit.noteCommitted(ended);
+      return "ended";
+    },
     ended: (page) =>
       read(function* () {
         const limit = pageSize(page);
@@ -138,7 +155,7 @@ function statements(sql: Sql) {
         .selectAll()
         .where("seq", "<", p("before"))
         .where("decision", "is not", null)
-        .$narrowType<{ decision: ApprovalEnd["decision"] }>()
+        .$narrowType<{ decision: EndedApproval["decision"] }>()
         .orderBy("seq", "desc")
         .limit(p("limit")),
     ),
@@ -167,17 +184,26 @@ function askedEntry({ id, tool, hash, sessionKey, principal, askedAt }: AskedApp
   };
 }
 
+interface EndWithRule {
+  readonly decision: "always";
+  readonly by: Principal;
+  readonly at: number;
+  readonly rule: string;
+  readonly reach: RuleReach;
+}
+
 function endedEntry(
   id: string,
   { session_key, tool }: Pick<ApprovalTable, "session_key" | "tool">,
-  end: ApprovalEnd,
+  end: ApprovalEnd | EndWithRule,
 ): NewAuditEntry {
-  const via = end.by !== null && end.via !== undefined ? { via: end.via } : {};
-  const detail = { tool, sessionKey: session_key, decision: end.decision, ...via };
+  const via = "via" in end && end.via !== undefined ? { via: end.via } : {};
+  const more = "rule" in end ? { rule: end.rule, reach: end.reach } : via;
+  const detail = { tool, sessionKey: session_key, decision: end.decision, ...more };
   return { kind: "approval.ended", at: end.at, actor: end.by ?? "gateway", subject: id, detail };
 }
 
-function toEnded(row: NewRow & End & { readonly decision: ApprovalEnd["decision"] }): EndedApproval {
+function toEnded(row: NewRow & End & { readonly decision: EndedApproval["decision"] }): EndedApproval {
   return {
     ...fromColumns(ASKED, row),
     input: decodeJson(row.input),

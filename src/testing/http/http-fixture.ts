@@ -135,6 +135,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
         answerAnywhere: async () => ({ kind: "refused", because: "over", say: "It is over." }),
       },
       approvals: { pending: () => [], decide: async () => "unknown" },
+      approvalRules: { list: async () => ({ items: [] }), remove: async () => false },
       agentTokens: { resolve: () => null, known: () => false },
       mcp: { answer: async () => new Response("no MCP door in this test", { status: 404 }) },
     },

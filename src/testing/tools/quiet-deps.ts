@@ -18,6 +18,9 @@ export const noApprovals: Approvals = {
   decide: async () => "unknown",
 };
 
+/** Where no rule allows anything. */
+export const NO_RULES = { allow: async () => false, made: () => undefined };
+
 /** Where rights never change: everybody keeps the role that their work began with. */
 export const fixedRights: Rights = {
   now: async ({ role }) => ({ kind: "held", role }),

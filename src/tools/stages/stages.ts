@@ -12,6 +12,7 @@ import { harmfulConversion } from "./conversions.ts";
 import { askHooks } from "./tool-hooks.ts";
 import { knownParams } from "./names.ts";
 import { scrubJson } from "../audit/scrub-json.ts";
+import { ruledCall } from "../rules/ruled-call.ts";
 import { checkPermission } from "./rights.ts";
 import { type Draft, isRefusal, refuse, type Stage, type StageDeps } from "./stage.ts";
 
@@ -114,7 +115,7 @@ async function askOwner(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
     because,
     shown: scrubJson(params, deps.scrub),
     hash,
-    ...(review ? { anew: true as const } : {}),
+    ...(review ? { anew: true as const } : { ruled: ruledCall(draft, params, because) }),
     ...(outside ? { covers: `${tool} ${outside.folder}` } : {}),
   };
   const askedAt = deps.clock.elapsed();

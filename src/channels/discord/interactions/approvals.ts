@@ -1,6 +1,6 @@
 /** Approvals on Discord: the call as a message with a button for each decision. When they are shown, and who decides, is in channels/kit. */
 import type { API } from "@discordjs/core";
-import type { ApprovalDecision, PendingApproval } from "../../../contracts/tools/approval.ts";
+import type { PlainDecision, PendingApproval } from "../../../contracts/tools/approval.ts";
 import type { ApprovalPlatform } from "../../../contracts/channels/channel-kit.ts";
 import { POST_AGAIN_MS } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
@@ -11,7 +11,7 @@ import { GREEN, GREY, postWithButtons, RED } from "./button-messages.ts";
 
 const PREFIX = "approval";
 const CHOICES: readonly {
-  readonly decision: ApprovalDecision;
+  readonly decision: PlainDecision;
   readonly label: string;
   readonly done: string;
   readonly style: number;
@@ -25,14 +25,14 @@ const ROOM_FOR_WORDS = 300;
 /** Null: no button of an approval. */
 export function readApprovalButton(
   customId: string,
-): { readonly approval: string; readonly decision: ApprovalDecision } | null {
+): { readonly approval: string; readonly decision: PlainDecision } | null {
   const [prefix, name, ...rest] = customId.split(":");
   const choice = CHOICES.find(({ decision }) => decision === name);
   const approval = rest.join(":");
   return prefix === PREFIX && choice && approval !== "" ? { approval, decision: choice.decision } : null;
 }
 
-export function decidedText(decision: ApprovalDecision, by: string): string {
+export function decidedText(decision: PlainDecision, by: string): string {
   const choice = CHOICES.find((one) => one.decision === decision);
   return `${choice?.done} by ${escapeMarkdown(by)}.`;
 }

@@ -1,5 +1,5 @@
 /** Approvals on Telegram: the call as a message with a button for each decision. When they are shown, and who decides, is in channels/kit. */
-import type { ApprovalDecision, PendingApproval } from "../../../contracts/tools/approval.ts";
+import type { PlainDecision, PendingApproval } from "../../../contracts/tools/approval.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault } from "../api/faults.ts";
 import type { ApprovalPlatform } from "../../../contracts/channels/channel-kit.ts";
@@ -9,7 +9,7 @@ import type { Run } from "../render/runs.ts";
 import { keyboard, postWithButtons, removeButtons } from "./button-messages.ts";
 
 interface Choice {
-  readonly decision: ApprovalDecision;
+  readonly decision: PlainDecision;
   readonly label: string;
   readonly said: string;
 }

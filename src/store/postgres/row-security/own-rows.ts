@@ -33,6 +33,7 @@ export const OWN_ROWS: Readonly<Record<string, string | null>> = {
   tool_calls: is("principal"),
   approvals: is("principal"),
   approval_grants: OF_SESSION,
+  approval_rules: is("principal"),
   jobs: is("created_by"),
   job_runs: OF_JOB,
   job_alerts: OF_JOB,

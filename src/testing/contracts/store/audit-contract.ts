@@ -8,6 +8,7 @@ import type { Store } from "../../../contracts/store.ts";
 import { AUDIT_KINDS, type AuditKind, type NewAuditEntry } from "../../../contracts/store/tool-calls.ts";
 import { storedKey } from "./api-key-contract.ts";
 import { newSubscription } from "./push-subscription-contract.ts";
+import { storedRule } from "./approval-rule-contract.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 const ANN = "telegram:user:7" as Principal;
@@ -47,7 +48,8 @@ const decided = { ...pairing, decidedAt: 11, decidedBy: OLGA };
 /** What leaves an entry of each kind, in this order. */
 export const AUDIT_CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise<unknown>>> = {
   "approval.asked": ({ approvals }) => approvals.put(approval),
-  "approval.ended": ({ approvals }) => approvals.end("ask1", { decision: "once", by: OLGA, at: 12 }),
+  "approval.ended": ({ approvals }) =>
+    approvals.endWithRule("ask1", storedRule("rule1", { shown: SECRET, because: SECRET, madeBy: OLGA, madeAt: 12 }), 9),
   "role.given": ({ roleGrants }) => roleGrants.put({ principal: ANN, role: "member", grantedBy: OLGA, at: 13 }),
   "role.removed": ({ roleGrants }) => roleGrants.remove(ANN, OLGA),
   "pairing.pending": ({ pairings }) => pairings.put(pairing),
@@ -78,6 +80,9 @@ export const AUDIT_CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise
     audit.note({ kind: "token.rotated", at: 21, actor: OLGA, subject: "", detail: { browsers: "signed out" } }),
   "notifications.on": ({ pushSubscriptions }) => pushSubscriptions.put(newSubscription("s1", { auth: SECRET }), 9),
   "notifications.off": ({ pushSubscriptions }) => pushSubscriptions.remove("s1", OLGA),
+  "rule.used": ({ approvalRules }) =>
+    approvalRules.use("rule1", { at: 22, callId: "c1", callHash: "h", sessionKey: approval.sessionKey }),
+  "rule.removed": ({ approvalRules }) => approvalRules.remove("rule1", OLGA, 23),
 };
 
 const entry = (at: number, more: Partial<NewAuditEntry> = {}): NewAuditEntry => ({
@@ -104,7 +109,11 @@ export function auditContract(name: string, open: () => Promise<StoreWorld>): vo
       const { items } = await (await world.reopen()).audit.list({ limit: 50 });
       expect(items.map(({ kind }) => kind).toReversed()).toEqual([...AUDIT_KINDS]);
       expect(JSON.stringify(items)).not.toContain(SECRET);
-      expect(items.at(-2)).toMatchObject({ actor: OLGA, subject: "ask1", detail: { tool: "bash", decision: "once" } });
+      expect(items.at(-2)).toMatchObject({
+        actor: OLGA,
+        subject: "ask1",
+        detail: { tool: "bash", decision: "always", rule: "rule1" },
+      });
       expect(items.find(({ kind }) => kind === "pairing.approved")).toMatchObject({ actor: OLGA, subject: ANN });
     });
 

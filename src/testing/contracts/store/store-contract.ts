@@ -10,6 +10,7 @@ import { activityContract } from "./activity-contract.ts";
 import { apiKeyContract } from "./api-key-contract.ts";
 import { pushSubscriptionContract } from "./push-subscription-contract.ts";
 import { approvalContract } from "./approval-contract.ts";
+import { approvalRuleContract } from "./approval-rule-contract.ts";
 import { auditContract } from "./audit-contract.ts";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
 import { idempotentAnswerContract } from "./idempotent-answer-contract.ts";
@@ -75,6 +76,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     notesContract("notes and tasks", open);
     usageContract("the usage ledger", open);
     approvalContract("approvals", open);
+    approvalRuleContract("approval rules", open);
     apiKeyContract("keys of programs", open);
     pushSubscriptionContract("browsers that get notifications", open);
     responseContract("responses", open);

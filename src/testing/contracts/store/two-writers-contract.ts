@@ -11,6 +11,7 @@ import { ended, fire } from "../automation/job-contract.ts";
 import { storedKey } from "./api-key-contract.ts";
 import { newSubscription } from "./push-subscription-contract.ts";
 import { question } from "./approval-contract.ts";
+import { storedRule } from "./approval-rule-contract.ts";
 import { keyed } from "./idempotent-answer-contract.ts";
 import { KEEPS_ALL, storedResponse } from "./response-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
@@ -165,6 +166,21 @@ const SMALL_RACES: Readonly<Record<string, Race>> = {
   "an approval is answered": {
     prepare: ({ approvals }, id) => approvals.put(question(id)),
     act: ({ approvals }, id) => approvals.end(id, { decision: "once", by: OPERATOR, at: NOW }),
+    first: true,
+    others: false,
+  },
+  "an approval is made a rule": {
+    prepare: ({ approvals }, id) => approvals.put(question(id)),
+    act: ({ approvals }, id, who) => approvals.endWithRule(id, storedRule(`${id}-${who}`, { approvalId: id }), 999),
+    first: "ended",
+    others: "over",
+  },
+  "an approval rule is removed": {
+    async prepare({ approvals }, id) {
+      await approvals.put(question(id));
+      await approvals.endWithRule(id, storedRule(id), 999);
+    },
+    act: ({ approvalRules }, id) => approvalRules.remove(id, OPERATOR, NOW),
     first: true,
     others: false,
   },

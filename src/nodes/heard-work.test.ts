@@ -152,12 +152,17 @@ test("an approval that is asked elsewhere is listed with those of here, oldest f
   expect(atA.pending().map(({ id }) => id)).toEqual(["own_a", "ask_1"]);
   expect(atA.pending()[1]).toEqual(APPROVAL);
   const chat = { address: APPROVAL.origin, scope: "dm" } as const;
-  const answers = Promise.all([atA.decide("ask_1", "once", OLGA, chat), atA.decide("own_a", "deny", OLGA)]);
+  const answers = Promise.all([
+    atA.decide("ask_1", "once", OLGA, chat),
+    atA.decide("own_a", "deny", OLGA),
+    atA.decide("ask_1", "deny", OLGA, "notification"),
+  ]);
   await settle();
-  expect(await answers).toEqual(["done", "done"]);
+  expect(await answers).toEqual(["done", "done", "done"]);
   expect(decided).toEqual([
     ["a", "own_a", "deny", OLGA, undefined],
     ["b", "ask_1", "once", OLGA, chat],
+    ["b", "ask_1", "deny", OLGA, "notification"],
   ]);
   const { input: _input, shown: _shown, ...ended } = APPROVAL;
   b.own.emit("approval", { ...ended, decision: "once", by: OLGA });

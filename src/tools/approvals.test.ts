@@ -109,6 +109,16 @@ describe("a question", () => {
     expect(await at.ended()).toMatchObject([{ id, hash: "h1", decision: "once", decidedBy: ANNA, role: "owner" }]);
   });
 
+  test("decided in a notification says so in the audit log, and needs an owner of everywhere", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    expect(await at.approvals.decide(id, "deny", "telegram:user:9" as Principal, "notification")).toBe("not_allowed");
+    expect(await at.approvals.decide(id, "deny", ANNA, "notification")).toBe("done");
+    expect([await answer, at.judgedAt]).toEqual(["deny", [null, null]]);
+    const { items } = await at.real.store.audit.list({ limit: 1 }, "approval.ended");
+    expect(items).toMatchObject([{ actor: ANNA, subject: id, detail: { decision: "deny", via: "notification" } }]);
+  });
+
   test.each(["once", "session", "deny"] as const)("takes %s as an answer one time only", async (decision) => {
     await using at = await world();
     const { answer, id } = await at.asked();

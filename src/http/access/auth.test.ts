@@ -70,6 +70,22 @@ describe("signing in", () => {
     expect(world.signIns.size).toBe(0);
   });
 
+  test("holds for whoever asks by its digest, until it is over, signed out or its token is another one", async () => {
+    await using world = startHttpWorld();
+    const digestOf = async () => (await world.cookie(), [...world.signIns.keys()].at(-1) ?? "");
+    const [first, second] = [await digestOf(), await digestOf()];
+    expect([await world.http.isSignedIn(first), await world.http.isSignedIn("nobody's")]).toEqual([true, false]);
+    world.signIns.delete(first);
+    expect([await world.http.isSignedIn(first), await world.http.isSignedIn(second)]).toEqual([false, true]);
+    const auth = { token: secret("another-token-of-22-characters"), password: null };
+    world.http.update({ auth, allowedHosts: [], trustedProxies: [] });
+    expect(await world.http.isSignedIn(second)).toBe(false);
+    world.http.update({ auth: { token: secret(TOKEN), password: null }, allowedHosts: [], trustedProxies: [] });
+    expect(await world.http.isSignedIn(second)).toBe(true);
+    await world.clock.advance(30 * 24 * 3_600_000);
+    expect(await world.http.isSignedIn(second)).toBe(false);
+  });
+
   test("with a code works once", async () => {
     await using world = startHttpWorld();
     const code = world.http.signInCode();

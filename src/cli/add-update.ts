@@ -11,6 +11,7 @@ export function addUpdate(
   common(program.command("update").description("install a newer version beside this one and switch to it"))
     .argument("[version]", "which one (default: the newest)")
     .option("--check", "only say whether there is a newer one")
+    .option("--status", "only say which version runs, and how an update goes on or ended")
     .option("--from <file>", "a packed package (npm pack) instead of the registry")
     .option("--no-backup", "make no backup first")
     .option("--config <file>", "configuration file")

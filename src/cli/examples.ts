@@ -71,7 +71,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   backup: ["pi-gw backup create --folder ~/backups --encrypt", "pi-gw backup list", "pi-gw backup verify FILE"],
   restore: ["pi-gw restore FILE --home ~/restored", "pi-gw restore FILE --replace"],
-  update: ["pi-gw update --check", "pi-gw update", "pi-gw update 1.4.2", "pi-gw update --from pi-gateway-1.4.2.tgz"],
+  update: [
+    "pi-gw update --check",
+    "pi-gw update --status",
+    "pi-gw update",
+    "pi-gw update 1.4.2",
+    "pi-gw update --from pi-gateway-1.4.2.tgz",
+  ],
   store: [
     "pi-gw store migrate --to '${DATABASE_URL}' --write-config",
     "pi-gw store migrate --to-file FILE",

@@ -16,10 +16,12 @@ import { installationOf } from "./installation.ts";
 import { install, newestVersion, removeOthers } from "./npm.ts";
 import { rehearse } from "./rehearsal.ts";
 import { type Switched, switchOver, versionBefore } from "./switch-over.ts";
+import { updateStatus } from "./update-status.ts";
 import { isNewer } from "./version-order.ts";
 
 export interface UpdateFlags extends CommonFlags {
   readonly check?: boolean;
+  readonly status?: boolean;
   readonly from?: string;
   /** False: none is made. */
   readonly backup?: boolean;
@@ -33,6 +35,7 @@ const PRIVATE_FOLDER = 0o700;
 
 export async function update(world: CliWorld, wanted: string | undefined, flags: UpdateFlags): Promise<number> {
   if (flags.check) return check(world, flags);
+  if (flags.status) return updateStatus(world, flags);
   const installation = await installationOf(world);
   const home = homeOf(flags.home, world.environment);
   const files = versionFiles(home);

@@ -114,6 +114,42 @@ test("a command and a change of a file wait in the inbox as what they are, and a
   expect(on.problems).toEqual([]);
 });
 
+test("a yes for always makes a rule in plain words, which is listed with its use and can be removed", async () => {
+  await using on = await inbox();
+  await on.page.getByText("There are no rules.").waitFor();
+  await saySoon("ruled", `call bash ${JSON.stringify({ command: "date -u" })}`);
+  const command = itemsOf(on, "approval").filter({ hasText: "date -u" });
+  await command.getByRole("button", { name: "Always…" }).click();
+  const choices = command.getByRole("group", { name: "Always allow" });
+  expect(await choices.innerText()).toContain("do not ask again for operator with the agent default");
+  expect(await choices.getByRole("button").allInnerTexts()).toEqual(["Exactly this command", "Every date command"]);
+  expect(await on.page.evaluate("document.activeElement.textContent")).toBe("Exactly this command");
+  expect(await command.getByRole("button", { name: "Deny", exact: true }).isVisible()).toBe(true);
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await choices.getByRole("button", { name: "Every date command" }).click();
+  await command.getByText("Allowed, with a rule").waitFor();
+
+  const rule = on.page.getByTestId("rule");
+  await rule.getByText("every date command").waitFor();
+  expect(await rule.innerText()).toMatch(
+    /for operator with the agent default · made by operator just now[\s\S]*never used/,
+  );
+  await saySoon("ruled-again", `call bash ${JSON.stringify({ command: "date +%s" })}`);
+  await rule.getByText("used once, last just now").waitFor({ timeout: SLOW_MS });
+  await counted(on, 0);
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await rule.getByRole("button", { name: "Remove the rule: every date command…" }).click();
+  await rule.getByRole("button", { name: "Remove", exact: true }).press("Enter");
+  await on.page.getByText("There are no rules.").waitFor();
+  expect(await on.page.evaluate("document.activeElement.textContent")).toBe("Rules");
+
+  await saySoon("ruled-last", `call bash ${JSON.stringify({ command: "date -u" })}`);
+  const again = itemsOf(on, "approval").filter({ hasText: "date -u" }).and(on.page.locator("[data-over=false]"));
+  await again.getByRole("button", { name: "Deny", exact: true }).click();
+  await counted(on, 0);
+  expect(on.problems).toEqual([]);
+});
+
 test("a question, a person who asks for access and a lost reply wait in the inbox; refusing and dismissing can be undone", async () => {
   await using on = await inbox();
   await saySoon("three", "call ask_choice {}");

@@ -1,9 +1,11 @@
-/** An approval, where it belongs in the conversation: what would run, for whom, how long there is, and three answers. */
-import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
+/** An approval, where it belongs in the conversation: what would run, for whom, how long there is, and the answers. Deny is as near as allow. */
+import { useSignal } from "@preact/signals";
+import type { ApprovalWish, PlainDecision } from "../../src/contracts/tools/approval.ts";
 import type { Approval } from "../state/approvals.ts";
 import { decideApproval } from "../state/asking.ts";
 import { DECIDED } from "../state/news.ts";
 import { callText } from "../text/call-text.ts";
+import { AlwaysChoices } from "./always-choices.tsx";
 import { AnswerCard, type Answering, TimeLeft, useAnswer } from "./answer-card.tsx";
 import { CallPicture } from "./call-picture.tsx";
 import type { IconName } from "./icons.tsx";
@@ -19,7 +21,7 @@ const ENDS: Readonly<Record<NonNullable<Approval["decision"]>, IconName>> = {
 
 export function ApprovalCard({ approval }: { readonly approval: Approval }) {
   const { id, tool, decision, say } = approval;
-  const answering = useAnswer<ApprovalDecision>((wish) => decideApproval(id, wish));
+  const answering = useAnswer<ApprovalWish>((wish) => decideApproval(id, wish));
   const title = (
     <>
       <code>{tool}</code> {decision === null ? "waits for your approval" : `· ${DECIDED[decision]}`}
@@ -44,13 +46,15 @@ function Open({
   answering: { sent, problem, answer },
 }: {
   readonly approval: Approval;
-  readonly answering: Answering<ApprovalDecision>;
+  readonly answering: Answering<ApprovalWish>;
 }) {
-  const button = (decision: ApprovalDecision, label: string, look: string) => (
+  const button = (decision: PlainDecision, label: string, look: string) => (
     <button type="button" class={look} disabled={sent} onClick={() => answer(decision)}>
       {label}
     </button>
   );
+  const choosing = useSignal(false);
+  const { rules = [] } = approval;
   return (
     <>
       <p class="approval-who">
@@ -61,7 +65,26 @@ function Open({
         {button("once", "Allow once", "primary")}
         {button("deny", "Deny", "primary deny")}
         {button("session", "Allow for this conversation", "quiet edged")}
+        {rules.length > 0 && (
+          <button
+            type="button"
+            class="quiet edged"
+            aria-expanded={choosing.value}
+            disabled={sent}
+            onClick={() => (choosing.value = !choosing.value)}
+          >
+            Always…
+          </button>
+        )}
       </div>
+      {choosing.value && (
+        <AlwaysChoices
+          approval={approval}
+          rules={rules}
+          disabled={sent}
+          onChoose={(reach) => answer({ always: reach })}
+        />
+      )}
       <Problem text={problem} />
     </>
   );

@@ -1,4 +1,5 @@
 /** The few things the web console asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, keys of programs, and uploads. Same origin only. */
+import type { ApprovalRule } from "../../src/contracts/tools/approval-rule.ts";
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { TroubledPart } from "../../src/contracts/delivery.ts";
 import type { ApiKey } from "../../src/contracts/api-keys.ts";
@@ -83,6 +84,17 @@ export async function makeKey(asked: WireKeyInput): Promise<Answer<string>> {
 
 export function revokeKey(id: string): Promise<Answer<unknown>> {
   return ask(`/api/keys/${encodeURIComponent(id)}`, { method: "DELETE", headers: OURS });
+}
+
+export async function readRules(cursor: string | null): Promise<Answer<Listed<ApprovalRule>>> {
+  const page = new URLSearchParams({ limit: "50", ...(cursor === null ? {} : { cursor }) });
+  const answer = await ask(`/api/approval-rules?${page.toString()}`, {});
+  if (!answer.ok) return answer;
+  return { ok: true, value: parseObject(answer.value) as unknown as Listed<ApprovalRule> };
+}
+
+export function removeRule(id: string): Promise<Answer<unknown>> {
+  return ask(`/api/approval-rules/${encodeURIComponent(id)}`, { method: "DELETE", headers: OURS });
 }
 
 interface SessionChange {

@@ -1,6 +1,6 @@
 /** Which approvals and questions are shown where, and answering them. */
 import { computed } from "@preact/signals";
-import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
+import type { ApprovalWish } from "../../src/contracts/tools/approval.ts";
 import { whyNot } from "../net/error-text.ts";
 import * as ofTools from "./approvals.ts";
 import { chat, request, view } from "./console-state.ts";
@@ -17,8 +17,9 @@ export const shownQuestions = computed(() => ofTurns.shownIn(questions.value, ch
 export const questionsElsewhere = computed(() => ofTurns.openElsewhere(questions.value, openChat.value));
 
 /** Null when the gateway has taken it; otherwise why not. The card itself changes when the gateway says so. */
-export function decideApproval(id: string, decision: ApprovalDecision): Promise<string | null> {
-  return whyNot(request("approvals.decide", { id, decision }));
+export function decideApproval(id: string, wish: ApprovalWish): Promise<string | null> {
+  const decided = typeof wish === "object" ? ({ decision: "always", rule: wish.always } as const) : { decision: wish };
+  return whyNot(request("approvals.decide", { id, ...decided }));
 }
 
 /** The same for a question of a running turn; null as an answer: none is wanted. */

@@ -21,6 +21,8 @@ export const outboxNews = signal(0);
 export const activityNews = signal(0);
 /** Grows whenever keys of programs have changed. */
 export const keyNews = signal(0);
+/** Grows whenever an approval rule was made, used or removed. */
+export const ruleNews = signal(0);
 /** What became of an approval, a question or a job a moment ago. */
 export const announced = signal("");
 
@@ -51,6 +53,7 @@ export function hear(event: WireEvent): void {
   if (event.event === "status" && event.data.what === "jobs") jobNews.value = { run: null };
   if (event.event === "status" && event.data.what === "outbox") outboxNews.value++;
   if (event.event === "status" && event.data.what === "keys") keyNews.value++;
+  if (event.event === "status" && event.data.what === "rules") ruleNews.value++;
 }
 
 function isActivity(event: WireEvent): boolean {

@@ -9,6 +9,7 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { NotifySwitch } from "../parts/notify-switch.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
+import { Rules } from "./rules.tsx";
 
 /** What waits is read from several places; before they have answered the rows may still find their order. */
 const SETTLES_MS = 700;
@@ -39,6 +40,7 @@ export function InboxView() {
           <InboxEntry key={row.item.id} row={row} />
         ))}
       </ul>
+      <Rules />
       <section class="part inbox-notify" aria-label="Notifications">
         <NotifySwitch />
       </section>

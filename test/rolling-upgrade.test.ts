@@ -19,6 +19,8 @@ const TAKES = { name: "next-takes", sql: "create table next_marks (at bigint)", 
 /** The newest migration of this version, as the build has it. */
 const NEWEST = /\{name:"node-keys",sql:'[^']*'\}/;
 const SESSIONS = ["a", "b", "c"];
+/** Of one answer, as models need time: people who were answered at once would write hundreds of messages while a gateway starts. */
+const MODEL_MS = 300;
 
 /** This build with another version and two more migrations. */
 function makeNextVersion(folder: string): string {
@@ -81,7 +83,9 @@ function startPeople(gateways: ReadonlySet<GatewayProcess>): People {
 
 describe.skipIf((await testPostgres()) === null)("gateways that are updated one after the other", () => {
   test("answer every message once and in order; older ones work beside newer ones until the last of them has ended", async () => {
-    await using provider = await startFakeProvider((request) => says(`you said: ${asked(request)}`));
+    await using provider = await startFakeProvider((request) =>
+      says(Bun.sleep(MODEL_MS), `you said: ${asked(request)}`),
+    );
     await using database = await createTestDatabase(STORE_TABLES);
     await using folder = await tempHome();
     await using sql = new Bun.SQL(database.url, { max: 1 });

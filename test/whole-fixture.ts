@@ -72,10 +72,16 @@ export async function transcript(
   session: string,
   agent?: string,
 ): Promise<readonly TranscriptItem[]> {
-  const key = encodeURIComponent(keyOf(session, agent));
-  const response = await gateway.fetch(`/api/sessions/${key}/transcript?limit=200`);
-  if (response.status === 404) return [];
-  return ((await response.json()) as { items: TranscriptItem[] }).items;
+  const path = `/api/sessions/${encodeURIComponent(keyOf(session, agent))}/transcript?limit=200`;
+  const items: TranscriptItem[] = [];
+  for (let more = ""; ;) {
+    const response = await gateway.fetch(`${path}${more}`);
+    if (response.status === 404) return [];
+    const page = (await response.json()) as { items: TranscriptItem[]; next?: string };
+    items.unshift(...page.items); // each page is older than the one before
+    if (page.next === undefined) return items;
+    more = `&cursor=${encodeURIComponent(page.next)}`;
+  }
 }
 
 export async function statusOf(gateway: GatewayProcess): Promise<GatewayStatus> {

@@ -7,6 +7,8 @@ import { type Queue } from "../contracts/queue.ts";
 import { QUEUE_MODES } from "../contracts/session-settings.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
+import type { Approvals } from "../contracts/tools/approval.ts";
+import { approveCommand } from "./approve-command.ts";
 import { timezoneCommand } from "./timezone-command.ts";
 import { remindCommand } from "./remind-command.ts";
 import { cronCommand, type CronCommandDeps } from "./cron-command.ts";
@@ -31,6 +33,7 @@ export interface BuiltinCommandDeps
   all?(): readonly Command[];
   readonly pairing: Pick<Pairing, "approve" | "list">;
   readonly tools: ToolCommandDeps["tools"];
+  readonly approvals: Pick<Approvals, "pending" | "decide">;
 }
 
 const SESSIONS_SHOWN = 10;
@@ -60,6 +63,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     remindCommand(deps),
     timezoneCommand(deps),
     ...toolCommands(deps),
+    approveCommand(deps.approvals),
     pairCommand(deps.pairing),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];

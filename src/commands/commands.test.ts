@@ -155,7 +155,7 @@ describe("a command", () => {
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
     guest: [...FOR_ALL],
     member: [...FOR_ALL, ...FOR_MEMBERS],
-    owner: [...FOR_ALL, ...FOR_MEMBERS, "sessions", "pair"],
+    owner: [...FOR_ALL, ...FOR_MEMBERS, "sessions", "approve", "pair"],
   };
 
   test.each(["guest", "member", "owner"] as const)(

@@ -61,6 +61,7 @@ export function testCommandDeps(store: Store, given: Partial<BuiltinCommandDeps>
     people: testPersonTimes(systemClock),
     queued: { session: () => ({ waiting: 0, mode: "collect", chosen: false }), choose: async () => undefined },
     configured: () => ({ model: "fake/one", thinking: null }),
+    approvals: { pending: () => [], decide: async () => "unknown" },
     pairing: { approve: async () => ({ kind: "unknown" }), list: () => [] },
     tools: {
       specs: () => [],

@@ -26,6 +26,7 @@ export function registerBuiltInCommands(core: Core, parts: CommandParts): void {
     pairing: people.pairing,
     budget: people.budget,
     tools: tools.gate,
+    approvals: tools.approvals,
     jobs: automation.jobs,
     models: agents.models,
     queued: queue,

@@ -252,7 +252,7 @@ describe("system", () => {
     await settled(on);
     await using other = await open("chat/other");
     await on.page.getByRole("link", { name: "Browsers" }).click();
-    await on.page.getByText("This browser").waitFor();
+    await on.page.getByTestId("browser").getByText("This browser").waitFor();
     await on.page.getByRole("button", { name: "Make a sign-in link" }).click();
     await on.page.getByTestId("sign-in-link").getByText("/#code=").waitFor();
     await settled(on);
@@ -272,7 +272,7 @@ describe("system", () => {
     await on.page.getByRole("button", { name: /^Make a new token/ }).click();
     await on.page.getByRole("button", { name: "Make a new token", exact: true }).click();
     await on.page.getByTestId("token-said").waitFor();
-    await on.page.getByText("This browser").waitFor(); // it has signed in again
+    await on.page.getByTestId("browser").getByText("This browser").waitFor(); // it has signed in again
     expect(await token()).not.toBe(oldToken);
     expect((await gateway.fetch("/api/status")).status).toBe(401); // with the old one
   });

@@ -254,6 +254,26 @@ describe("the switch", () => {
   });
 });
 
+test("a browser that makes a new token goes on getting notifications", async () => {
+  await using own = await tempHome();
+  const config = { notifications: { pushServices: [service.origin] } };
+  await using alone = await startGatewayProcess({ home: own.path, config });
+  const { publicKey: key } = (await (await alone.fetch("/api/notifications")).json()) as { publicKey: string };
+  await using on = await visit(browser, alone);
+  const subscription = service.browser(key);
+  await on.context.addInitScript({ content: standIns({ permission: "granted", subscription }) });
+  await on.page.goto(`${alone.url}/#/system/browsers`);
+  await on.page.reload();
+  await switchOf(on).click();
+  await on.page.getByTestId("notified-browser").getByText("This browser").waitFor();
+  await on.page.getByRole("button", { name: /^Make a new token/ }).click();
+  await on.page.getByRole("button", { name: "Make a new token", exact: true }).click();
+  await on.page.getByTestId("token-said").waitFor();
+  await on.page.reload();
+  await on.page.getByTestId("notified-browser").getByText("This browser").waitFor();
+  expect(await switchOf(on).isChecked()).toBe(true);
+});
+
 test("a gateway that cannot be reached is said in words by a browser with notifications, which keeps nothing of it", async () => {
   await using own = await tempHome();
   const alone = await startGatewayProcess({ home: own.path, config: {} });

@@ -84,7 +84,9 @@ const TESTED_WITHIN_MS = 30_000;
 
 /** After another sign-in, or with another key of the gateway, the same browser goes on getting notifications. */
 export async function renew(): Promise<void> {
-  if (whyNot() === null && Notification.permission === "granted") await subscribe();
+  if (whyNot() !== null || Notification.permission !== "granted") return;
+  await subscribe();
+  if (notified.value !== null) await readNotified(); // somebody looks, and saw it as it was before
 }
 
 async function subscribe(): Promise<string | null> {

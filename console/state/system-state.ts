@@ -12,6 +12,8 @@ import type {
   SignedInBrowser,
 } from "../../src/contracts/system-api.ts";
 import { type Answer, deleteJson, readJson, sendJson, signIn } from "../net/api.ts";
+import { kept, NOTIFIED_KEY } from "./kept.ts";
+import { readNotified, renew } from "./notifications-state.ts";
 
 /** A whole audit log takes longer to look at than a list. */
 const FIX_MS = 60_000;
@@ -58,7 +60,8 @@ export async function rotateToken(): Promise<string | null> {
   const answer = await sendJson("POST", "/api/token/rotate", {});
   if (!answer.ok) return answer.error.message;
   const back = await signIn({ code: link.value.code });
-  await readBrowsers();
+  if (back.ok && kept(NOTIFIED_KEY, "browser") !== null) await renew();
+  await Promise.all([readBrowsers(), readNotified()]);
   return back.ok ? null : back.error.message;
 }
 

@@ -8,11 +8,17 @@ import { waitFor } from "../testing/wait-for.ts";
 import { DONE, keyOf, never, queueWorld, type QueueWorld, words } from "../testing/worlds/queue-world.ts";
 
 /** Stored as this gateway's own, and not in its lanes: what a takeover leaves. */
-async function came({ store }: QueueWorld, session: string, texts: readonly string[]): Promise<TakenMessage[]> {
+async function came(
+  { store }: QueueWorld,
+  session: string,
+  texts: readonly string[],
+  overflow: readonly string[] = [],
+): Promise<TakenMessage[]> {
   const taken: TakenMessage[] = [];
   for (const text of texts) {
     const id = `of-another-${text}` as InboxId;
-    await store.inbox.accept({ ...entry(session, text), id });
+    const over = overflow.includes(text) ? { overflow: { maxShown: 10 } } : {};
+    await store.inbox.accept({ ...entry(session, text), id, ...over });
     taken.push({ id, sessionKey: keyOf(session), turnId: null });
   }
   return taken;
@@ -42,6 +48,18 @@ describe("messages of a gateway that died", () => {
     await first.finish(DONE);
     expect([await fx.answer(), await fx.answer(), await fx.answer()]).toEqual([["two"], ["three"], ["later"]]);
     expect(fx.queue.stats()).toEqual({ waiting: 0, running: 0 });
+  });
+
+  test("keep their order with what came when there was no room, which goes before what was accepted after it", async () => {
+    await using fx = await queueWorld();
+    const texts = ["one", "two", "three", "four", "five", "six"];
+    const taken = await came(fx, "a", texts, ["two", "three", "five"]);
+    await fx.say("a", "later");
+    await fx.queue.adopt(taken, never);
+    expect(fx.queue.stats()).toEqual({ waiting: 7, running: 0 });
+    const answered: string[] = [];
+    while (fx.queue.stats().waiting > 0) answered.push(...(await fx.answer()));
+    expect(answered).toEqual([...texts, "later"]);
   });
 
   test("keep their sessions waiting until they are read, and no other session", async () => {

@@ -284,6 +284,15 @@ function putFirst(waiting: Work[], work: Work): void {
   waiting.splice(begun < 0 ? waiting.length : begun, 0, work);
 }
 
+/** Overflow is put together with what is next in line of its chat's overflow, and keeps its place before what was accepted after it. */
+function comeFirst(waiting: Work[], work: Work): void {
+  const at = isOverflow(work) ? waiting.findIndex(({ turnId }) => turnId === null) : -1;
+  const next = waiting[at];
+  const merged = next && mergeOverflow(work, next);
+  if (merged) waiting[at] = merged;
+  else putFirst(waiting, work);
+}
+
 function expectMore(table: LaneTable, messages: readonly Pick<TakenMessage, "id" | "sessionKey">[]): Expected {
   for (const { id, sessionKey } of messages) {
     const lane = moves.openLane(table, sessionKey);
@@ -293,11 +302,9 @@ function expectMore(table: LaneTable, messages: readonly Pick<TakenMessage, "id"
   return {
     come(all, now) {
       for (const work of all.toReversed()) {
-        if (isOverflow(work)) continue;
-        putFirst(moves.openLane(table, work.sessionKey).waiting, work);
+        comeFirst(moves.openLane(table, work.sessionKey).waiting, work);
         moves.countWork(table, work, 1);
       }
-      for (const work of all) if (isOverflow(work)) addOverflow(table, work, null, now);
       for (const { id, sessionKey } of messages) {
         const lane = moves.openLane(table, sessionKey);
         lane.held.delete(id);

@@ -2,7 +2,7 @@
  * `npm run nodes -- --faults N --seed S`: several gateways on one Postgres database under faults. `--unfenced` is the negative control: it has to
  * end with faults found. `--only "kill"` draws from some kinds alone, `--at-once 4` lets so many last at the same time. `--gap` and `--pause` are
  * milliseconds between two faults, and between two messages of a session; in the end it waits until everything is answered, or nothing has ended
- * for `--settle` seconds.
+ * for `--settle` seconds. After `--minutes` no fault begins any more.
  */
 import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
@@ -13,6 +13,7 @@ const { values } = parseArgs({
   options: {
     nodes: { type: "string", default: "3" },
     faults: { type: "string", default: "100" },
+    minutes: { type: "string" },
     sessions: { type: "string", default: "100" },
     messages: { type: "string", default: "20" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
@@ -44,6 +45,7 @@ const report = await runNodes({
   messages: Number(values.messages),
   seed,
   unfenced: values.unfenced,
+  ...(values.minutes === undefined ? {} : { faultsForMs: Number(values.minutes) * 60_000 }),
   gapMs: spanOf(values.gap),
   atOnce: Number(values["at-once"]),
   pauseMs: spanOf(values.pause),

@@ -29,6 +29,8 @@ export interface NodesOptions {
   readonly only?: readonly Fault[];
   /** Between two faults: at least, and at most. */
   readonly gapMs?: Span;
+  /** No fault begins after so long. Left out: all of them begin. */
+  readonly faultsForMs?: number;
   /** So many last at the same time at most. */
   readonly atOnce?: number;
   /** Between two messages of a session: at least, and at most. */
@@ -196,7 +198,7 @@ interface Playing {
 /** One fault after the other; those that last overlap with the next. */
 async function playFaults(
   stage: Stage,
-  { faults: count, gapMs = GAP_MS, atOnce = AT_ONCE }: NodesOptions,
+  { faults: count, faultsForMs = Infinity, gapMs = GAP_MS, atOnce = AT_ONCE }: NodesOptions,
   { kinds, chance, onLine, onFault }: Playing,
 ): Promise<NodesReport["faults"]> {
   const struck: Partial<Record<Fault, Struck>> = {};
@@ -205,7 +207,8 @@ async function playFaults(
     struck[fault] = { struck: before.struck + more.struck, bit: before.bit + more.bit };
   };
   const lasting = new Set<Promise<void>>();
-  for (let at = 0; at < count; at++) {
+  const endsAt = performance.now() + faultsForMs;
+  for (let at = 0; at < count && performance.now() < endsAt; at++) {
     const fault = chance.pick(kinds);
     onFault();
     const own = chance.fork(`fault ${at}`);

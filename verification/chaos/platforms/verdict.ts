@@ -72,7 +72,9 @@ export function judgePlatform({ said, shown, doubts, excused }: Evidence): Platf
     said: said.length,
     lost: missing.filter((one) => one.taken && !inDoubt(one)).map(nameOf),
     unheard: missing.filter(({ taken }) => !taken).map(nameOf),
-    doubled: twice.filter((one) => !fine.includes(one)).map(nameOf),
+    doubled: twice
+      .filter((one) => !fine.includes(one))
+      .map((one) => `${nameOf(one)}, ${copiesOf(one).length} times${inDoubt(one) ? ", and recorded" : ""}`),
     doubledAndRecorded: fine.length,
     unshownAndRecorded: missing.filter((one) => one.taken && inDoubt(one)).length,
     leftOver: rests.filter((rest) => !recorded.includes(rest)).map(({ one }) => `${one.chat} ${one.text}`),

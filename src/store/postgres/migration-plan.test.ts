@@ -55,6 +55,8 @@ describe("migrations of a starting gateway", () => {
 
 /** Made before gateways of two versions could meet. */
 const BEFORE = new Set(["outbox-owners"]);
+/** Drops a check to add a wider one: what older gateways write still fits. */
+const WIDENS = new Set(["approval-rules"]);
 const TAKES_AWAY = /\b(?:drop|rename|truncate|delete from|alter column|set not null|set data type)\b/i;
 const ADDS_WHAT_MUST_BE_GIVEN = /add column (?:if not exists )?\S+ [^,;]*\bnot null\b(?![^,;]*\bdefault\b)/i;
 
@@ -62,7 +64,10 @@ describe("a migration on Postgres", () => {
   test("leaves older gateways working, or says from which version on they do", () => {
     const wrong = POSTGRES_MIGRATIONS.filter(
       ({ name, sql, worksFrom }) =>
-        !BEFORE.has(name) && worksFrom === undefined && (TAKES_AWAY.test(sql) || ADDS_WHAT_MUST_BE_GIVEN.test(sql)),
+        !BEFORE.has(name) &&
+        !WIDENS.has(name) &&
+        worksFrom === undefined &&
+        (TAKES_AWAY.test(sql) || ADDS_WHAT_MUST_BE_GIVEN.test(sql)),
     );
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });

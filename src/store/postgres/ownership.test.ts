@@ -5,6 +5,7 @@ import { secret } from "../../kit/secret.ts";
 import { job } from "../../testing/automation/job-fixture.ts";
 import { fire } from "../../testing/contracts/automation/job-contract.ts";
 import { question } from "../../testing/contracts/store/approval-contract.ts";
+import { keyed } from "../../testing/contracts/store/idempotent-answer-contract.ts";
 import { KEEPS_ALL, storedResponse } from "../../testing/contracts/store/response-contract.ts";
 import { end, intent, row, turn } from "../../testing/contracts/store/store-world.ts";
 import { createTestDatabase, testPostgres } from "../../testing/postgres/database.ts";
@@ -84,6 +85,12 @@ const PATHS: Readonly<Record<string, Path>> = {
     look: async ({ jobs }) => (await jobs.running()).length,
     ofLive: 0,
     ofDead: 1,
+  },
+  idempotent_answers: {
+    prepare: ({ idempotentAnswers }) => idempotentAnswers.claim(keyed(ID)),
+    look: async ({ idempotentAnswers }) => (await idempotentAnswers.claim(keyed(ID))).kind,
+    ofLive: "elsewhere",
+    ofDead: "mine",
   },
   responses: {
     prepare: ({ responses }) => responses.put({ ...storedResponse(ID), ended: false }, KEEPS_ALL),

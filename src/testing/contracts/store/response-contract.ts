@@ -39,6 +39,19 @@ export function responseContract(name: string, open: () => Promise<StoreWorld>):
       ]);
     });
 
+    test("a response that another gateway answers is known to be there, to its owner, until it has ended", async () => {
+      await using world = await open();
+      const second = await world.openSecond();
+      await world.store.responses.put(storedResponse("r1", { ended: false }), KEEPS_ALL);
+      expect(await second.responses.answeredBy("r1", OPERATOR)).toBe(world.store.instanceId);
+      expect([
+        await world.store.responses.answeredBy("r1", OPERATOR),
+        await second.responses.answeredBy("r1", ADA),
+      ]).toEqual([null, null]);
+      await world.store.responses.put(storedResponse("r1"), KEEPS_ALL);
+      expect(await second.responses.answeredBy("r1", OPERATOR)).toBeNull();
+    });
+
     test("a conversation is found from its last response on, oldest first, whole or not at all", async () => {
       await using world = await open();
       const { responses } = world.store;

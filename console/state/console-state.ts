@@ -60,6 +60,7 @@ export const title = computed(() => {
 });
 
 let connection: Connection | null = null;
+let signingInAgain: Promise<unknown> = Promise.resolve();
 let build: string | null = null;
 
 // ── start, sign in, sign out ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -128,6 +129,13 @@ export async function leave(): Promise<void> {
   });
 }
 
+/** Ends this browser's sign-in and begins another. Whether it is signed in is asked when that is over, so that nobody is shown the form meanwhile. */
+export async function signInAgain<T>(run: () => Promise<T>): Promise<T> {
+  const running = run();
+  signingInAgain = running.catch(() => null); // whoever asked for it is told
+  return running;
+}
+
 function showSignIn(problem: string | null, retryAfterMs: number): void {
   signInState.value = { at: "out", problem, lockedUntil: retryAfterMs > 0 ? Date.now() + retryAfterMs : 0 };
 }
@@ -153,6 +161,7 @@ function enter(): void {
   connection = openConnection({
     dial: () => new WebSocket(own) as unknown as ReturnType<Parameters<typeof openConnection>[0]["dial"]>,
     signedIn: async () => {
+      await signingInAgain;
       const answer = await readStatus();
       return answer.ok || answer.error.code !== "unauthorized";
     },

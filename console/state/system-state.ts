@@ -12,6 +12,7 @@ import type {
   SignedInBrowser,
 } from "../../src/contracts/system-api.ts";
 import { type Answer, deleteJson, readJson, sendJson, signIn } from "../net/api.ts";
+import { signInAgain } from "./console-state.ts";
 import { kept, NOTIFIED_KEY } from "./kept.ts";
 import { readNotified, renew } from "./notifications-state.ts";
 
@@ -57,9 +58,10 @@ export async function fixCheck(fix: HealthFix): Promise<string | null> {
 export async function rotateToken(): Promise<string | null> {
   const link = await newSignInLink();
   if (!link.ok) return link.error.message;
-  const answer = await sendJson("POST", "/api/token/rotate", {});
-  if (!answer.ok) return answer.error.message;
-  const back = await signIn({ code: link.value.code });
+  const back = await signInAgain(async () => {
+    const answer = await sendJson("POST", "/api/token/rotate", {});
+    return answer.ok ? signIn({ code: link.value.code }) : answer;
+  });
   if (back.ok && kept(NOTIFIED_KEY, "browser") !== null) await renew();
   await Promise.all([readBrowsers(), readNotified()]);
   return back.ok ? null : back.error.message;

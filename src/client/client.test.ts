@@ -19,7 +19,8 @@ const SOURCE = join(import.meta.dir, "..");
 const OTHER_ROWS = ["POST /api/chat", "POST /api/media", "POST /api/sign-in", "POST /api/sign-out"];
 
 async function routeNames(): Promise<readonly string[]> {
-  const text = await Bun.file(join(SOURCE, "contracts/http-api.ts")).text();
+  const files = ["contracts/http-api.ts", "contracts/notifications-api.ts"];
+  const text = (await Promise.all(files.map((file) => Bun.file(join(SOURCE, file)).text()))).join("\n");
   return [...text.matchAll(/^ {2}"((?:GET|POST|PATCH|DELETE) \/[^"]+)":/gm)].map(([, name = ""]) => name);
 }
 
@@ -155,6 +156,7 @@ const EXAMPLES: readonly Example[] = [
   ["GET /api/sign-ins", (c) => c.request("GET /api/sign-ins")],
   ["DELETE /api/sign-ins/:id", (c) => c.request("DELETE /api/sign-ins/:id", { path: id })],
   ["GET /api/doctor", (c) => c.request("GET /api/doctor")],
+  ["POST /api/doctor/fix", (c) => c.request("POST /api/doctor/fix", { body: { fix: "audit" } })],
   ["GET /api/config/settings", (c) => c.request("GET /api/config/settings")],
   ["GET /api/config/file", (c) => c.request("GET /api/config/file")],
   [

@@ -22,7 +22,7 @@ export interface Channel {
   readonly whenLost?: "resend" | "hold";
   /**
    * Sends one stored part, whose id is the same for ever. Rejects with a SendError that says what is known; any other rejection counts as
-   * `retry`. When the signal aborts it rejects soon, with `lost` unless it knows better.
+   * `lost`: it may have come after the send. When the signal aborts it rejects soon, with `lost` unless it knows better.
    */
   send(part: OutboxRow, signal: AbortSignal): Promise<SendReceipt>;
   /** For a channel that may send one part as several messages. Doubt is counted for each message, and the others are not given up with it. */

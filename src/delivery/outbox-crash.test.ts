@@ -189,8 +189,18 @@ describe("a disk that refuses", () => {
 });
 
 /** What happens to one send: whether the platform has it, and what the gateway hears. */
-const fate = fc.constantFrom("fine", "fine", "retry", "limited", "error", "lost before", "lost after", "crash");
-type Fate = "fine" | "retry" | "limited" | "error" | "lost before" | "lost after" | "crash";
+const FATES = [
+  "fine",
+  "retry",
+  "limited",
+  "error before",
+  "error after",
+  "lost before",
+  "lost after",
+  "crash",
+] as const;
+const fate = fc.constantFrom("fine", ...FATES);
+type Fate = (typeof FATES)[number];
 
 interface Played {
   /** What each chat shows, repeats dropped as this platform does. */
@@ -215,11 +225,10 @@ async function play(about: Partial<Channel>, fates: readonly Fate[], chats: read
     const next = left.shift() ?? "fine";
     if (next === "retry") throw new SendError("retry", "503");
     if (next === "limited") throw new SendError("limited", "429", { retryAfterMs: 1_500 });
-    if (next === "error") throw new Error("what");
-    if (next === "lost after" || next === "fine" || next === "crash") arrive(id, to.chat, message.text);
-    if (next.startsWith("lost")) {
+    if (next.endsWith("after") || next === "fine" || next === "crash") arrive(id, to.chat, message.text);
+    if (next.startsWith("lost") || next.startsWith("error")) {
       doubts.add(id);
-      throw new SendError("lost", "cut");
+      throw next.startsWith("lost") ? new SendError("lost", "cut") : new Error("not in its contract");
     }
     if (next !== "crash") return {};
     crashing = true;

@@ -172,8 +172,9 @@ describe("after an error, a part", () => {
     expect(fail(refused, { lost: 1 })).toEqual({ kind: "end", end: { ...end, state: "ambiguous" } });
   });
 
-  test("is tried again whatever a channel throws, with a reason for the operator", () => {
-    expect(fail(new Error("broken"), { attempts: 1 })).toEqual(again({ attempts: 1, nextTryAt: 2_000 }, "broken"));
+  test("that its channel does not explain counts as lost, with a reason for the operator", () => {
+    const after = { attempts: 1, lost: 1, nextTryAt: 2_000 };
+    expect(fail(new Error("broken"), { attempts: 1 })).toEqual(again(after, "broken"));
     expect(fail(undefined, { attempts: 1 })).toMatchObject({ because: "the channel did not say why" });
   });
 });

@@ -85,7 +85,8 @@ export function afterError(
   error: unknown,
   { now, chance }: { readonly now: number; readonly chance: number },
 ): After {
-  const failure = error instanceof SendError ? error : new SendError("retry", reasonOf(error));
+  // any other error may have come after the send, from a note about it for example
+  const failure = error instanceof SendError ? error : new SendError("lost", reasonOf(error));
   const because = failure.message.slice(0, MAX_BECAUSE_CHARS);
   if (failure.kind === "permanent") return { kind: "end", end: givenUp(part, because, "owner") };
   const lost = failure.kind === "lost" ? part.lost + 1 : part.lost;

@@ -74,7 +74,7 @@ export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): 
   );
   approvals.open();
   const parts = discordParts({ log, api, files: deps.files, maxFileBytes });
-  const sender = createPartSender({ facts: deps.facts, previews }, parts);
+  const sender = createPartSender({ log, facts: deps.facts, previews }, parts);
   return {
     ...discordActions({ api, me: () => me }),
     id: CHANNEL,

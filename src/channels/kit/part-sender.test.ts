@@ -28,9 +28,18 @@ function world(part: number, taken: Shown = NOTHING_SHOWN, pieces: readonly stri
   const done: string[] = [];
   const sent: { readonly piece: string; readonly at: number; readonly preview: unknown; readonly noted: number }[] = [];
   const signals: AbortSignal[] = [];
-  const state = { closed: false, failAt: -1, failAs: "retry" as SendErrorKind, taking: Promise.resolve() };
+  const state = {
+    closed: false,
+    failAt: -1,
+    failAs: "retry" as SendErrorKind,
+    taking: Promise.resolve(),
+    /** The store refuses this step. */
+    refused: "",
+  };
+  const warned: string[] = [];
   const note = async (what: string): Promise<void> => {
     await slowly();
+    if (what === state.refused) throw new Error("connect ECONNREFUSED 127.0.0.1:5432");
     done.push(what);
   };
   const noted = (): number => {
@@ -41,8 +50,12 @@ function world(part: number, taken: Shown = NOTHING_SHOWN, pieces: readonly stri
   };
   const sender = createPartSender<string>(
     {
+      log: { warn: (what) => void warned.push(what) },
       facts: {
-        get: async (key) => kept.get(key) ?? null,
+        async get(key) {
+          if (state.refused === "get") throw new Error("connect ECONNREFUSED 127.0.0.1:5432");
+          return kept.get(key) ?? null;
+        },
         async put(key, value) {
           await note("put");
           kept.set(key, value);
@@ -81,7 +94,7 @@ function world(part: number, taken: Shown = NOTHING_SHOWN, pieces: readonly stri
       toSendError: (error) => new SendError(state.failAs, String(error)),
     },
   );
-  return { ...sender, row, kept, done, sent, state, signals };
+  return { ...sender, row, kept, done, sent, state, signals, warned };
 }
 
 const names = (at: ReturnType<typeof world>): readonly string[] => at.sent.map(({ piece }) => piece);
@@ -168,6 +181,40 @@ describe("a part of several messages", () => {
     });
     const sure = world(0);
     expect("doubt" in (await sure.send(sure.row, NEVER))).toBe(false);
+  });
+
+  test.each(["forget", "forget preview"])("has arrived though the store refuses %s afterwards", async (refused) => {
+    const at = world(0);
+    at.state.refused = refused;
+    expect(await at.send(at.row, NEVER)).toEqual({ providerId: "m0", providerIds: ALL_IDS });
+    expect([names(at), at.warned]).toEqual([PIECES, ["reply was sent, and notes about it could not be removed"]]);
+  });
+
+  test("is in doubt when the store refuses to note a message that was sent", async () => {
+    const at = world(0);
+    at.state.refused = "put";
+    await expect(at.send(at.row, NEVER)).rejects.toMatchObject({ kind: "lost" });
+    expect(names(at)).toEqual(["a"]);
+  });
+
+  test.each(["forget", "release preview"])(
+    "that is refused for good is tried again when the store refuses %s afterwards",
+    async (refused) => {
+      const at = world(0);
+      Object.assign(at.state, { failAt: 0, failAs: "permanent", refused });
+      await expect(at.send(at.row, NEVER)).rejects.toMatchObject({ kind: "retry" });
+    },
+  );
+
+  test.each(["get", "take preview"])("is known not to be sent when the store refuses %s before", async (refused) => {
+    const at = world(0);
+    at.state.refused = refused;
+    const failure = await at.send(at.row, NEVER).catch((error: unknown) => error);
+    expect([failure instanceof SendError, failure, at.sent]).toEqual([
+      true,
+      expect.objectContaining({ kind: "retry", message: "connect ECONNREFUSED 127.0.0.1:5432" }),
+      [],
+    ]);
   });
 
   test("goes on where an earlier version noted a plain list", async () => {

@@ -82,7 +82,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   };
   void tasks.add(run());
 
-  const sender = createPartSender({ facts, previews }, telegramParts({ api, cooldowns, files: deps.files }));
+  const sender = createPartSender({ log, facts, previews }, telegramParts({ api, cooldowns, files: deps.files }));
   return {
     ...actionsOf(api),
     id: CHANNEL,

@@ -81,8 +81,8 @@ export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "What was noted about a long reply stays after all of it was sent.",
     file: "src/channels/kit/part-sender.ts",
-    in: "send",
-    find: "await facts.forget(keyOf(part));",
+    in: "cleanUp",
+    find: "await notes.forget(part);",
     replace: "",
     tests: discord,
   },

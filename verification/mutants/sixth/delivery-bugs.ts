@@ -61,11 +61,11 @@ export const SIXTH_DELIVERY_BUGS: readonly SeededBug[] = [
     tests: room,
   },
   {
-    what: "A fault in the code of a channel counts as a send whose answer was lost.",
+    what: "A fault in the code of a channel counts as a send that did not happen.",
     file: "src/delivery/rules.ts",
     in: "afterError",
-    find: 'new SendError("retry", reasonOf(error))',
-    replace: 'new SendError("lost", reasonOf(error))',
+    find: 'new SendError("lost", reasonOf(error))',
+    replace: 'new SendError("retry", reasonOf(error))',
     tests: room,
   },
   {

@@ -6,7 +6,7 @@ import { TOKEN } from "../../src/testing/whole/platform-config.ts";
 import { telegramSpots } from "../chaos/platforms/people.ts";
 import { judgePlatform, nameOf, type PlatformVerdict } from "../chaos/platforms/verdict.ts";
 import { type Times, timesOf } from "./times.ts";
-import type { History, SentMessage } from "./verdict.ts";
+import { expectedOf, type History, messagesByTurn, type Model, type SentMessage } from "./verdict.ts";
 
 interface ChatOptions {
   /** Where gateways reach it. */
@@ -16,7 +16,7 @@ interface ChatOptions {
   readonly pauseMs: readonly [number, number];
   /** How many faults there were so far: a reply may be there twice when one came between. */
   faultsSoFar(): number;
-  answerTo(text: string): string;
+  readonly model: Model;
 }
 
 export interface Chats extends AsyncDisposable {
@@ -33,6 +33,8 @@ export interface Chats extends AsyncDisposable {
   /** Polls with the same token until `during` has resolved. Returns how many polls of gateways that has ended. */
   pollBeside(during: Promise<void>): Promise<number>;
   verdict(history: History): PlatformVerdict;
+  /** Every call that the platform took, and its messages with all texts they had. */
+  evidence(): unknown;
 }
 
 /** Those that speak to the bot alone. */
@@ -49,7 +51,7 @@ interface SaidInChat {
   readonly at: number;
 }
 
-export async function startChats({ host, chance, pauseMs, faultsSoFar, answerTo }: ChatOptions): Promise<Chats> {
+export async function startChats({ host, chance, pauseMs, faultsSoFar, model }: ChatOptions): Promise<Chats> {
   const api = await startFakeBotApi(systemClock, host);
   const spots = telegramSpots(api).slice(0, CHATS);
   const said: SaidInChat[] = [];
@@ -97,27 +99,62 @@ export async function startChats({ host, chance, pauseMs, faultsSoFar, answerTo 
       while (!over) await pollOnce();
       return api.conflicts - before;
     },
-    verdict({ messages, replies }) {
-      const noticed = new Set(replies.filter(({ isNotice }) => isNotice).map(({ turnId }) => turnId));
-      return judgePlatform({
-        said: said.map(({ chat, text, name }) => ({ chat, answer: answerTo(text), taken: !isWaiting(name) })),
+    verdict: (history) =>
+      judgePlatform({
+        ...whatIsToBeShown(history, model, said, isWaiting),
         shown: api
           .bot(TOKEN)
           .messages.filter(({ deleted }) => !deleted)
-          .map(({ id, chat, text }) => ({ chat, text, life: shownAfter.get(id) ?? 0, untold: api.untold.has(id) })),
-        doubts: replies.filter(({ isInDoubt }) => isInDoubt),
-        excused: new Set(
-          messages
-            .filter(({ turnId }) => turnId !== null && noticed.has(turnId))
-            .map(({ session, text }) => nameOf({ chat: session, answer: answerTo(text) })),
-        ),
-      });
-    },
+          .map(({ id, chat, text }) => ({
+            chat,
+            text: inShort(model, text),
+            life: shownAfter.get(id) ?? 0,
+            untold: api.untold.has(id),
+          })),
+        doubts: history.replies
+          .filter(({ isInDoubt }) => isInDoubt)
+          .map(({ chat, text }) => ({ chat, text: inShort(model, text) })),
+      }),
+    evidence: () => ({
+      calls: api.calls.filter(({ method }) => method !== "getUpdates" && method !== "sendChatAction"),
+      messages: api.bot(TOKEN).messages.map(({ id, chat, text, before, deleted }) => {
+        return { id, chat, text, before, deleted, afterFaults: shownAfter.get(id) ?? null, untold: api.untold.has(id) };
+      }),
+    }),
     async [Symbol.asyncDispose]() {
       await ears[Symbol.asyncDispose]();
       await api[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The answer to a turn with overflow: a platform shows its lines in its own way, so only the messages that it names are compared. */
+function inShort(model: Model, answer: string): string {
+  const { texts, overflow } = model.heardIn(answer);
+  return overflow === 0 ? answer : model.answerTo(`${texts.join(" | ")}, with overflow ${overflow}`);
+}
+
+type ToBeShown = Pick<Parameters<typeof judgePlatform>[0], "said" | "excused">;
+
+/** One answer for each turn, and for each message that has none. Which messages a turn answers is judged by the rows. */
+function whatIsToBeShown(
+  history: History,
+  model: Model,
+  said: readonly SaidInChat[],
+  isWaiting: (name: string) => boolean,
+): ToBeShown {
+  const byTurn = messagesByTurn(history);
+  const turnOf = new Map(history.messages.map(({ text, turnId }) => [text, turnId]));
+  const noticed = new Set(history.replies.filter(({ isNotice }) => isNotice).map(({ turnId }) => turnId));
+  const answers = said.flatMap(({ chat, text, name }) => {
+    const turnId = turnOf.get(text) ?? "";
+    const own = byTurn.get(turnId) ?? [];
+    if (own.length > 0 && own[0]?.text !== text) return []; // the first message of its turn stands for all of them
+    const { texts, overflow } = expectedOf(own);
+    const answer = model.answerTo(overflow === 0 ? text : `${texts.join(" | ")}, with overflow ${overflow}`);
+    return [{ chat, answer, taken: !isWaiting(name), turnId }];
+  });
+  return { said: answers, excused: new Set(answers.filter(({ turnId }) => noticed.has(turnId)).map(nameOf)) };
 }
 
 /** Looks again and again which of what was said has been taken. */

@@ -232,8 +232,12 @@ const OF_THE_DATABASE: readonly Fault[] = [
   "no connection left",
 ];
 
+/** They leave every gateway as it is. */
+const OF_NOBODY: readonly Fault[] = ["poisoned message", "second poller"];
+
 /** True: it was seen to bite. */
 export async function strike(stage: Stage, fault: Fault, { node, chance }: Aim): Promise<boolean> {
+  if (OF_NOBODY.includes(fault)) return STRIKES[fault]({ ...stage, node, chance });
   const isOfDatabase = OF_THE_DATABASE.includes(fault);
   const isOver = stage.troubles.begin(fault, isOfDatabase ? null : node.name);
   try {

@@ -1,8 +1,8 @@
 /**
  * What is there in the end, as rows. Gateways write the times of their turns by clocks that a fault may have shifted, so the database notes
- * by its own clock when a turn begins and ends, in a schema that no gateway knows.
+ * by its own clock when a turn begins and ends, what becomes of a reply part and who is taken over from, in a schema that no gateway knows.
  */
-import type { History, SentMessage } from "./verdict.ts";
+import type { History, SentMessage, StoredMessage } from "./verdict.ts";
 import type { NodesWorld } from "./world.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -15,17 +15,38 @@ begin
   insert into judge.turn_states (turn, state, at) values (new.id, new.state, extract(epoch from clock_timestamp()) * 1000);
   return null;
 end $$;
-create trigger judge_notes after insert or update of state on turns for each row execute function judge.note_turn()`;
+create trigger judge_notes after insert or update of state on turns for each row execute function judge.note_turn();
+create table judge.part_states (seq bigint generated always as identity, part text, state text, node text, claimed_by text, attempts int, lost int,
+  doubt int, because text, at double precision);
+create function judge.note_part() returns trigger language plpgsql security definer as $$
+begin
+  insert into judge.part_states (part, state, node, claimed_by, attempts, lost, doubt, because, at)
+  values (new.id, new.state, new.node, new.claimed_by, new.attempts, new.lost, new.doubt, new.because, extract(epoch from clock_timestamp()) * 1000);
+  return null;
+end $$;
+create trigger judge_notes after insert or update on outbox for each row execute function judge.note_part();
+create table judge.takeovers (node text primary key, renewed_at double precision, at double precision);
+create function judge.note_takeover() returns trigger language plpgsql security definer as $$
+begin
+  insert into judge.takeovers (node, renewed_at, at)
+  values (new.id, new.renewed_at, extract(epoch from clock_timestamp()) * 1000) on conflict do nothing;
+  return null;
+end $$;
+create trigger judge_notes after update of taken_over_by on nodes for each row when (new.taken_over_by is not null)
+  execute function judge.note_takeover()`;
 
 /** As soon as there are tables. */
-export async function recordTurns({ sql }: Pick<NodesWorld, "sql">): Promise<void> {
+export async function recordChanges({ sql }: Pick<NodesWorld, "sql">): Promise<void> {
   await sql.unsafe(RECORDER);
 }
+
+/** By the number in the row. */
+const OVERFLOW = ["none", "shown", "counted"] as const satisfies readonly StoredMessage["overflow"][];
 
 const sessionOf = (key: unknown): string => String(key).slice(String(key).lastIndexOf(":") + 1);
 
 export async function readHistory({ sql }: Pick<NodesWorld, "sql">, sent: readonly SentMessage[]): Promise<History> {
-  const messages = await sql`select session_key, text, turn_id from inbox order by seq`;
+  const messages = await sql`select session_key, text, turn_id, overflow from inbox order by seq`;
   const turns = await sql`
     select turns.id, turns.session_key, turns.state, min(noted.at) as begun_at,
       max(noted.at) filter (where noted.state <> 'running') as ended_at
@@ -38,6 +59,7 @@ export async function readHistory({ sql }: Pick<NodesWorld, "sql">, sent: readon
       session: sessionOf(row["session_key"]),
       text: String(row["text"]),
       turnId: row["turn_id"] === null ? null : String(row["turn_id"]),
+      overflow: OVERFLOW[Number(row["overflow"])] ?? "none",
     })),
     turns: turns.map((row: Row) => ({
       id: String(row["id"]),

@@ -24,6 +24,8 @@ export interface Node {
   /** Of its state directory. Null: this machine gives it none. */
   readonly disk: SmallDisk | null;
   readonly clock: NodeClock;
+  /** Its state directory. */
+  readonly home: string;
   /** Null while it is not there. */
   process(): GatewayProcess | null;
   /** kill -9; started again after so long. */
@@ -96,6 +98,7 @@ export async function startNode(options: NodeOptions): Promise<Node & AsyncDispo
     network,
     disk,
     clock,
+    home,
     process: () => current,
     async kill(forMs) {
       awayMs = Math.max(forMs, RESTART_MS);

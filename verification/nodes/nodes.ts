@@ -2,8 +2,11 @@
  * `npm run nodes -- --faults N --seed S`: several gateways on one Postgres database under faults. `--unfenced` is the negative control: it has to
  * end with faults found. `--only "kill"` draws from some kinds alone, `--at-once 4` lets so many last at the same time. `--gap` and `--pause` are
  * milliseconds between two faults, and between two messages of a session; in the end it waits until everything is answered, or nothing has ended
- * for `--settle` seconds. After `--minutes` no fault begins any more.
+ * for `--settle` seconds. After `--minutes` no fault begins any more. `--waiting 3` lets so few messages of a session wait that chats have
+ * overflow. When something is wrong, rows, calls to the platform and logs are left in `--keep`.
  */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
 import { FAULTS, type Fault } from "./faults.ts";
@@ -21,6 +24,8 @@ const { values } = parseArgs({
     gap: { type: "string", default: "300-3000" },
     "at-once": { type: "string", default: "3" },
     pause: { type: "string", default: "50-2500" },
+    waiting: { type: "string", default: "100" },
+    keep: { type: "string" },
     settle: { type: "string", default: "60" },
     unfenced: { type: "boolean", default: false },
   },
@@ -49,6 +54,8 @@ const report = await runNodes({
   gapMs: spanOf(values.gap),
   atOnce: Number(values["at-once"]),
   pauseMs: spanOf(values.pause),
+  maxWaiting: Number(values.waiting),
+  keepIn: values.keep ?? join(tmpdir(), `pi-gw-nodes-${seed}`),
   settleMs: Number(values.settle) * 1_000,
   ...(values.only ? { only: values.only as readonly Fault[] } : {}),
   onLine: (line) => console.error(`${Math.round(performance.now() / 1_000)} s: ${line}`),

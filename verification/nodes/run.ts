@@ -2,19 +2,21 @@
  * Some gateways on one Postgres database, people who write to whichever they reach, and faults drawn at random. In the end everything that was
  * acknowledged has one answer, in order, and no session had two turns at once.
  */
+import { availableParallelism, loadavg } from "node:os";
 import { type Chance, createChance } from "../../src/testing/chance.ts";
 import { type FakeReply, type ProviderRequest, says, startFakeProvider } from "../../src/testing/fake-provider.ts";
 import { waitFor } from "../../src/testing/wait-for.ts";
 import { wordsOf } from "../../src/testing/worlds/model-words.ts";
 import { isClean as isCleanPlatform, type PlatformVerdict } from "../chaos/platforms/verdict.ts";
 import { startChats } from "./chats.ts";
+import { keepEvidence } from "./evidence.ts";
 import { FAULTS, type Fault, leftOut, pickNode, type Stage, strike } from "./faults.ts";
-import { countFailures, describeOpenWork, openWork, readHistory, recordTurns } from "./history.ts";
+import { countFailures, describeOpenWork, openWork, readHistory, recordChanges } from "./history.ts";
 import { openNetwork } from "./network.ts";
 import { hasPoison, startPeople } from "./people.ts";
 import { createTroubles, type TakeoverTimes, watchTakeovers } from "./takeovers.ts";
 import type { Times } from "./times.ts";
-import { isClean, judgeNodes, type NodesVerdict } from "./verdict.ts";
+import { isClean, judgeNodes, type Model, type NodesVerdict } from "./verdict.ts";
 import { type NodesWorld, openNodesWorld } from "./world.ts";
 
 export interface NodesOptions {
@@ -35,6 +37,10 @@ export interface NodesOptions {
   readonly atOnce?: number;
   /** Between two messages of a session: at least, and at most. */
   readonly pauseMs?: Span;
+  /** So many messages of a session may wait; what comes in a chat beyond that is overflow. */
+  readonly maxWaiting?: number;
+  /** Where the rows, the calls to the platform and the logs are put when something is wrong. Left out: nowhere. */
+  readonly keepIn?: string;
   /** In the end, everything is waited for until nothing has ended for so long. */
   readonly settleMs?: number;
   onLine?(line: string): void;
@@ -61,6 +67,8 @@ export interface NodesReport extends NodesVerdict {
   readonly chats: PlatformVerdict;
   /** How long it took until what they said there was taken by a gateway. */
   readonly heard: Times;
+  /** Of the machine, with how many processors: the load of one minute, each minute. */
+  readonly load: Load;
   /** From the last fault until everything was answered, or nothing went on any more. */
   readonly settledSeconds: number;
   readonly seconds: number;
@@ -75,10 +83,26 @@ const PAUSE_MS: Span = [50, 2_500];
 const CHAT_PAUSE_MS: Span = [1_000, 15_000];
 const THINK_MS: Span = [20, 1_500];
 const AT_ONCE = 3;
+const MAX_WAITING = 100;
+const LOAD_EVERY_MS = 60_000;
 
-const answerTo = (text: string): string => `answer to: ${text}`;
+/** As `flow/prompt` tells a model of overflow. */
+const MODEL: Model = {
+  answerTo: (text) => `answer to: ${text}`,
+  heardIn: (answer) => ({
+    texts: answer.match(/\b\w+ says \d+(?:, which is poison)?/g) ?? [],
+    overflow: Number(/\((\d+) more messages? came while too many were waiting/.exec(answer)?.[1] ?? 0),
+  }),
+};
 
-export const isCleanReport = (report: NodesReport): boolean => isClean(report) && isCleanPlatform(report.chats);
+interface Load {
+  readonly processors: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+export const isCleanReport = (report: NodesReport): boolean =>
+  isClean(report) && isCleanPlatform(report.chats) && report.takeovers.late.length === 0;
 
 export async function runNodes(options: NodesOptions): Promise<NodesReport> {
   const startedAt = performance.now();
@@ -91,10 +115,10 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
   const host = typeof network === "string" ? "127.0.0.1" : opened.use(network).front;
   const provider = opened.use(await startFakeProvider(model.reply, host));
   let faultsSoFar = 0;
-  const talking = { host, chance: chance.fork("chats"), pauseMs: CHAT_PAUSE_MS, answerTo };
+  const talking = { host, chance: chance.fork("chats"), pauseMs: CHAT_PAUSE_MS, model: MODEL };
   const chats = opened.use(await startChats({ ...talking, faultsSoFar: () => faultsSoFar }));
   const config = {
-    queue: { mode: "followup", maxPerSession: 100 },
+    queue: { mode: "followup", maxPerSession: options.maxWaiting ?? MAX_WAITING },
     agent: { model: "fake/fake-1", pool: { min: 2, max: 3, reuse: "profile" } },
     models: {
       providers: { fake: { baseUrl: provider.baseUrl, apiKey: "a-key-for-tests-5521", models: [{ id: "fake-1" }] } },
@@ -103,13 +127,14 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
   };
   const places = { count: options.nodes, network: typeof network === "string" ? null : network };
   const world = opened.use(await openNodesWorld({ ...places, config, onLine }));
-  await recordTurns(world);
+  await recordChanges(world);
   if (options.unfenced) await world.sql.unsafe("alter table batches disable trigger batches_superseded");
   const pauseMs = options.pauseMs ?? PAUSE_MS;
   const people = startPeople(world, { ...options, pauseMs, chance: chance.fork("people") });
   chats.begin();
   const troubles = createTroubles();
   const watch = watchTakeovers(world, troubles);
+  using load = watchLoad();
   const stage = { world, people, chats, sessions: options.sessions, poisonAsked: model.poisonAsked, troubles };
   const missing = leftOut(world, noNetwork);
   for (const [fault, why] of Object.entries(missing)) onLine(`left out: ${fault}, because ${why}`);
@@ -129,7 +154,7 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
   const settledSeconds = Math.round((performance.now() - mendedAt) / 1_000);
   await people.stop();
   const history = await readHistory(world, [...people.sent, ...chats.sent()]);
-  return {
+  const report: NodesReport = {
     faults,
     leftOut: missing,
     messages: history.sent.length,
@@ -138,9 +163,27 @@ export async function runNodes(options: NodesOptions): Promise<NodesReport> {
     failures: await countFailures(world),
     chats: chats.verdict(history),
     heard: chats.heard(),
+    load: load.seen(),
     settledSeconds,
-    ...judgeNodes(history, answerTo),
+    ...judgeNodes(history, MODEL),
     seconds: Math.round((performance.now() - startedAt) / 1_000),
+  };
+  if (options.keepIn !== undefined && !isCleanReport(report)) {
+    const platform = chats.evidence();
+    await keepEvidence(world, { folder: options.keepIn, platform, troubles: troubles.all(), history });
+    onLine(`what there is about it is in ${options.keepIn}`);
+  }
+  return report;
+}
+
+function watchLoad(): Disposable & { seen(): Load } {
+  const seen: number[] = [];
+  const look = (): void => void seen.push(Math.round((loadavg()[0] ?? 0) * 10) / 10);
+  look();
+  const timer = setInterval(look, LOAD_EVERY_MS);
+  return {
+    seen: () => ({ processors: availableParallelism(), least: Math.min(...seen), most: Math.max(...seen) }),
+    [Symbol.dispose]: () => clearInterval(timer),
   };
 }
 

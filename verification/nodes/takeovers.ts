@@ -1,12 +1,11 @@
-/** How long it takes until another gateway has the work of one that died, and what else was in the way of it meanwhile. */
-import { NODE_EXPIRY_MS } from "../../src/store/node-expiry.ts";
+/** How long it takes until another gateway has the work of one that died, and how much of that time the promise of docs/reliability.md counts. */
 import { type Times, timesOf } from "./times.ts";
 import type { NodesWorld } from "./world.ts";
 
 /** All by the clock that measures. */
-interface Trouble {
+export interface Trouble {
   readonly what: string;
-  /** Null: of all of them. */
+  /** Null: of the database, and so of all of them. */
   readonly node: string | null;
   readonly from: number;
   /** Infinity: still. */
@@ -19,6 +18,7 @@ export interface Troubles {
   /** Call what it returns when it is over. Node null: the database has it, and so all of them. */
   begin(what: string, node: string | null): () => void;
   during(span: Span): readonly Readonly<Trouble>[];
+  all(): readonly Readonly<Trouble>[];
 }
 
 export function createTroubles(): Troubles {
@@ -30,52 +30,39 @@ export function createTroubles(): Troubles {
       return () => void (one.until = performance.now());
     },
     during: ([from, until]) => troubles.filter((one) => one.until >= from && one.from <= until),
+    all: () => troubles,
   };
 }
 
-interface Takeover {
-  readonly ms: number;
-  /** When it was, by the clock that measures. */
+export interface Takeover {
+  /** The last word of the gateway that died, and when another one had its work. By the clock that measures. */
+  readonly from: number;
   readonly at: number;
-  readonly meanwhile: readonly Pick<Trouble, "what" | "node" | "until">[];
+  /** Those that were there between the two. */
+  readonly meanwhile: readonly Readonly<Trouble>[];
 }
 
-/** Each since the last word of the gateway that died. */
 export interface TakeoverTimes {
+  /** Since the last word of the gateway that died. */
   readonly all: Times;
-  /** Of those during which the database had no trouble. */
-  readonly withDatabase: Times;
-  /** Of those during which the database had none, and at least one other gateway had none. */
-  readonly undisturbed: Times;
-  /** Of those during which the database had some: since it was well again. */
-  readonly afterDatabase: Times;
-  /** Each that took longer than promised, with what happened meanwhile. */
+  /** Of each, the longest time without a break in which the database and one and the same gateway were well. Those with no such time are left out. */
+  readonly promised: Times;
+  /** Those in which that was longer than what is promised, with what else happened meanwhile. */
   readonly late: readonly string[];
 }
 
 const LOOK_MS = 200;
-/** docs/scaling.md: work of a gateway that died goes on elsewhere within this time. */
+/** docs/reliability.md: work of a gateway that died goes on elsewhere within this time, while the database answers and one more gateway is well. */
 const PROMISED_MS = 12_000;
 
 export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop(): Promise<TakeoverTimes> } {
   const stopping = new AbortController();
   const names = world.nodes.map(({ name }) => name);
-  const took: Takeover[] = [];
-  const seen = new Set<string>();
+  const missing = watchProcesses(world, troubles);
   /** Never rejects. */
   const look = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const rows = await world.sql`
-        select id, floor(extract(epoch from clock_timestamp()) * 1000) - renewed_at as ms
-        from nodes where taken_over_by is not null`.catch(() => []);
-      const now = performance.now();
-      for (const { id, ms } of rows as readonly { id: string; ms: string }[]) {
-        if (seen.has(id)) continue;
-        seen.add(id);
-        // a gateway takes over when it has been steady for as long as another one counts as live
-        const from = now - Number(ms) - NODE_EXPIRY_MS;
-        took.push({ ms: Number(ms), at: now, meanwhile: troubles.during([from, now]) });
-      }
+      missing.look();
       await world.pause(LOOK_MS);
     }
   };
@@ -84,33 +71,74 @@ export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop():
     async stop() {
       stopping.abort();
       await looking;
+      const rows = (await world.sql`
+        select extract(epoch from clock_timestamp()) * 1000 as now, renewed_at, at from judge.takeovers order by at`) as readonly {
+        now: string;
+        renewed_at: number;
+        at: number;
+      }[];
+      const now = performance.now();
+      const here = (database: number, at: number): number => now - (database - at);
+      const took = rows.map((row): Takeover => {
+        const span: Span = [here(Number(row.now), row.renewed_at), here(Number(row.now), row.at)];
+        return { from: span[0], at: span[1], meanwhile: troubles.during(span) };
+      });
       return timesOfAll(took, names);
     },
   };
 }
 
-export function timesOfAll(took: readonly Takeover[], names: readonly string[]): TakeoverTimes {
-  const times = (some: readonly Takeover[]): Times => timesOf(some.map(({ ms }) => ms));
-  const withDatabase = took.filter(({ meanwhile }) => meanwhile.every(({ node }) => node !== null));
-  const undisturbed = withDatabase.filter(({ meanwhile }) =>
-    names.some((name) => meanwhile.every(({ node }) => node !== name)),
-  );
+/** A gateway may end by itself: it is in trouble while it is not there, whatever the reason. */
+function watchProcesses({ nodes }: NodesWorld, troubles: Troubles): { look(): void } {
+  const away = new Map<string, () => void>();
   return {
-    all: times(took),
-    withDatabase: times(withDatabase),
-    undisturbed: times(undisturbed),
-    afterDatabase: timesOf(took.filter((one) => !withDatabase.includes(one)).map(sinceDatabase)),
-    late: took.filter(({ ms }) => ms > PROMISED_MS).map(described),
+    look() {
+      for (const node of nodes) {
+        const isThere = node.process() !== null;
+        if (!isThere && !away.has(node.name)) away.set(node.name, troubles.begin("not there", node.name));
+        if (!isThere) continue;
+        away.get(node.name)?.();
+        away.delete(node.name);
+      }
+    },
   };
 }
 
-/** At most as long as it took: the trouble may have been over before the gateway died. */
-function sinceDatabase({ ms, at, meanwhile }: Takeover): number {
-  const ended = meanwhile.filter(({ node }) => node === null).map(({ until }) => until);
-  return Math.min(ms, Math.max(0, at - Math.max(...ended)));
+export function timesOfAll(took: readonly Takeover[], names: readonly string[]): TakeoverTimes {
+  const promised = took.map((one) => ({ one, ms: promisedMs(one, names) })).filter(({ ms }) => ms > 0);
+  return {
+    all: timesOf(took.map(({ from, at }) => at - from)),
+    promised: timesOf(promised.map(({ ms }) => ms)),
+    late: promised.filter(({ ms }) => ms > PROMISED_MS).map(({ one, ms }) => described(one, ms)),
+  };
 }
 
-function described({ ms, meanwhile }: Takeover): string {
-  const causes = meanwhile.map(({ what, node }) => (node === null ? what : `${what} (${node})`));
-  return `${(ms / 1_000).toFixed(1)} s: ${causes.join("; ") || "nothing else"}`;
+/** The promise begins anew when the database, or the last gateway that was well, has trouble. */
+function promisedMs({ from, at, meanwhile }: Takeover, names: readonly string[]): number {
+  return Math.max(
+    ...names.map((name) => {
+      const inTheWay = meanwhile.filter(({ node }) => node === null || node === name);
+      return longestBetween([from, at], inTheWay);
+    }),
+  );
+}
+
+/** The longest part of a span that none of these covers. */
+function longestBetween([from, until]: Span, covers: readonly Pick<Trouble, "from" | "until">[]): number {
+  let longest = 0;
+  let free = from;
+  for (const cover of covers.toSorted((one, other) => one.from - other.from)) {
+    longest = Math.max(longest, Math.min(cover.from, until) - free);
+    free = Math.max(free, cover.until);
+  }
+  return Math.max(longest, until - free);
+}
+
+function described({ from, at, meanwhile }: Takeover, ms: number): string {
+  const seconds = (some: number): string => `${(some / 1_000).toFixed(1)} s`;
+  const causes = meanwhile.map(({ what, node, ...one }) => {
+    const span = `${seconds(one.from - from)} to ${one.until === Infinity ? "the end" : seconds(one.until - from)}`;
+    return `${what}${node === null ? "" : ` (${node})`} ${span}`;
+  });
+  return `${seconds(ms)} of ${seconds(at - from)}: ${causes.join("; ") || "nothing else"}`;
 }

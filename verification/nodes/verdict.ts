@@ -19,6 +19,23 @@ export interface StoredMessage {
   readonly text: string;
   /** Null: no turn has answered it. */
   readonly turnId: string | null;
+  /** Overflow came when its session was full: a turn is shown its beginning, or only how many there are. */
+  readonly overflow: "none" | "shown" | "counted";
+}
+
+/** What an answer says that its model was told. */
+export interface Heard {
+  /** Every message whose text stands in it, in order. */
+  readonly texts: readonly string[];
+  /** How much overflow it was told of, counted messages among it. */
+  readonly overflow: number;
+}
+
+/** What the model makes of what it is told. */
+export interface Model {
+  /** What it says to these words alone. */
+  answerTo(text: string): string;
+  heardIn(answer: string): Heard;
 }
 
 export interface StoredTurn {
@@ -52,9 +69,12 @@ export interface History {
 export interface NodesVerdict {
   /** Acknowledged and not there, or not answered. */
   readonly lost: readonly string[];
-  /** Stored twice, or answered twice. */
+  /** Stored twice, or answered twice: by one turn, or by two. */
   readonly doubled: readonly string[];
-  /** Answered with an answer to other words, or to a message that cannot be answered. */
+  /**
+   * Answered with an answer to other words, to nobody, or to a message that cannot be answered. A turn answers one message, and overflow of
+   * its chat besides: each shown once and in order, the others counted.
+   */
   readonly wrong: readonly string[];
   readonly outOfOrder: readonly string[];
   /** Turns of one session at the same time. */
@@ -65,45 +85,79 @@ export interface NodesVerdict {
   readonly notices: number;
   /** Messages that cannot be answered, and ended so. */
   readonly poisoned: number;
+  /** Messages that came when their session was full. */
+  readonly overflow: number;
 }
 
-/** `answerTo`: what the model says to these words. */
-export function judgeNodes(history: History, answerTo: (text: string) => string): NodesVerdict {
+export function judgeNodes(history: History, model: Model): NodesVerdict {
+  const { sent } = history;
   const stored = Map.groupBy(history.messages, ({ text }) => text);
   const replies = Map.groupBy(history.replies, ({ turnId }) => turnId);
   const repliesTo = (text: string): readonly StoredReply[] => replies.get(stored.get(text)?.[0]?.turnId ?? "") ?? [];
-  const answers = (text: string) => repliesTo(text).filter(({ isNotice }) => !isNotice);
-  const { sent } = history;
-  const poisonedTurns = new Set(
-    sent.filter(({ isPoisoned }) => isPoisoned).map(({ text }) => stored.get(text)?.[0]?.turnId ?? ""),
-  );
+  const answers = history.replies.filter(({ isNotice }) => !isNotice);
+  const heard = countEach(answers.flatMap(({ text }) => model.heardIn(text).texts));
+  const isAnsweredTwice = (text: string): boolean =>
+    repliesTo(text).filter(({ isNotice }) => !isNotice).length > 1 || (heard.get(text) ?? 0) > 1;
+  const poisoned = new Set(sent.filter(({ isPoisoned }) => isPoisoned).map(({ text }) => text));
+  const poisonedTurns = new Set([...poisoned].map((text) => stored.get(text)?.[0]?.turnId ?? ""));
+  const known = new Set(sent.map(({ text }) => text));
   const notices = history.replies.filter(({ isNotice }) => isNotice);
   return {
     lost: sent
       .filter(({ acknowledgedAt, text }) => acknowledgedAt !== null && repliesTo(text).length === 0)
       .map(({ text }) => text),
     doubled: sent
-      .filter(({ text }) => (stored.get(text)?.length ?? 0) > 1 || answers(text).length > 1)
+      .filter(({ text }) => (stored.get(text)?.length ?? 0) > 1 || isAnsweredTwice(text))
       .map(({ text }) => text),
-    wrong: [
-      ...sent
-        .filter(({ text, isPoisoned }) => {
-          const whole = answerTo(text);
-          // of a message that cannot be answered, the chat may be shown how far the model came
-          const isRight = isPoisoned
-            ? (said: string) => said !== whole && whole.startsWith(said)
-            : (said: string) => said === whole;
-          return answers(text).some((reply) => !isRight(reply.text));
-        })
-        .map(({ text }) => text),
-      ...[...stored.keys()].filter((text) => !sent.some((one) => one.text === text)),
-    ],
+    wrong: [...wrongAnswers(history, model, poisoned), ...[...stored.keys()].filter((text) => !known.has(text))],
     outOfOrder: [...overtaken(history), ...overtakenTurns(history)],
     overlaps: overlapping(history.turns),
     undelivered: history.replies.filter(({ isSent, isInDoubt }) => !isSent && !isInDoubt).map(({ text }) => text),
     notices: notices.filter(({ turnId }) => !poisonedTurns.has(turnId)).length,
     poisoned: notices.filter(({ turnId }) => poisonedTurns.has(turnId)).length,
+    overflow: history.messages.filter(({ overflow }) => overflow !== "none").length,
   };
+}
+
+function countEach(texts: readonly string[]): ReadonlyMap<string, number> {
+  return new Map([...Map.groupBy(texts, (text) => text)].map(([text, all]) => [text, all.length]));
+}
+
+/** Turns by the messages that the rows say they answer, in the order in which these were stored. */
+export function messagesByTurn({ messages }: Pick<History, "messages">): ReadonlyMap<string, readonly StoredMessage[]> {
+  return Map.groupBy(
+    messages.filter(({ turnId }) => turnId !== null),
+    ({ turnId }) => turnId ?? "",
+  );
+}
+
+/** What a turn with these messages has to have told its model. */
+export function expectedOf(own: readonly StoredMessage[]): Heard {
+  const textsOf = (kind: StoredMessage["overflow"]) =>
+    own.filter(({ overflow }) => overflow === kind).map(({ text }) => text);
+  return {
+    texts: [...textsOf("none"), ...textsOf("shown")],
+    overflow: own.filter(({ overflow }) => overflow !== "none").length,
+  };
+}
+
+function wrongAnswers(history: History, model: Model, poisoned: ReadonlySet<string>): string[] {
+  const byTurn = messagesByTurn(history);
+  const isRight = (own: readonly StoredMessage[], said: string): boolean => {
+    const [first, ...others] = own;
+    if (first === undefined) return false;
+    const whole = model.answerTo(first.text);
+    // of a message that cannot be answered, the chat may be shown how far the model came
+    if (poisoned.has(first.text)) return said !== whole && whole.startsWith(said);
+    if (others.length === 0 && first.overflow === "none") return said === whole;
+    return Bun.deepEquals(model.heardIn(said), expectedOf(own)) && others.every(({ overflow }) => overflow !== "none");
+  };
+  return history.replies
+    .filter(({ isNotice, turnId, text }) => !isNotice && !isRight(byTurn.get(turnId) ?? [], text))
+    .map(({ turnId, chat, text }) => {
+      const expected = expectedOf(byTurn.get(turnId) ?? []);
+      return `${chat}, ${turnId}: "${text}", and its messages are ${JSON.stringify(expected)}`;
+    });
 }
 
 /** Whoever sends waits for the word "accepted", so the order of rows is the order of numbers. */

@@ -39,6 +39,8 @@ export interface Pool {
   readonly underWay: Set<Promise<void>>;
   model: string | null;
   nextId: number;
+  /** A look for a place for a spare is planned. */
+  fillsLater: boolean;
 }
 
 export function newWorker(pool: Pool, kind: Kind): Worker {

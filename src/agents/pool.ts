@@ -55,6 +55,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     underWay: new Set(),
     model: expectedModel(settings.choice),
     nextId: 1,
+    fillsLater: false,
   };
   if (settings.choice.kind === "demo") deps.log.info("the demo model answers", { because: settings.choice.because });
   const { count, because } = sparesToKeep(pool);
@@ -321,12 +322,26 @@ function fill(pool: Pool): void {
   if (pool.stopping.signal.aborted || pool.waiting.size() > 0) return;
   for (;;) {
     const facts = { spares: spares(pool), alive: alive(pool), min, max };
-    const place = placeForSpare({ ...facts, idle: idleOnes(pool) });
-    if (missingSpares(facts) === 0 && place === null) return;
+    const place = placeForSpare({ ...facts, idle: idleOnes(pool), now: pool.deps.clock.elapsed() });
+    if (place.kind === "later") return fillLater(pool, place.inMs);
+    if (missingSpares(facts) === 0 && place.kind === "none") return;
     if (!situation(pool, pool.kinds.standard, 0).mayStart) return retryLater(pool, pool.kinds.standard);
-    if (place !== null) void retire(pool, workerOf(pool, place));
+    if (place.kind === "give_way") void retire(pool, workerOf(pool, place.worker));
     begin(pool, pool.kinds.standard);
   }
+}
+
+/** Looks again when an idle process may give way. One look is enough, however many turns end meanwhile. */
+function fillLater(pool: Pool, inMs: number): void {
+  if (pool.fillsLater) return;
+  pool.fillsLater = true;
+  pool.deps.clock.sleep(inMs, pool.stopping.signal).then(
+    () => {
+      pool.fillsLater = false;
+      fill(pool);
+    },
+    () => undefined, // the pool closes
+  );
 }
 
 function retryLater(pool: Pool, kind: Kind): void {

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Principal } from "../contracts/ids.ts";
+import { systemClock } from "../kit/clock.ts";
 import { agentFixture, collect } from "../testing/agent-fixture.ts";
 import { until } from "../testing/agent-stage.ts";
 import { countSpares, missingSpares, placeForSpare, usefulSpares } from "./spares.ts";
@@ -45,21 +46,44 @@ const full = {
   alive: 2,
   min: 1,
   max: 2,
+  now: 5_000,
   idle: [
     { id: 7, since: 20 },
     { id: 8, since: 10 },
   ],
 };
+const NONE = { kind: "none" } as const;
 
-test.each<[string, Partial<typeof full>, number | null]>([
-  ["the one that has been idle longest gives way", {}, 8],
-  ["nobody gives way while a spare is there", { spares: 1 }, null],
-  ["nobody gives way while there is room", { alive: 1 }, null],
-  ["nobody gives way where no spares are wanted", { min: 0 }, null],
-  ["nobody gives way in a pool of one", { alive: 1, max: 1 }, null],
-  ["nobody gives way who is busy", { idle: [] }, null],
+test.each<[string, Partial<typeof full>, ReturnType<typeof placeForSpare>]>([
+  ["the one that has been idle longest gives way", {}, { kind: "give_way", worker: 8 }],
+  ["nobody gives way while a spare is there", { spares: 1 }, NONE],
+  ["nobody gives way while there is room", { alive: 1 }, NONE],
+  ["nobody gives way where no spares are wanted", { min: 0 }, NONE],
+  ["nobody gives way in a pool of one", { alive: 1, max: 1 }, NONE],
+  ["nobody gives way who is busy", { idle: [] }, NONE],
+  ["a process that was used a moment ago keeps its place", { now: 1_500 }, { kind: "later", inMs: 510 }],
+  ["two seconds of rest are enough", { now: 2_010 }, { kind: "give_way", worker: 8 }],
 ])("a spare for a full pool: %s", (_name, changes, expected) => {
-  expect(placeForSpare({ ...full, ...changes })).toBe(expected);
+  expect(placeForSpare({ ...full, ...changes })).toEqual(expected);
+});
+
+test("two conversations that speak in turns keep the two processes of a full pool", async () => {
+  const clock = { ...systemClock, elapsed: () => 0 }; // however slow the machine is, each was used a moment ago
+  await using fx = await agentFixture({ pool: { min: 2, max: 2 }, clock });
+  const open = (session: string) => fx.lease({ principal: "web:user:me", sessionFile: `session-${session}.jsonl` });
+  const speak = async (session: string): Promise<number> => {
+    await using held = await open(session);
+    await collect(held, "hello");
+    return held.pid;
+  };
+  const together = await Promise.all([open("one"), open("two")]);
+  const [first, second] = together.map(({ pid }) => pid);
+  for (const held of together) await held[Symbol.asyncDispose]();
+  for (let turn = 0; turn < 3; turn++) {
+    expect(await speak("one")).toBe(Number(first));
+    expect(await speak("two")).toBe(Number(second));
+  }
+  expect(fx.happened.filter(({ event }) => event === "agent.spawned")).toHaveLength(2);
 });
 
 test("in a full pool a fresh process of real pi is ready before the next person comes, and who speaks again keeps theirs", async () => {

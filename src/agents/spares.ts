@@ -34,18 +34,33 @@ export function missingSpares(facts: {
 }
 
 /**
- * Which process gives way, so that a fresh one is ready also when the pool is full: the one that has been idle longest. Its person pays with
- * the opening of their session, and nobody with a start. Null: a spare is there, or there is room for one, or nobody is idle. A pool of
- * one is left to who uses it.
+ * A process that was used within this time keeps its place: conversations that go on would lose their processes one after the other, and each
+ * turn would open its session again in another one, beside a start.
+ */
+const IDLE_BEFORE_GIVING_WAY_MS = 2_000;
+
+type PlaceForSpare =
+  | { readonly kind: "give_way"; readonly worker: number }
+  /** All idle processes were used a moment ago. */
+  | { readonly kind: "later"; readonly inMs: number }
+  /** A spare is there, or there is room for one, or no process is idle. */
+  | { readonly kind: "none" };
+
+/**
+ * The process that gives way, so that a fresh one is ready also when the pool is full: the one that has been idle longest. Its person pays with
+ * the opening of their session, and nobody with a start. A pool of one is left to who uses it.
  */
 export function placeForSpare(facts: {
   readonly spares: number;
   readonly alive: number;
   readonly min: number;
   readonly max: number;
+  readonly now: number;
   readonly idle: readonly { readonly id: number; readonly since: number }[];
-}): number | null {
-  if (facts.min === 0 || facts.spares > 0 || facts.alive < facts.max || facts.max < 2) return null;
+}): PlaceForSpare {
+  if (facts.min === 0 || facts.spares > 0 || facts.alive < facts.max || facts.max < 2) return { kind: "none" };
   const [longest] = facts.idle.toSorted((a, b) => a.since - b.since);
-  return longest?.id ?? null;
+  if (!longest) return { kind: "none" };
+  const inMs = longest.since + IDLE_BEFORE_GIVING_WAY_MS - facts.now;
+  return inMs > 0 ? { kind: "later", inMs } : { kind: "give_way", worker: longest.id };
 }

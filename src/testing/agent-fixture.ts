@@ -39,6 +39,8 @@ interface FixtureOptions {
   /** Of model calls. Default: none. */
   readonly budget?: CallBudget;
   /** By which the model door knows how long a model is left alone. Default: the system's. */
+  /** Of the pool and its turns. */
+  readonly clock?: Clock;
   readonly modelDoorClock?: Clock;
 }
 
@@ -140,7 +142,17 @@ export async function agentFixture(
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { starts, roles = {}, egress, reach, tiers, budget, modelDoorClock = systemClock, ...agent } = config;
+  const {
+    starts,
+    roles = {},
+    egress,
+    reach,
+    tiers,
+    budget,
+    clock = systemClock,
+    modelDoorClock = systemClock,
+    ...agent
+  } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
   const sandbox = testSandbox(home.path, tiers);
   const { report } = await sandbox.wall();
@@ -159,7 +171,7 @@ export async function agentFixture(
   const modelDoor = testModelDoor({ log, events, clock: modelDoorClock }, options, budget);
   const pool = await startPool(
     {
-      clock: systemClock,
+      clock,
       ids: systemIds,
       log,
       events,

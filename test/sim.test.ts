@@ -1,6 +1,7 @@
 /** The shipped store, queue, flow and outbox in a simulated world. `npm run sim` plays more seeds; docs/reliability.md says what is checked. */
 import { expect, test } from "bun:test";
 import { blankDisk } from "../src/testing/disk.ts";
+import { testPostgres } from "../src/testing/postgres/database.ts";
 import { runSeed } from "../verification/sim/run.ts";
 
 /** Each is a fraction of a second. `npm run sim -- --seeds 1000` is the long run. */
@@ -12,6 +13,8 @@ const TWICE = 3;
 const POOL_SEEDS = 10;
 const POOL_TWICE = 2;
 const LIMIT_MS = 120_000;
+/** A short world on a real Postgres server, with crashes, zombies and troubles of the disk. `npm run sim -- --store postgres --seeds 200` is the long run. */
+const POSTGRES_SEED = 23;
 
 test(
   "every promise is kept in 48 worlds in which processes, agents, platforms and the disk fail",
@@ -79,6 +82,17 @@ test(
       expect(again.trace).toEqual(once.trace);
       expect(again.hash).toBe(once.hash);
     }
+  },
+  LIMIT_MS,
+);
+
+test.skipIf((await testPostgres()) === null)(
+  "every promise is kept on a real Postgres server, whose processes end with each life of the gateway",
+  async () => {
+    const { broken, counts } = await runSeed(POSTGRES_SEED, undefined, { store: "postgres" });
+    expect(broken).toEqual([]);
+    expect(counts.turns).toBeGreaterThan(0);
+    expect(counts.crashes).toBeGreaterThan(0);
   },
   LIMIT_MS,
 );

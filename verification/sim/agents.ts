@@ -1,7 +1,7 @@
 /** Agents that answer, die, fail, hang, fall silent and call a tool that must not run twice, as chance has it. No process is started. */
 import type { AgentEvent, AgentLease, AgentPool, LeaseRequest, PromptInput } from "../../src/contracts/agent.ts";
 import { GatewayError } from "../../src/contracts/errors.ts";
-import type { SessionKey } from "../../src/contracts/ids.ts";
+import type { SessionKey, TurnId } from "../../src/contracts/ids.ts";
 import type { Store } from "../../src/contracts/store.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import { type Deferred, deferred } from "../../src/kit/deferred.ts";
@@ -151,16 +151,17 @@ export function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
 const SUSPECT_AT = 2;
 
 /** A turn that was at work in two crashes runs with nothing beside it. */
-function checkAlone({ facts, disk }: World, run: Run): void {
-  const crashes = disk.db.query<{ crashes: number }, [string]>("select crashes from turns where id = ?");
-  const suspect = ({ turnId }: Run): boolean => (crashes.get(turnId)?.crashes ?? 0) >= SUSPECT_AT;
+function checkAlone({ facts, database }: World, run: Run): void {
+  const crashesOf = (turnId: TurnId): number =>
+    database.rows<{ crashes: number }>("select crashes from turns where id = ?", turnId)[0]?.crashes ?? 0;
+  const suspect = ({ turnId }: Run): boolean => crashesOf(turnId) >= SUSPECT_AT;
   const beside = facts.runs.filter((one) => one.life === run.life && one.ending === null && one.turnId !== run.turnId);
   if (beside.length > 0 && [run, ...beside].some(suspect)) facts.wrong(`${run.turnId} and a suspect run side by side`);
 }
 
 function beginRun({ world, life }: PoolDeps, { caller }: LeaseRequest, input: PromptInput): Run {
   const { sessionKey, turnId } = caller;
-  const row = world.disk.db.query<{ attempt: number }, [string]>("select attempt from turns where id = ?").get(turnId);
+  const [row] = world.database.rows<{ attempt: number }>("select attempt from turns where id = ?", turnId);
   if (!row) world.facts.wrong(`${turnId} reached an agent before it was begun in the store`);
   const about = { turnId, sessionKey, life: life.number, attempt: row?.attempt ?? 0, texts: input.text };
   const run: Run = { ...about, role: caller.role, heard: [], ending: null, said: "" };

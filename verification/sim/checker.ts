@@ -1,5 +1,4 @@
 /** The promises, checked against the tables and against what people and platforms saw. It reads the database itself, not through the store. */
-import type { Database } from "bun:sqlite";
 import type { InboxId, Role, SessionKey, TurnId } from "../../src/contracts/ids.ts";
 import type { Run, UnaskedMessage, Sends } from "./facts.ts";
 import type { SimChannel } from "./options.ts";
@@ -51,23 +50,23 @@ const MAX_ATTEMPTS = 3;
 const MAX_CRASHES = 3;
 
 /** Holds at every moment at which nothing moves. */
-export function checkNow({ disk, facts }: World): void {
-  const mute = disk.db.query<{ id: string }, []>(
+export function checkNow({ database, facts }: World): void {
+  const mute = database.rows<{ id: string }>(
     "select id from turns where state <> 'running' and not exists (select 1 from outbox where turn_id = turns.id)",
   );
-  for (const { id } of mute.all()) facts.wrong(`${id} ended without anything to show`);
-  const torn = disk.db.query<{ id: string }, []>(
-    "select inbox.id from inbox join turns on turns.id = turn_id where done <> (state <> 'running')",
+  for (const { id } of mute) facts.wrong(`${id} ended without anything to show`);
+  const torn = database.rows<{ id: string }>(
+    "select inbox.id from inbox join turns on turns.id = turn_id where done <> case state when 'running' then 0 else 1 end",
   );
-  for (const { id } of torn.all()) facts.wrong(`${id} and its turn disagree about whether it is answered`);
+  for (const { id } of torn) facts.wrong(`${id} and its turn disagree about whether it is answered`);
 }
 
 /** Holds when everything has come to rest. */
 export function checkEnd(world: World): void {
-  const { db } = world.disk;
-  const inbox = db.query<InboxRow, []>("select * from inbox order by seq").all();
-  const turns = db.query<TurnRow, []>("select * from turns order by seq").all();
-  const parts = db.query<PartRow, []>("select * from outbox order by seq").all();
+  const { rows } = world.database;
+  const inbox = rows<InboxRow>("select * from inbox order by seq");
+  const turns = rows<TurnRow>("select * from turns order by seq");
+  const parts = rows<PartRow>("select * from outbox order by seq");
   world.facts.counts.turns = turns.length;
   world.facts.counts.parts = parts.length;
   world.facts.counts.overflow = inbox.filter((row) => row.overflow > 0).length;
@@ -333,9 +332,9 @@ function checkArrivals({ facts }: World, parts: readonly PartRow[]): void {
   }
 }
 
-export function openRows(db: Database): number {
-  const count = db.query<{ n: number }, []>(
+export function openRows({ database }: World): number {
+  const [count] = database.rows<{ n: number }>(
     "select (select count(*) from inbox where done = 0) + (select count(*) from outbox where ended_at is null) as n",
   );
-  return count.get()?.n ?? 0;
+  return count?.n ?? 0;
 }

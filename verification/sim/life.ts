@@ -13,7 +13,6 @@ import { createLiveTurns, createWaitingMessages, startTurns } from "../../src/fl
 import type { Router } from "../../src/contracts/routing.ts";
 import { createEvents } from "../../src/observe/index.ts";
 import { createQueue } from "../../src/queue/index.ts";
-import { assemble } from "../../src/store/assemble.ts";
 import { quietReceiver } from "../../src/testing/worlds/quiet-receiver.ts";
 import { quietTurns } from "../../src/testing/worlds/quiet-turns.ts";
 import { createSimPool, type SimPool } from "./agents.ts";
@@ -37,6 +36,8 @@ export interface Life extends Mortal {
 
 interface State extends Mortal {
   alive: boolean;
+  /** Of its store, that have not come back. */
+  calls: number;
 }
 
 const DRAIN_MS = 2_000;
@@ -50,9 +51,12 @@ export async function startLife(world: World, number: number, onDeath: () => voi
   const state: State = {
     number,
     alive: true,
+    calls: 0,
     die(where) {
       if (!state.alive) return;
       state.alive = false;
+      world.calls -= state.calls; // nobody waits for them any more
+      world.database.killed(state);
       facts.counts.crashes++;
       facts.note(`life ${number} killed: ${where}`);
       noteDeath(world, number);
@@ -64,11 +68,8 @@ export async function startLife(world: World, number: number, onDeath: () => voi
   const clock = world.time.clockFor(() => state.alive);
   const log = listening(world, state);
   try {
-    const real = assemble(
-      { clock, ids: world.ids, log },
-      world.disk.sqlFor(() => state.alive),
-      "",
-    );
+    const opened = world.database.open({ clock, ids: world.ids, log }, state);
+    const real = opened instanceof Promise ? await counted(world, state, opened) : opened;
     const store = mortalStore(world, state, real);
     const events = createEvents({ log });
     const queue = createQueue({ clock, ids: world.ids, log, store, workKind: () => "talk" }, () => ({
@@ -102,7 +103,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       await outbox[Symbol.asyncDispose]();
       const tookMs = clock.elapsed() - from;
       if (tookMs > options.graceMs + DRAIN_MS + SLACK_MS) facts.wrong(`a stop took ${tookMs} ms`);
-      await Promise.resolve(real[Symbol.asyncDispose]()).catch(() => undefined); // a stop goes on when the disk does not; the next start is told
+      await counted(world, state, Promise.resolve(real[Symbol.asyncDispose]())).catch(() => undefined); // a stop goes on when the disk does not; the next start is told
       state.alive = false;
       if (options.diskTroubles > 0) noteDeath(world, number); // turns whose end the disk did not take look as after a crash
       doubtWhatWasUnderway(world); // on a failing disk a part may have arrived and never been noted
@@ -129,15 +130,13 @@ export async function startLife(world: World, number: number, onDeath: () => voi
   } catch (error) {
     facts.note(`start failed: ${error instanceof Error ? error.message : "?"}`);
     state.alive = false;
-    if (world.disk.db.inTransaction) world.disk.db.exec("rollback"); // as the end of the process does
+    world.database.killed(state);
     return null;
   }
 }
 
-function noteDeath({ disk, facts }: World, life: number): void {
-  const atWork = disk.db
-    .query<{ id: TurnId }, []>("select id from turns where state = 'running' and at_work = 1")
-    .all();
+function noteDeath({ database, facts }: World, life: number): void {
+  const atWork = database.rows<{ id: TurnId }>("select id from turns where state = 'running' and at_work = 1");
   for (const { id } of atWork)
     facts.deaths.set(id, [...(facts.deaths.get(id) ?? []), { life, alone: atWork.length === 1 }]);
 }
@@ -172,11 +171,31 @@ function listening({ facts }: World, state: { readonly alive: boolean }): Log {
 }
 
 /** Parts that had begun to be sent, or had arrived without a note of it: nobody in the next process can know. */
-function doubtWhatWasUnderway({ disk, facts }: World): void {
-  const open = disk.db.query<{ id: string; state: string }, []>("select id, state from outbox where ended_at is null");
-  for (const { id, state } of open.all()) {
+function doubtWhatWasUnderway({ database, facts }: World): void {
+  const open = database.rows<{ id: string; state: string }>("select id, state from outbox where ended_at is null");
+  for (const { id, state } of open) {
     const current = facts.sendsOf(id, facts.delivered.get(id) ?? 0);
     if (state === "sending" || current.arrived > 0) current.doubtful++;
+  }
+}
+
+/** Something of a life is under way, so no time passes. Call the function when it has come back; after a death it does nothing. */
+function begin(world: World, state: State): () => void {
+  world.calls++;
+  state.calls++;
+  return () => {
+    if (!state.alive) return;
+    world.calls--;
+    state.calls--;
+  };
+}
+
+async function counted<T>(world: World, state: State, work: Promise<T>): Promise<T> {
+  const back = begin(world, state);
+  try {
+    return await work;
+  } finally {
+    back();
   }
 }
 
@@ -192,7 +211,7 @@ function mortalStore(world: World, state: State, real: Store): Store {
       state.die(`before ${name}`);
       return never();
     }
-    world.calls++;
+    const back = begin(world, state);
     try {
       if (name === "turns.join" && !world.calm && chance.hits(world.options.joinFails))
         throw new Error("disk I/O error");
@@ -206,7 +225,7 @@ function mortalStore(world: World, state: State, real: Store): Store {
       world.facts.note(`${name} failed`);
       throw error;
     } finally {
-      world.calls--;
+      back();
     }
   };
   const door = <T extends object>(name: string, target: T): T =>

@@ -131,19 +131,23 @@ function hear({ world, life, arriving }: Hearing, saying: UnaskedMessage, receip
 }
 
 /** Nobody is rejected while there is room. */
-function checkRefusal({ disk, options, facts }: World, { sessionKey, message }: UnaskedMessage, because: string): void {
+function checkRefusal(
+  { database, options, facts }: World,
+  { sessionKey, message }: UnaskedMessage,
+  because: string,
+): void {
   if (because === "stopping" || because === "gateway_full") return;
-  const waiting = disk.db
-    .query<{ n: number }, [string]>("select count(*) as n from inbox where session_key = ? and done = 0")
-    .get(sessionKey);
+  const [waiting] = database.rows<{ n: number }>(
+    "select count(*) as n from inbox where session_key = ? and done = 0",
+    sessionKey,
+  );
   if (because !== "session_full" || (waiting?.n ?? 0) < Math.min(options.maxPerSession, 1))
     facts.wrong(`${message.text} was refused (${because}) without need`);
 }
 
-function rowOf({ disk }: World, { message: { address, eventId } }: UnaskedMessage): { id: InboxId } | null {
-  return disk.db
-    .query<{ id: InboxId }, [string, string]>("select id from inbox where channel = ? and event_id = ?")
-    .get(address.channel, eventId);
+function rowOf({ database }: World, { message: { address, eventId } }: UnaskedMessage): { id: InboxId } | null {
+  const text = "select id from inbox where channel = ? and event_id = ?";
+  return database.rows<{ id: InboxId }>(text, address.channel, eventId)[0] ?? null;
 }
 
 /** Takes it back, if it still waits; somebody else's cannot be. */
@@ -167,10 +171,10 @@ async function regret({ facts }: World, life: Life | null, saying: UnaskedMessag
 }
 
 async function choose(world: World, life: Life | null, chance: Chance): Promise<void> {
-  const { facts, disk, options } = world;
+  const { facts, database, options } = world;
   const key = sessionKeyOf(chance.between(1, options.sessions));
   const mode = chance.pick([...QUEUE_MODES, null] as const);
-  const row = disk.db.query<{ key: string }, [string]>("select key from sessions where key = ?").get(key);
+  const [row] = database.rows<{ key: string }>("select key from sessions where key = ?", key);
   if (!life?.alive || !row || world.choosing.has(key)) return;
   world.choosing.add(key);
   const ever = facts.everModes.get(key) ?? new Set();

@@ -128,9 +128,10 @@ function chatOf(chats: Map<string, Chat>, { to }: OutboxRow): Chat {
 function checkSend({ world, clock }: PlatformDeps, row: OutboxRow, chat: Chat): void {
   if (chat.sending) world.facts.wrong(`${row.id} is sent beside another part of its chat`);
   if (clock.now() < chat.limitedUntil) world.facts.wrong(`${row.id} is sent before its chat may be written to again`);
-  const stored = world.disk.db
-    .query<{ state: string; ended_at: number | null }, [string]>("select state, ended_at from outbox where id = ?")
-    .get(row.id);
+  const [stored] = world.database.rows<{ state: string; ended_at: number | null }>(
+    "select state, ended_at from outbox where id = ?",
+    row.id,
+  );
   if (!stored) world.facts.wrong(`${row.id} is sent and not stored`);
   if (stored?.ended_at !== null) world.facts.wrong(`${row.id} is sent after it has ended`);
   const channel = world.options.channels.find(({ id }) => id === row.to.channel);

@@ -9,7 +9,7 @@ import type { Count } from "./facts.ts";
 import { type Life, startLife } from "./life.ts";
 import type { SimOptions } from "./options.ts";
 import { startPeople } from "./people.ts";
-import { createWorld, settled, type World } from "./world.ts";
+import { openWorld, settled, type World, type WorldOptions } from "./world.ts";
 
 export interface SimResult {
   readonly seed: number;
@@ -31,17 +31,17 @@ const MAX_STEPS = 20_000;
 export async function runSeed(
   seed: number,
   blank: Uint8Array = blankDisk(),
-  { shippedPool = false }: { readonly shippedPool?: boolean } = {},
+  about: WorldOptions = {},
 ): Promise<SimResult> {
-  using world = createWorld(seed, blank, shippedPool);
-  const { facts, time, options, disk } = world;
+  await using world = await openWorld(seed, blank, about);
+  const { facts, time, options, database } = world;
   const gateway = keepRunning(world);
   planDisk(world);
   planStops(world, gateway);
   const calmAt = options.talkMs * 2 + CALM_AFTER_MS;
   time.at(calmAt, () => {
     world.calm = true;
-    disk.trouble = null;
+    database.trouble = null;
     facts.note("calm");
   });
 
@@ -59,8 +59,8 @@ export async function runSeed(
 
 /** Nothing is left to do, in memory or on the disk, and another start finds nothing either. */
 async function rest(world: World, gateway: Gateway, steps: number): Promise<void> {
-  const { facts, time, disk } = world;
-  const open = openRows(disk.db);
+  const { facts, time } = world;
+  const open = openRows(world);
   const waits = time.waiting() - (gateway.life?.pool.waits ?? 0);
   if (steps >= MAX_STEPS || open > 0 || waits > 0)
     facts.wrong(`no rest: ${open} rows are open, ${waits} waits are left after ${steps} steps`);
@@ -146,16 +146,15 @@ function checkModes({ facts, options }: World, { queue }: Life): void {
 
 /** A process that was taken for dead and is not: it offers the end of its turn after somebody else has taken it over. */
 function planZombie(world: World, life: () => Life | null, dead: number): void {
-  const { facts, time, disk } = world;
+  const { facts, time, database } = world;
   const cut = facts.runs.filter((run) => run.life === dead && run.ending === null);
-  const now = disk.db.query<{ attempt: number; state: string }, [TurnId]>(
-    "select attempt, state from turns where id = ?",
-  );
+  const now = (id: TurnId) =>
+    database.rows<{ attempt: number; state: string }>("select attempt, state from turns where id = ?", id)[0];
   for (const run of cut) {
     const haunt = async (): Promise<void> => {
-      const turn = now.get(run.turnId);
+      const turn = now(run.turnId);
       const reached = life();
-      if (!reached?.alive || !turn || world.calm || disk.trouble) return;
+      if (!reached?.alive || !turn || world.calm || database.trouble) return;
       if (turn.state === "running" && turn.attempt === run.attempt) return;
       facts.counts.zombies++;
       world.calls++;
@@ -176,17 +175,17 @@ function planZombie(world: World, life: () => Life | null, dead: number): void {
   }
 }
 
-function planDisk({ options, chance, time, disk, facts }: World): void {
+function planDisk({ options, chance, time, database, facts }: World): void {
   const dice = chance.fork("disk troubles");
   for (let count = 0; count < options.diskTroubles; count++) {
     const trouble = dice.pick<Trouble>(["begin", "commit", "statement", "read"]);
     const from = dice.between(0, options.talkMs * 2);
     time.at(from, () => {
-      disk.trouble = trouble;
+      database.trouble = trouble;
       facts.note(`disk: ${trouble}`);
     });
     time.at(from + dice.between(1, 4_000), () => {
-      disk.trouble = null;
+      database.trouble = null;
     });
   }
 }

@@ -4,12 +4,12 @@
  */
 import { blankDisk } from "../../src/testing/disk.ts";
 import { runSeed, type SimResult } from "./run.ts";
+import type { WorldOptions } from "./world.ts";
 
 export interface Seeds {
   readonly first: number;
   readonly count: number;
-  /** With the shipped pool. */
-  readonly pool?: boolean;
+  readonly about: WorldOptions;
 }
 
 export interface Played {
@@ -41,32 +41,32 @@ export async function playSeeds(
 }
 
 /** In this process, until the first seed that fails. */
-export async function playToFirstFailure({ first, count, pool = false }: Seeds): Promise<Played> {
+export async function playToFirstFailure({ first, count, about }: Seeds): Promise<Played> {
   const blank = blankDisk();
   let total = NOTHING;
   for (let seed = first; seed < first + count && total.failed.length === 0; seed++)
-    total = add(total, played(await runSeed(seed, blank, { shippedPool: pool })));
+    total = add(total, played(await runSeed(seed, blank, about)));
   return total;
 }
 
-function shares({ first, count, pool = false }: Seeds, processes: number): readonly Seeds[] {
+function shares({ first, count, about }: Seeds, processes: number): readonly Seeds[] {
   const size = Math.ceil(count / processes);
   const all = Array.from({ length: processes }, (_, at) => ({
     first: first + at * size,
     count: Math.min(size, count - at * size),
-    pool,
+    about,
   }));
   return all.filter((share) => share.count > 0);
 }
 
-async function playShare({ first, count, pool = false }: Seeds, take: (more: Played) => void): Promise<void> {
+async function playShare({ first, count, about }: Seeds, take: (more: Played) => void): Promise<void> {
   for (let done = 0; done < count; done += WORLDS_PER_PROCESS)
-    await playInProcess({ first: first + done, count: Math.min(WORLDS_PER_PROCESS, count - done), pool }, take);
+    await playInProcess({ first: first + done, count: Math.min(WORLDS_PER_PROCESS, count - done), about }, take);
 }
 
-async function playInProcess({ first, count, pool }: Seeds, take: (more: Played) => void): Promise<void> {
+async function playInProcess({ first, count, about }: Seeds, take: (more: Played) => void): Promise<void> {
   const child = Bun.spawn(
-    [process.execPath, "--no-env-file", import.meta.path, String(first), String(count), String(pool)],
+    [process.execPath, "--no-env-file", import.meta.path, String(first), String(count), JSON.stringify(about)],
     {
       stdio: ["pipe", "pipe", "inherit"], // when we are gone its input ends, and so does it
     },
@@ -82,11 +82,11 @@ async function playInProcess({ first, count, pool }: Seeds, take: (more: Played)
   if (code !== 0) throw new Error(`the process that played from seed ${first} on ended with ${code}`);
 }
 
-async function play({ first, count, pool = false }: Seeds): Promise<void> {
+async function play({ first, count, about }: Seeds): Promise<void> {
   const blank = blankDisk();
   let since = NOTHING;
   for (let seed = first; seed < first + count; seed++) {
-    since = add(since, played(await runSeed(seed, blank, { shippedPool: pool })));
+    since = add(since, played(await runSeed(seed, blank, about)));
     if (since.played < REPORT_EVERY && seed < first + count - 1) continue;
     console.log(JSON.stringify(since));
     since = NOTHING;
@@ -106,6 +106,7 @@ function add(one: Played, other: Played): Played {
 
 if (import.meta.main) {
   process.stdin.on("end", () => process.exit(1)).resume();
-  await play({ first: Number(process.argv[2]), count: Number(process.argv[3]), pool: process.argv[4] === "true" });
+  const about = JSON.parse(process.argv[4] ?? "{}") as WorldOptions;
+  await play({ first: Number(process.argv[2]), count: Number(process.argv[3]), about });
   process.exit(0);
 }

@@ -2,7 +2,8 @@
  * `npm run sim`: plays seeds of the simulated gateway and says which promises were broken. `--seeds N` plays N of them, beginning with
  * `--seed S`, and shows how far it is; `--seed S` alone plays that one and shows the end of its trace. `--processes N` shares them out,
  * one for each core unless told otherwise. `--pool` plays them with the shipped pool,
- * whose processes are played, instead of agents without one. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
+ * whose processes are played, instead of agents without one. `--store postgres` plays them on a real Postgres server: choices are the same again, the order in
+ * which the server answers is not. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
  * notice one; `--only delivery/` tries those whose file or sentence fits this regular expression.
  */
 import { availableParallelism } from "node:os";
@@ -11,6 +12,8 @@ import { parseArgs } from "node:util";
 import { copyProject, type ProjectCopy } from "../mutants/project-copy.ts";
 import type { SimulatedBug } from "../mutants/seeded-bug.ts";
 import { SIMULATED_BUGS } from "../mutants/simulation/simulated-bugs.ts";
+import { startPostgres } from "../../src/testing/postgres/server.ts";
+import type { WorldOptions } from "./world.ts";
 import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./seeds.ts";
 
 const { values } = parseArgs({
@@ -19,12 +22,14 @@ const { values } = parseArgs({
     seed: { type: "string" },
     processes: { type: "string", default: String(availableParallelism()) },
     pool: { type: "boolean", default: false },
+    store: { type: "string", default: "sqlite" },
     mutants: { type: "boolean", default: false },
     only: { type: "string", default: "" },
     "stop-at-first": { type: "boolean", default: false },
   },
 });
 
+const isOnPostgres = values.store === "postgres";
 const DEFAULT_SEEDS = 300;
 const MUTANT_SEEDS = 200;
 const MUTANT_MS = 120_000;
@@ -52,6 +57,16 @@ async function play(seeds: Seeds): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
+/** One server for all processes, which learn of it by a variable. */
+async function playOnPostgres(seeds: Seeds): Promise<number> {
+  const server = await startPostgres();
+  if (typeof server === "string") throw new Error(`There is no Postgres on this machine: ${server}`);
+  process.env.PI_TEST_POSTGRES = server.url;
+  const code = await play(seeds);
+  await server[Symbol.asyncDispose]();
+  return code;
+}
+
 function progress({ played, failed }: Played, { count }: Seeds, seconds: number): string {
   const perSecond = played / seconds;
   const left = Math.round((count - played) / perSecond);
@@ -63,7 +78,9 @@ function report({ seed, options, broken, trace }: Played["failed"][number]): voi
   for (const more of broken.slice(1)) console.log(`  also ${more}`);
   console.log(`  options ${JSON.stringify(options)}`);
   for (const line of trace) console.log(`  ${line}`);
-  console.log(`  again: npm run sim -- --seed ${seed}${values.pool ? " --pool" : ""}`);
+  console.log(
+    `  again: npm run sim -- --seed ${seed}${values.pool ? " --pool" : ""}${isOnPostgres ? " --store postgres" : ""}`,
+  );
 }
 
 async function playMutants(root: string): Promise<number> {
@@ -99,4 +116,8 @@ async function playBug(copy: ProjectCopy, { seed = 1, pool }: SimulatedBug): Pro
 const root = join(import.meta.dir, "../..");
 const first = Number(values.seed ?? 1);
 const count = Number(values.seeds ?? (values.seed === undefined ? DEFAULT_SEEDS : 1));
-process.exit(values.mutants ? await playMutants(root) : await play({ first, count, pool: values.pool }));
+if (!["sqlite", "postgres"].includes(values.store)) throw new Error("--store is sqlite or postgres");
+const about: WorldOptions = { shippedPool: values.pool, store: isOnPostgres ? "postgres" : "sqlite" };
+process.exit(
+  values.mutants ? await playMutants(root) : await (isOnPostgres ? playOnPostgres : play)({ first, count, about }),
+);

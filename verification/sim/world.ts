@@ -3,24 +3,25 @@ import type { SessionKey } from "../../src/contracts/ids.ts";
 import type { Ids } from "../../src/kit/ids.ts";
 import { createSeqIds } from "../../src/testing/seq-ids.ts";
 import { type Chance, createChance } from "../../src/testing/chance.ts";
-import { createDisk, type Disk } from "../../src/testing/disk.ts";
+import { createSimDisk, type SimDatabase } from "./database.ts";
 import { createFacts, type Facts } from "./facts.ts";
 import { optionsOf, type SimOptions } from "./options.ts";
+import { openSimPostgres } from "./postgres/database.ts";
 import { createSimTime, type SimTime } from "./sim-time.ts";
 
-export interface World extends Disposable {
+export interface World extends AsyncDisposable {
   readonly seed: number;
   /** Agents come from the shipped pool. */
   readonly shippedPool: boolean;
   readonly options: SimOptions;
   readonly chance: Chance;
   readonly time: SimTime;
-  readonly disk: Disk;
+  readonly database: SimDatabase;
   readonly ids: Ids;
   readonly facts: Facts;
   /** From here on nothing goes wrong any more, and everything has to come to its end. */
   calm: boolean;
-  /** Calls of the store that have not come back. */
+  /** Calls of the stores of living processes that have not come back. */
   calls: number;
   /** Sessions whose mode is just being chosen. */
   readonly choosing: Set<SessionKey>;
@@ -36,24 +37,36 @@ export interface Mortal {
   die(where: string): void;
 }
 
-export function createWorld(seed: number, blank: Uint8Array, shippedPool = false): World {
+export interface WorldOptions {
+  /** Default: agents of the simulation, without a pool. */
+  readonly shippedPool?: boolean;
+  /** Default: `sqlite`, in memory. Postgres is a real server, see `src/testing/postgres/database.ts`. */
+  readonly store?: "sqlite" | "postgres";
+}
+
+export async function openWorld(
+  seed: number,
+  blank: Uint8Array,
+  { shippedPool = false, store = "sqlite" }: WorldOptions,
+): Promise<World> {
   const chance = createChance(seed);
   const time = createSimTime();
-  const disk = createDisk(chance.fork("disk"), blank);
+  const troubles = chance.fork("disk");
+  const database = store === "sqlite" ? createSimDisk(troubles, blank) : await openSimPostgres(troubles);
   return {
     seed,
     shippedPool,
     options: optionsOf(chance.fork("options")),
     chance,
     time,
-    disk,
+    database,
     ids: createSeqIds(),
     facts: createFacts(time.now),
     calm: false,
     calls: 0,
     choosing: new Set(),
     told: () => undefined,
-    [Symbol.dispose]: () => disk[Symbol.dispose](),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
 

@@ -38,9 +38,9 @@ interface FixtureOptions {
   readonly roles?: Config["roles"]["profiles"];
   /** Of model calls. Default: none. */
   readonly budget?: CallBudget;
-  /** By which the model door knows how long a model is left alone. Default: the system's. */
-  /** Of the pool and its turns. */
+  /** Of the pool and its turns. Default: the system's. */
   readonly clock?: Clock;
+  /** By which the model door knows how long a model is left alone. Default: the system's. */
   readonly modelDoorClock?: Clock;
 }
 

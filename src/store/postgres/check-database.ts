@@ -1,11 +1,12 @@
 /** Looks at a Postgres database as the user of `store.url` sees it, for `pi-gw doctor`. Changes nothing; nothing that it says contains the address. */
 import type { Clock } from "../../kit/clock.ts";
 import type { Secret } from "../../kit/secret.ts";
-import { type AskRows, askPostgres } from "../ask-rows.ts";
+import { askPostgres } from "../ask-rows.ts";
 import { MARK_TABLE } from "../move/mark.ts";
 import { type Connection, connect } from "./connection.ts";
 import { type DatabaseFacts, judgeDatabase } from "./judge-database.ts";
 import { POSTGRES_MIGRATIONS } from "./migrate.ts";
+import { isShared } from "./pooler.ts";
 import { missingPolicies } from "./row-security/secure-rows.ts";
 
 interface CheckDeps {
@@ -19,7 +20,6 @@ interface Seen extends Pick<DatabaseFacts, "version" | "schema" | "user" | "mayC
   readonly isHalfMoved: boolean;
 }
 
-const PID = "select pg_backend_pid() as pid";
 const LOOK = `select current_setting('server_version_num')::int as version, current_schema()::text as schema, current_user::text as user,
     floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreateTables",
@@ -68,19 +68,13 @@ async function lookAt(clock: Clock, one: Connection, other: Connection): Promise
   const applied = hasMigrations
     ? (await ask<{ name: string }>("select name from migrations")).map(({ name }) => name)
     : [];
-  const [pid, otherPid] = [await pidOf(ask), await pidOf(askPostgres(other))];
   return {
     ...facts,
     answeredInMs,
     clockAheadMs: now - (began.at + answeredInMs / 2),
     applied,
     policyChanges: applied.length === 0 ? 0 : await missingPolicies(ask),
-    isPooled: pid !== one.pid, // a pooler makes up the number that it tells its clients
-    isShared: pid === otherPid,
+    isPooled: one.isPooled,
+    isShared: one.isPooled && (await isShared(one, other)),
   };
-}
-
-async function pidOf(ask: AskRows): Promise<number> {
-  const [row] = await ask<{ readonly pid: number }>(PID);
-  return row?.pid ?? 0;
 }

@@ -12,6 +12,8 @@ import { ConnectionLost, sqlState } from "./faults.ts";
 export interface Connection {
   /** Of the process of the server that serves it. */
   readonly pid: number;
+  /** A pooler is in between: it tells its clients a number that it made up. */
+  readonly isPooled: boolean;
   ask(query: Query): Promise<Answer>;
   /** One or several of our own constant statements. */
   control(text: string): Promise<void>;
@@ -35,6 +37,9 @@ const STATEMENT_MS = 10_000;
 /** A gateway that froze in a transaction holds its locks for so long. */
 const IDLE_TRANSACTION_MS = 10_000;
 const CLOSE_MS = 1_000;
+/** By a statement, because poolers take no such parameters with a new connection. */
+const BEGIN = `select pg_backend_pid() as pid, set_config('statement_timeout', '${STATEMENT_MS}', false),
+  set_config('lock_timeout', '${STATEMENT_MS}', false), set_config('idle_in_transaction_session_timeout', '${IDLE_TRANSACTION_MS}', false)`;
 
 const INT8 = types.builtins.INT8;
 const NUMERIC = types.builtins.NUMERIC;
@@ -51,9 +56,6 @@ export async function connect({ clock, url, onWake }: ConnectDeps): Promise<Conn
     types: PARSERS,
     application_name: "pi-gateway",
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    lock_timeout: STATEMENT_MS,
-    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     keepAlive: true,
   });
   const over = deferred<void>();
@@ -65,10 +67,13 @@ export async function connect({ clock, url, onWake }: ConnectDeps): Promise<Conn
   client.on("error", lose); // without somebody who hears it, it would end the process
   client.on("end", () => lose());
   if (onWake) client.on("notification", onWake);
+  let pid: number;
   try {
     await client.connect();
+    using deadline = clock.deadline(CONNECT_MS, () => new ConnectionLost("the server did not answer in time"));
+    pid = Number((await orAborted(client.query<{ pid: number }>(BEGIN), deadline.signal)).rows[0]?.pid);
   } catch (error) {
-    await client.end().catch(() => undefined); // it never began
+    void client.end().catch(() => undefined); // a server that does not answer does not answer that either
     throw sqlState(error) === undefined ? new ConnectionLost(messageOf(error), { cause: error }) : error;
   }
 
@@ -86,7 +91,8 @@ export async function connect({ clock, url, onWake }: ConnectDeps): Promise<Conn
   };
 
   return {
-    pid: processIdOf(client),
+    pid,
+    isPooled: pid !== toldPidOf(client),
     async ask({ text, values, name }) {
       if (lost) throw lost;
       const result = await answered(client.query({ text, values: values.map(toWire), ...(name ? { name } : {}) }));
@@ -110,7 +116,8 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error && cause.message !== "" ? cause.message : "the connection to Postgres ended";
 }
 
-function processIdOf(client: Client): number {
+/** As the answer to the connection said it. */
+function toldPidOf(client: Client): number {
   return "processID" in client && typeof client.processID === "number" ? client.processID : 0;
 }
 

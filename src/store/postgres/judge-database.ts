@@ -1,4 +1,5 @@
 /** What is to be said about a Postgres database before or while a gateway uses it: a decision without effects. Knows no address and no password. */
+import { TRANSACTION_MODE } from "./pooler.ts";
 
 /** What was seen, by the user of `store.url`. */
 export interface DatabaseFacts {
@@ -53,10 +54,7 @@ function judgeServer({ version, answeredInMs }: DatabaseFacts): DatabaseFinding 
 }
 
 function judgeConnection({ isPooled, isShared }: DatabaseFacts): DatabaseFinding {
-  if (isShared)
-    return broken(
-      "a pooler in transaction mode is in between: several connections share a process of the server. Use the direct connection, or the pooler in session mode (Supabase: port 5432).",
-    );
+  if (isShared) return broken(TRANSACTION_MODE);
   return ok(isPooled ? "by way of a pooler, in session mode" : "a direct connection");
 }
 

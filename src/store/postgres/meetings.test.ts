@@ -20,6 +20,7 @@ function batchesWith(codes: readonly string[], clock: Clock = systemClock) {
   let inserts = 0;
   const connection: Connection = {
     pid: 1,
+    isPooled: false,
     async ask() {
       inserts++;
       const code = left.shift();

@@ -19,6 +19,7 @@ import { openAuditKey } from "../secret-files.ts";
 import { type Connection, connect } from "./connection.ts";
 import { type MigrateOptions, migratePostgres, stillWorksOn } from "./migrate.ts";
 import { openLetters } from "./letters/letters.ts";
+import { refuseTransactionMode } from "./pooler.ts";
 import { createReads } from "./reads.ts";
 import { keepConnected } from "./reconnecting.ts";
 import { postgresSizes } from "./sizes.ts";
@@ -50,6 +51,7 @@ export async function openPostgresStore(deps: StoreDeps, options: PostgresOption
     throw unreachable(error);
   });
   try {
+    await refuseTransactionMode(first, () => asUser());
     await refuseHalfMoved(first);
     const tables = { at: deps.clock.now(), version: options.version };
     const { applied, waiting } = await migratePostgres(first, tables);

@@ -8,6 +8,7 @@ import { createReads } from "./reads.ts";
 
 const CONNECTION: Connection = {
   pid: 1,
+  isPooled: false,
   ask: async () => ({ rows: [{ value: 1 }], count: 1 }),
   control: async () => undefined,
   isLost: () => false,

@@ -30,6 +30,7 @@ function fixture(upSince = -Infinity) {
   const late = deferred<{ readonly rows: readonly unknown[]; readonly count: number }>();
   const connection: Connection = {
     pid: 1,
+    isPooled: false,
     async ask({ text }) {
       if (text.startsWith("select")) return { rows: [{ count: server.over }], count: 1 };
       server.asked++;

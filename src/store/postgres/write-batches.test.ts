@@ -34,6 +34,7 @@ function fixture() {
   const committed = { batch: 0 };
   const connection: Connection = {
     pid: 7,
+    isPooled: false,
     async ask({ text }) {
       if (text.startsWith("with ended")) return { rows: [committed], count: 1 };
       await answer(text);

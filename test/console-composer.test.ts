@@ -146,7 +146,12 @@ test("words are steered into a running answer with a button or Ctrl+Enter, and t
   await on.composer.press("Control+Enter");
   await on.page.locator("[data-role=user]", { hasText: "in blue please" }).waitFor();
   expect(on.asked.filter((method) => method.startsWith("chat."))).toEqual(["chat.send", "chat.steer"]);
-  held.resolve();
+  await eventually(
+    "the steered words are taken",
+    () => on.answered,
+    (answered) => answered.includes("chat.steer"),
+  );
+  held.resolve(); // before that, an answer that ends would make a turn of its own of them
   await on.replies.getByText("Blue it is.").waitFor();
   expect(await on.page.getByTestId("turn-footer").count()).toBe(1);
   clean(on);

@@ -34,6 +34,8 @@ export interface Visit extends AsyncDisposable {
   readonly foreign: readonly string[];
   /** The methods the web console asked for over its socket, in order. */
   readonly asked: readonly string[];
+  /** Those of them that the gateway has answered, in the order of its answers. */
+  readonly answered: readonly string[];
   readonly replies: Locator;
   readonly composer: Locator;
   send(text: string): Promise<void>;
@@ -98,6 +100,7 @@ async function openTab(context: BrowserContext, own: string, address: string): P
   const problems: string[] = [];
   const foreign: string[] = [];
   const asked: string[] = [];
+  const answered: string[] = [];
   const note = (url: string) => {
     const local = url.startsWith("data:") || url.startsWith("blob:");
     if (!local && new URL(url).host !== new URL(own).host) foreign.push(url);
@@ -105,7 +108,16 @@ async function openTab(context: BrowserContext, own: string, address: string): P
   page.on("request", (request) => note(request.url()));
   page.on("websocket", (socket) => {
     note(socket.url());
-    socket.on("framesent", ({ payload }) => asked.push(String(JSON.parse(String(payload)).method)));
+    const methods = new Map<unknown, string>();
+    socket.on("framesent", ({ payload }) => {
+      const { id, method } = JSON.parse(String(payload));
+      asked.push(String(method));
+      methods.set(id, String(method));
+    });
+    socket.on("framereceived", ({ payload }) => {
+      const method = methods.get(JSON.parse(String(payload)).id);
+      if (method !== undefined) answered.push(method);
+    });
   });
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
@@ -128,6 +140,7 @@ async function openTab(context: BrowserContext, own: string, address: string): P
     problems,
     foreign,
     asked,
+    answered,
     composer,
     replies,
     send,

@@ -125,7 +125,7 @@ describe("a conversation", () => {
     const card = owner.page.getByTestId("tool-card");
     expect(await card.count()).toBe(1);
     expect(await card.getAttribute("data-status")).toBe("success");
-    expect(await card.innerText()).toMatch(/session_status[\s\S]*\d ms/);
+    expect(await card.innerText()).toMatch(/session_status[\s\S]*\d m?s/);
     expect(await openToolCards(owner).count()).toBe(0);
 
     const line = card.getByRole("button");

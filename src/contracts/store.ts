@@ -103,6 +103,8 @@ export interface OutboxStore extends PostStore, ReactionStore {
   /** What is this gateway's and has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;
+  /** Whether this turn still runs, or a part of its reply has not ended, at this gateway or at another one. */
+  isOwed(turnId: TurnId): Promise<boolean>;
   /**
    * Gives parts of this gateway that it does not send just now to another one: `pending` of that one has them, with what is known about them.
    * Returns those that it has: not what has ended or is not this gateway's, and nothing when the other one is gone.

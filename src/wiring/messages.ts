@@ -186,6 +186,7 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
       reactionWakes,
     }),
     owes: (to) => outbox.owes(to),
+    isOwed: (turnId) => store.outbox.isOwed(turnId),
     commands: (role) => commands.list(role),
   };
   const platforms = createPlatforms(deps, options.platforms ?? BUILTIN_PLATFORMS, {

@@ -31,7 +31,14 @@ export interface LeftPreviewDeps {
   readonly facts: AccountState;
   /** Something said earlier in this chat is still to be delivered, and may be the reply. */
   owes(to: ChatAddress): boolean;
+  /** The turn still runs, or its reply is still to be delivered: another gateway may do either. */
+  isOwed(turnId: TurnId): Promise<boolean>;
 }
+
+type Debts = Pick<LeftPreviewDeps, "owes" | "isOwed">;
+
+/** Whatever is owed. */
+const AT_ONCE: Debts = { owes: () => false, isOwed: async () => false };
 
 type Removing = Pick<PreviewPlatform<unknown>, "removal" | "repeat" | "remove" | "failureOf">;
 
@@ -42,8 +49,10 @@ export function startLeftPreviews(deps: LeftPreviewDeps, platform: Removing, sig
   const removing = new Map<TurnId, Promise<unknown>>();
   const tasks = createTasks((error) => deps.log.debug("preview not cleaned up", { error }));
 
-  const remove = (turnId: TurnId, owes: LeftPreviewDeps["owes"]): Promise<boolean> => {
-    const removed = takeAway({ ...deps, owes }, platform, turnId, signal).finally(() => removing.delete(turnId));
+  const remove = (turnId: TurnId, { owes, isOwed }: Debts): Promise<boolean> => {
+    const removed = takeAway({ ...deps, owes, isOwed }, platform, turnId, signal).finally(() =>
+      removing.delete(turnId),
+    );
     removing.set(turnId, removed);
     return removed;
   };
@@ -53,7 +62,7 @@ export function startLeftPreviews(deps: LeftPreviewDeps, platform: Removing, sig
     for (let tries = 0; tries < maxTries; tries++) {
       await deps.clock.sleep(tries === 0 ? waitMs : againMs, signal).catch(() => undefined); // the next process looks again
       if (signal.aborted || running.has(turnId) || !left.has(turnId)) return;
-      if (await remove(turnId, deps.owes)) return void left.delete(turnId);
+      if (await remove(turnId, deps)) return void left.delete(turnId);
     }
     left.delete(turnId); // its note is for the next process
   };
@@ -76,7 +85,7 @@ export function startLeftPreviews(deps: LeftPreviewDeps, platform: Removing, sig
     },
     release: (turnId) => void tasks.add(wait(turnId, againMs, null)),
     async remove(turnId) {
-      await remove(turnId, () => false);
+      await remove(turnId, AT_ONCE);
     },
     settled: () => tasks.settled(),
   };
@@ -92,7 +101,7 @@ async function takeAway(
   const { facts, log } = deps;
   const first = await readNote(facts, turnId);
   if (first === null) return true; // its reply stands there
-  if (deps.owes(first.to)) return false;
+  if (deps.owes(first.to) || (await deps.isOwed(turnId))) return false;
   // read again: what was owed a moment ago may have been delivered into it
   const note = await readNote(facts, turnId);
   if (note === null) return true;

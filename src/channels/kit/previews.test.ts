@@ -100,6 +100,7 @@ describe("a preview that no reply has taken over", () => {
     const kept = new Map(note === null ? [] : [[`preview:${turnId}`, note]]);
     const state = {
       owed: false,
+      owedElsewhere: false,
       failing: null as Error | null,
       removed: 0,
       removal: null as ((signal: AbortSignal) => Promise<void>) | null,
@@ -117,7 +118,7 @@ describe("a preview that no reply has taken over", () => {
       list: async () => [...kept].map(([key, value]) => ({ key, value })),
     };
     const left = startLeftPreviews(
-      { clock, log, facts, owes: () => state.owed },
+      { clock, log, facts, owes: () => state.owed, isOwed: async () => state.owedElsewhere },
       {
         removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
         repeat: find && { dedupeMs: DEDUPE_MS, find },
@@ -140,6 +141,7 @@ describe("a preview that no reply has taken over", () => {
   test.each([
     ["goes after a start", {}, 1, 0],
     ["stays while something is owed to its chat", { owed: true }, 0, 1],
+    ["stays while another gateway has its turn, or its reply", { owedElsewhere: true }, 0, 1],
     ["stays noted while the platform cannot be reached", { failing: new Error("offline") }, 0, 1],
     ["is forgotten when the platform refuses for good", { failing: new Error("refused") }, 0, 0],
     ["is forgotten when somebody else has deleted it", { failing: new Error("gone") }, 0, 0],
@@ -151,6 +153,22 @@ describe("a preview that no reply has taken over", () => {
     await at.clock.advance(1);
     expect([at.state.removed, at.kept.size]).toEqual([removed, notes]);
   });
+
+  test.each([
+    ["may be shown, nobody knows where", JSON.stringify({ to, where: "1", message: null, begunAt: 0, taken: false })],
+    ["may hold the whole reply", shown(true)],
+  ])(
+    "and that %s stays noted while another gateway has its reply: that would send a second one",
+    async (_what, note) => {
+      const at = await world(note);
+      at.state.owedElsewhere = true;
+      await at.clock.advance(START_MS);
+      expect(at.kept.size).toBe(1);
+      at.state.owedElsewhere = false;
+      await at.clock.advance(AGAIN_MS);
+      expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
+    },
+  );
 
   test("is the reply, and stays, when that was written into it while it was looked at", async () => {
     const at = await world();
@@ -181,7 +199,7 @@ describe("a preview that no reply has taken over", () => {
     for (const turn of ["turn_8", "turn_9"]) at.kept.set(`preview:${turn}`, shown());
     const removed: string[] = [];
     const left = startLeftPreviews(
-      { clock: at.clock, log: at.log, facts: at.facts, owes: () => false },
+      { clock: at.clock, log: at.log, facts: at.facts, owes: () => false, isOwed: async () => false },
       {
         removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
         repeat: null,
@@ -361,7 +379,14 @@ describe("a reply whose turn was shown by the process before", () => {
       list: async () => [...kept].map(([name, value]) => ({ key: name, value })),
     };
     const log = recordingLog();
-    const deps = { clock: createFakeClock(), log, facts, events: createEvents({ log }), owes: () => false };
+    const deps = {
+      clock: createFakeClock(),
+      log,
+      facts,
+      events: createEvents({ log }),
+      owes: () => false,
+      isOwed: async () => false,
+    };
     const removal = { startMs: 20_000, againMs: 60_000, maxTries: 3 };
     const platform = { removal, repeat: null, where: () => now } as unknown as PreviewPlatform<string>;
     await using previews = startPreviews(deps, platform, "partial");

@@ -58,6 +58,8 @@ export interface PlatformDeps {
   readonly questions: Pick<Questions, "answer" | "answerAnywhere">;
   /** Something said earlier in this chat is still to be delivered: what is shown of a later answer now would stand above it. */
   owes(to: ChatAddress): boolean;
+  /** This turn still runs, or its reply is still to be delivered, at this gateway or at another one. */
+  isOwed(turnId: TurnId): Promise<boolean>;
   /** For menus: the same commands everywhere. */
   commands(role: Role): readonly { readonly name: string; readonly help: string; readonly usage?: string }[];
 }

@@ -1,7 +1,7 @@
 /** Reply parts between the end of their turn and their channel. They are never deleted: the transcript reads them. */
 import type { OutboxRow, PendingPart, TroubledPart, TroubledState } from "../../contracts/delivery.ts";
 import type { OutboxStore } from "../../contracts/store.ts";
-import type { InstanceId } from "../../contracts/ids.ts";
+import type { InstanceId, TurnId } from "../../contracts/ids.ts";
 import type { OutboxTable, Tables } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -23,7 +23,7 @@ export function createOutbox({
   mask,
   instanceId: me,
 }: Pick<RowDeps, "sql" | "read" | "write" | "mask" | "instanceId">): OutboxStore {
-  const { pending, part, claimedBy, ends, troubled } = reading(sql);
+  const { pending, part, owed, claimedBy, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const platformIds = createPlatformIds(sql);
   function* partNow(id: string): Steps<OutboxRow | null> {
@@ -40,6 +40,10 @@ export function createOutbox({
         return (yield* pending.all({ me, limit, after })).map(toPending);
       }),
     part: (id) => read(() => partNow(id)),
+    isOwed: (turnId) =>
+      read(function* () {
+        return (yield* owed.first({ turnId })) !== null;
+      }),
     markSending: (id, { at, claimedUntil, ...now }) =>
       write(function* () {
         return (yield* sending.run({ id, me, ...toCounts(now), at, claimedUntil })) > 0;
@@ -111,6 +115,24 @@ function reading(sql: Sql) {
         .select("turns.state as turn_state")
         .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
         .where("outbox.id", "=", p("id")),
+    ),
+    owed: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+      db
+        .selectFrom("turns")
+        .select("id")
+        .where("id", "=", p("turnId"))
+        .where((eb) =>
+          eb.or([
+            eb("state", "=", raw.lit("running")),
+            eb.exists(
+              eb
+                .selectFrom("outbox")
+                .select("outbox.id")
+                .whereRef("outbox.turn_id", "=", "turns.id")
+                .where("outbox.ended_at", "is", null),
+            ),
+          ]),
+        ),
     ),
     claimedBy: sql.prepare((db, p: Params<{ id: string }>) =>
       db.selectFrom("outbox").select("claimed_by").where("id", "=", p("id")),

@@ -147,7 +147,14 @@ export function previewBench({ recognises = false, mode = "partial", note }: Pre
     forgets: true,
   };
   const { calls, kept, writes } = state;
-  const deps = { clock, log, facts: slowFacts(state), events: { on }, owes: () => state.owed };
+  const deps = {
+    clock,
+    log,
+    facts: slowFacts(state),
+    events: { on },
+    owes: () => state.owed,
+    isOwed: async () => false,
+  };
   const previews = startPreviews(deps, playedPlatform(state, recognises), mode);
   const begin = (turn: TurnId, inbox: InboxId): void =>
     events.emit("turn.started", { sessionKey, turnId: turn, inboxIds: [inbox], attempt: 1, waitedMs: 0 });

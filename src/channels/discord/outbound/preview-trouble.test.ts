@@ -41,7 +41,11 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const names = ["showTyping", "createMessage", "editMessage", "deleteMessage"];
   const channels = Object.fromEntries(names.map((name) => [name, call(name)]));
   const shown = discordPreviews({ channels } as unknown as Parameters<typeof discordPreviews>[0]);
-  const previews = startPreviews({ clock, log, events, facts, owes: () => false }, shown, "partial");
+  const previews = startPreviews(
+    { clock, log, events, facts, owes: () => false, isOwed: async () => false },
+    shown,
+    "partial",
+  );
   const started = (n: number): void =>
     events.emit("turn.started", { sessionKey, turnId: turn(n), inboxIds: [inbox(n)], attempt: 1, waitedMs: 0 });
   const begin = (n: number): void => {

@@ -46,7 +46,11 @@ function world(stored: Readonly<Record<string, string>> = {}) {
     },
   } as unknown as BotApi;
   const shown = telegramPreviews({ api, cooldowns: createChatCooldowns({ clock }), moved: { now: (chat) => chat } });
-  const previews = startPreviews({ clock, log, events, facts, owes: () => false }, shown, "partial");
+  const previews = startPreviews(
+    { clock, log, events, facts, owes: () => false, isOwed: async () => false },
+    shown,
+    "partial",
+  );
   const begin = (n: number): void => {
     previews.expect(`in_${n}` as InboxId, { to: HERE, replyTo: null });
     events.emit("turn.started", {

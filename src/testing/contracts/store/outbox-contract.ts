@@ -341,6 +341,21 @@ function ownerPromises(open: () => Promise<StoreWorld>): void {
     expect([await ids(one), await ids(other)]).toEqual([["t-b:0"], []]);
   });
 
+  test("a turn is owed while it runs and until the last part of its reply has ended, whichever gateway asks", async () => {
+    await using world = await open();
+    const [one, other] = [world.store, await world.openSecond()];
+    const owed = () => Promise.all([one, other].map(({ outbox }) => outbox.isOwed("t1" as TurnId)));
+    expect(await owed()).toEqual([false, false]);
+    await withTurn(one);
+    expect(await owed()).toEqual([true, true]);
+    const reply = [0, 1].map((part) => ({ part, message: { text: String(part), kind: "reply" } }) as const);
+    await one.turns.finish(end("t1", { reply }));
+    await one.outbox.settle("t1:0", SENT, 4_000);
+    expect(await owed()).toEqual([true, true]);
+    await one.outbox.settle("t1:1", { state: "ambiguous", because: "lost" }, 4_000);
+    expect(await owed()).toEqual([false, false]);
+  });
+
   test("a part is not handed to a gateway that is gone, or that nobody knows", async () => {
     await using world = await open();
     const second = await world.openSecond(); // where a file is held by one gateway, the first is gone now

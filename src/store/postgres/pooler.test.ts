@@ -8,7 +8,7 @@ import { secret } from "../../kit/secret.ts";
 import { OPERATOR, row } from "../../testing/contracts/store/store-world.ts";
 import { note } from "../../testing/contracts/store/notes-contract.ts";
 import { createTestDatabase, testPostgres } from "../../testing/postgres/database.ts";
-import { poolerProgram, startPooler } from "../../testing/postgres/pooler.ts";
+import { type PoolMode, poolerProgram, startPooler } from "../../testing/postgres/pooler.ts";
 import { STORE_TABLES } from "../../testing/postgres/store-tables.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { tempHome } from "../../testing/temp-home.ts";
@@ -20,7 +20,7 @@ const program = poolerProgram();
 const DEPS = { clock: systemClock, ids: systemIds, log: recordingLog() };
 
 describe.skipIf(program === null || (await testPostgres()) === null)("Postgres behind PgBouncer", () => {
-  const start = (url: string, mode: "session" | "transaction") => startPooler(program ?? "", url, mode);
+  const start = (url: string, mode: PoolMode) => startPooler(program ?? "", url, mode);
 
   test("in session mode the store works, gateways hear each other, and doctor says that a pooler is there", async () => {
     await using database = await createTestDatabase(STORE_TABLES);
@@ -57,24 +57,27 @@ describe.skipIf(program === null || (await testPostgres()) === null)("Postgres b
     await direct.close();
   });
 
-  test("in transaction mode the store refuses with a sentence that says what to do, and writes nothing", async () => {
-    await using database = await createTestDatabase();
-    await using pooler = await start(database.url, "transaction");
-    await using home = await tempHome();
-    const url = secret(pooler.url);
-    const error = await openStore(DEPS, { home: home.path, url }).catch((failure: unknown) => failure);
-    expect(isGatewayError(error) && [error.code, error.say]).toEqual([
-      "store_failed",
-      expect.stringContaining("the pooler in session mode (Supabase: port 5432)"),
-    ]);
-    expect(isGatewayError(error) && error.say).not.toContain(new URL(pooler.url).password);
-    await using sql = new Bun.SQL(database.url, { max: 1 });
-    expect(await sql`select 1 from pg_tables where schemaname = 'public'`).toHaveLength(0);
-    expect(await checkDatabase(DEPS, url)).toContainEqual({
-      state: "broken",
-      say: expect.stringContaining("a pooler in transaction mode is in between") as string,
-    });
-  });
+  test.each(["transaction", "statement"] as const)(
+    "in %s mode the store refuses with a sentence that says what to do, and writes nothing",
+    async (mode) => {
+      await using database = await createTestDatabase();
+      await using pooler = await start(database.url, mode);
+      await using home = await tempHome();
+      const url = secret(pooler.url);
+      const error = await openStore(DEPS, { home: home.path, url }).catch((failure: unknown) => failure);
+      expect(isGatewayError(error) && [error.code, error.say]).toEqual([
+        "store_failed",
+        expect.stringContaining("the pooler in session mode (Supabase: port 5432)"),
+      ]);
+      expect(isGatewayError(error) && error.say).not.toContain(new URL(pooler.url).password);
+      await using sql = new Bun.SQL(database.url, { max: 1 });
+      expect(await sql`select 1 from pg_tables where schemaname = 'public'`).toHaveLength(0);
+      expect(await checkDatabase(DEPS, url)).toContainEqual({
+        state: "broken",
+        say: expect.stringContaining("a pooler in transaction mode is in between") as string,
+      });
+    },
+  );
 
   test("a program behind a pooler in transaction mode sees the rows of its person, for as long as its transaction", async () => {
     await using database = await createTestDatabase(STORE_TABLES);

@@ -6,6 +6,8 @@ import { freePort } from "../free-port.ts";
 import { waitFor } from "../wait-for.ts";
 import { postgresPrograms } from "./programs.ts";
 
+export type PoolMode = "session" | "transaction" | "statement";
+
 interface Pooler extends AsyncDisposable {
   /** Of the same database, by way of the pooler. */
   readonly url: string;
@@ -18,7 +20,7 @@ export function poolerProgram(): string | null {
   return path;
 }
 
-export async function startPooler(program: string, url: string, mode: "session" | "transaction"): Promise<Pooler> {
+export async function startPooler(program: string, url: string, mode: PoolMode): Promise<Pooler> {
   const target = new URL(url);
   const name = target.pathname.slice(1);
   const port = await freePort();

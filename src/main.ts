@@ -3,6 +3,7 @@ import { createLastingOutput, isTerminal, runCli } from "./cli/index.ts";
 import { readEnvironment } from "./config/environment/index.ts";
 import { sourceAssets } from "./assets.ts";
 import { systemClock } from "./kit/clock.ts";
+import { compileLater } from "./kit/compile-threshold.ts";
 import { systemIds } from "./kit/ids.ts";
 import type { Assets } from "./serve.ts";
 import { VERSION } from "./version.ts";
@@ -34,6 +35,7 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
   const code = await runCli([...argv], {
     ...world,
     start: async (options) => {
+      compileLater();
       const { serve } = await import("./serve.ts"); // here, because the other commands must not pay for the whole gateway
       const end = await serve({ ...world, isTerminal: isTerminal("stderr"), stopAsked: stopAsked() }, options);
       return end.kind === "hand over" ? handOver(end, argv, variables) : 0;

@@ -14,6 +14,7 @@ import { GatewayError, isGatewayError } from "./contracts/errors.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { ConsoleAssets } from "./http/index.ts";
 import { systemClock } from "./kit/clock.ts";
+import { compileAsUsual } from "./kit/compile-threshold.ts";
 import { deferred, orAborted } from "./kit/deferred.ts";
 import { systemIds } from "./kit/ids.ts";
 import { type Log, silentLog } from "./kit/log.ts";
@@ -241,6 +242,7 @@ async function runOnce(
       : `pi-gateway ready ${url} sign-in ${signIn}\n`,
   );
   supervisor?.ready(`Serving on ${url}`);
+  compileAsUsual(); // turns run the same code again and again
   let failure: GatewayError | null = null;
   const failed = gateway.failed.then((error) => {
     failure = error;

@@ -54,8 +54,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
     calls: 0,
     die(where) {
       if (!state.alive) return;
-      state.alive = false;
-      world.calls -= state.calls; // nobody waits for them any more
+      end(world, state);
       world.database.killed(state);
       facts.counts.crashes++;
       facts.note(`life ${number} killed: ${where}`);
@@ -104,7 +103,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       const tookMs = clock.elapsed() - from;
       if (tookMs > options.graceMs + DRAIN_MS + SLACK_MS) facts.wrong(`a stop took ${tookMs} ms`);
       await counted(world, state, Promise.resolve(real[Symbol.asyncDispose]())).catch(() => undefined); // a stop goes on when the disk does not; the next start is told
-      state.alive = false;
+      end(world, state);
       if (options.diskTroubles > 0) noteDeath(world, number); // turns whose end the disk did not take look as after a crash
       doubtWhatWasUnderway(world); // on a failing disk a part may have arrived and never been noted
     };
@@ -129,7 +128,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
     }
   } catch (error) {
     facts.note(`start failed: ${error instanceof Error ? error.message : "?"}`);
-    state.alive = false;
+    end(world, state);
     world.database.killed(state);
     return null;
   }
@@ -188,6 +187,13 @@ function begin(world: World, state: State): () => void {
     world.calls--;
     state.calls--;
   };
+}
+
+/** Nobody waits for what this life has under way. */
+function end(world: World, state: State): void {
+  state.alive = false;
+  world.calls -= state.calls;
+  state.calls = 0;
 }
 
 async function counted<T>(world: World, state: State, work: Promise<T>): Promise<T> {

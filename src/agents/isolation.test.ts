@@ -220,13 +220,13 @@ describe("with reuse by profile, and within the limits of size and age", () => {
 
 describe("a process is replaced after the turn", () => {
   test.each([
-    ["in which it grew above maxRssMb", { maxRssMb: 20 }],
+    ["in which it grew above maxRssMb, where memory is scarce", { maxRssMb: 20 }],
     ["in which it became older than maxAgeMs", { maxAgeMs: 1 }],
   ])(
     "%s, and the conversation goes on in the next one",
     async (_name, limit) => {
       await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({ pool: { max: 1, ...limit } }, providers(fake));
+      await using fx = await agentFixture({ pool: { max: 1, ...limit }, freeMb: 100 }, providers(fake));
       const first = await say(fx, ann, `remember ${CANARY}`);
       expect(await say(fx, ann, "and now?")).not.toBe(first);
       expect(identify(first)).toBeNull();

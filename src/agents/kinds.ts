@@ -17,6 +17,7 @@ import {
   profileKey,
   profileSignature,
 } from "./profile.ts";
+import type { Machine } from "./pool-size.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
 import { agentFolders, type PreparedFolders, prepareFolders } from "./setup/agent-folder.ts";
 import { type ModelChoice, chooseModel } from "./setup/model-choice.ts";
@@ -33,6 +34,8 @@ const MAX_MORE_KINDS = 1_000;
 
 export interface PoolOptions {
   readonly home: string;
+  /** What the machine holds now. Default: it is looked at. */
+  readonly measure?: () => Machine;
   readonly config: Config["agent"];
   /** Every agent there is, for every role. Default: the one of `config` alone. */
   readonly profiles?: ReadonlyMap<string, AgentProfile>;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { measureMachine, poolSize } from "./pool-size.ts";
+import { isMemoryScarce, measureMachine, poolSize } from "./pool-size.ts";
 
 test.each([
   ["a small server: never fewer than two", { freeMb: 150, cores: 1 }, 2],
@@ -18,6 +18,10 @@ test("the size of a pool is what agent.pool.max says, whatever the machine holds
 test("the reason of a pool's size names the memory and the cores it was measured by", () => {
   const { because } = poolSize(undefined, { freeMb: 6_144, cores: 1 });
   expect(because).toBe("6.0 GB of memory were free at the start, with 1 core");
+});
+
+test("memory is scarce when four more processes would not fit", () => {
+  expect([399, 400].map((freeMb) => isMemoryScarce({ freeMb, cores: 2 }))).toEqual([true, false]);
 });
 
 test("a machine is measured in megabytes that are there, and cores", () => {

@@ -1,7 +1,7 @@
 /** How many agent processes a machine can hold, when the settings do not say. Pure; `measureMachine` looks. */
 import { availableParallelism, freemem } from "node:os";
 
-interface Machine {
+export interface Machine {
   /** What programs can still take without swapping, within the limit of a container. */
   readonly freeMb: number;
   readonly cores: number;
@@ -21,6 +21,8 @@ const PER_CORE = 16;
 /** Fewer than two, and an agent could not ask another one. */
 const LEAST = 2;
 const MOST = 64;
+/** Less than room for four more processes: then a process that has grown large is worth its replacement. */
+const SCARCE_MB = 4 * PROCESS_MB;
 const MB_BYTES = 1_048_576;
 
 export function measureMachine(): Machine {
@@ -28,6 +30,10 @@ export function measureMachine(): Machine {
   const used = process.memoryUsage.rss();
   const free = limit > 0 ? Math.min(freemem(), Math.max(0, limit - used)) : freemem();
   return { freeMb: Math.floor(free / MB_BYTES), cores: availableParallelism() };
+}
+
+export function isMemoryScarce({ freeMb }: Machine): boolean {
+  return freeMb < SCARCE_MB;
 }
 
 /** `set`: what the settings say. */

@@ -31,6 +31,7 @@ export interface Pool {
   readonly settings: StartSettings;
   readonly kinds: Kinds;
   readonly size: PoolSize;
+  readonly isMemoryScarce: () => boolean;
   readonly startsAtOnce: number;
   readonly workers: Map<number, Worker>;
   readonly waiting: WaitingList;

@@ -21,7 +21,7 @@ import {
   type Worker,
   workerOf,
 } from "./pool-state.ts";
-import { measureMachine, poolSize } from "./pool-size.ts";
+import { isMemoryScarce, measureMachine, poolSize } from "./pool-size.ts";
 import { isSpare, missingSpares, placeForSpare } from "./spares.ts";
 import { killOrphans } from "./process/orphans.ts";
 import { type Recycling, shouldRecycle } from "./recycle.ts";
@@ -42,12 +42,14 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
   await killOrphans(deps, options.home);
   const kinds = await openKinds(deps, options);
   const { settings } = kinds.standard;
-  const size = poolSize(options.config.pool.max, measureMachine());
+  const measure = options.measure ?? measureMachine;
+  const size = poolSize(options.config.pool.max, measure());
   const pool: Pool = {
     deps,
     settings,
     kinds,
     size,
+    isMemoryScarce: () => isMemoryScarce(measure()),
     startsAtOnce: options.starts?.atOnce ?? availableParallelism(),
     workers: new Map(),
     waiting: createWaitingList(deps.clock, options.config.pool.waitMs),
@@ -225,7 +227,14 @@ async function giveBack(pool: Pool, one: Worker, session: OpenSession | null): P
 function fateOf(pool: Pool, one: Worker, trusted: boolean): Recycling {
   const ageMs = pool.deps.clock.elapsed() - one.readyAt;
   const size = one.agent ? one.agent.process.memoryBytes() : null;
-  return shouldRecycle({ trusted, switches: one.switches, ageMs, rssBytes: size }, pool.settings.config.pool);
+  const facts = {
+    trusted,
+    switches: one.switches,
+    ageMs,
+    rssBytes: size,
+    isMemoryScarce: pool.isMemoryScarce,
+  };
+  return shouldRecycle(facts, pool.settings.config.pool);
 }
 
 function begin(pool: Pool, kind: Kind): void {

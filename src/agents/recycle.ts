@@ -8,6 +8,8 @@ export interface RecycleFacts {
   readonly ageMs: number;
   /** Null where the system does not tell. */
   readonly rssBytes: number | null;
+  /** Others need the memory that it holds. Asked only about a large process: the answer costs a system call. */
+  isMemoryScarce(): boolean;
 }
 
 interface RecycleLimits {
@@ -26,7 +28,8 @@ export function shouldRecycle(facts: RecycleFacts, limits: RecycleLimits): Recyc
   if (!facts.trusted) return { recycle: true, because: "not_trusted" };
   if (facts.switches >= limits.maxSwitches) return { recycle: true, because: "many_sessions" };
   if (facts.ageMs >= limits.maxAgeMs) return { recycle: true, because: "too_old" };
-  if (facts.rssBytes !== null && facts.rssBytes > limits.maxRssMb * MB_BYTES)
+  // a long conversation is as large in the next process: replaced after each turn, each of its turns would pay for a start
+  if (facts.rssBytes !== null && facts.rssBytes > limits.maxRssMb * MB_BYTES && facts.isMemoryScarce())
     return { recycle: true, because: "too_large" };
   return { recycle: false, because: "fit" };
 }

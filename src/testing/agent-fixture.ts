@@ -38,6 +38,8 @@ interface FixtureOptions {
   readonly roles?: Config["roles"]["profiles"];
   /** Of model calls. Default: none. */
   readonly budget?: CallBudget;
+  /** Memory of the machine that is free. Default: what is. */
+  readonly freeMb?: number;
   /** Of the pool and its turns. Default: the system's. */
   readonly clock?: Clock;
   /** By which the model door knows how long a model is left alone. Default: the system's. */
@@ -149,6 +151,7 @@ export async function agentFixture(
     reach,
     tiers,
     budget,
+    freeMb,
     clock = systemClock,
     modelDoorClock = systemClock,
     ...agent
@@ -163,6 +166,7 @@ export async function agentFixture(
     ...usable,
     profiles: agentProfiles({ agent: usable.config, agents: [], roles: { profiles: roles } }, report.tier),
     starts: { handshakeMs: HANDSHAKE_MS, ...starts },
+    ...(freeMb === undefined ? {} : { measure: () => ({ freeMb, cores: 2 }) }),
   };
   const gate = fakeGate();
   const log = recordingLog();

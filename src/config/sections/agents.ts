@@ -150,7 +150,7 @@ export const AgentSection = Type.Object(
       {
         min: wholeNumber(
           { default: 1, minimum: 0, maximum: 64 },
-          "Spare processes of the default agent that are kept ready for whoever comes next. In a full pool one is kept, for which the process that has been idle longest gives way. None where each person has a workspace of their own.",
+          "Spare processes of the default agent that are kept ready for whoever comes next. In a full pool one is kept, for which the process that has been idle longest gives way, after two seconds without a turn. None where each person has a workspace of their own.",
         ),
         max: Type.Optional(
           wholeNumber(
@@ -172,7 +172,7 @@ export const AgentSection = Type.Object(
         ),
         maxRssMb: wholeNumber(
           { default: 400, minimum: 32, maximum: 1_048_576 },
-          "A process that holds more memory than this after a turn is replaced. In MiB; Linux only.",
+          "A process that holds more memory than this after a turn is replaced when others need the memory: less than 400 MiB are free. In MiB; Linux only.",
         ),
         reuse: choice(
           { of: ["principal", "profile"], default: "principal" },

@@ -42,7 +42,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
   await killOrphans(deps, options.home);
   const kinds = await openKinds(deps, options);
   const { settings } = kinds.standard;
-  const measure = options.measure ?? measureMachine;
+  const measure = options.starts?.measure ?? measureMachine;
   const size = poolSize(options.config.pool.max, measure());
   const pool: Pool = {
     deps,

@@ -165,8 +165,11 @@ export async function agentFixture(
   const options = {
     ...usable,
     profiles: agentProfiles({ agent: usable.config, agents: [], roles: { profiles: roles } }, report.tier),
-    starts: { handshakeMs: HANDSHAKE_MS, ...starts },
-    ...(freeMb === undefined ? {} : { measure: () => ({ freeMb, cores: 2 }) }),
+    starts: {
+      handshakeMs: HANDSHAKE_MS,
+      ...starts,
+      ...(freeMb === undefined ? {} : { measure: () => ({ freeMb, cores: 2 }) }),
+    },
   };
   const gate = fakeGate();
   const log = recordingLog();

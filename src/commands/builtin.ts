@@ -143,7 +143,10 @@ function statusCommands({ clock, store, stats, status, queued, budget }: Builtin
       name: "context",
       help: "How much of the model's context this conversation uses",
       roles: MEMBERS,
-      run: async (_args, { sessionFile }) => contextText(stats.of(sessionFile)),
+      async run(_args, { sessionFile }) {
+        await stats.settled(sessionFile); // the answer before may be a moment old
+        return contextText(stats.of(sessionFile));
+      },
     },
     {
       name: "usage",

@@ -305,6 +305,21 @@ test("the numbers of the conversation that was silent longest are forgotten firs
   expect([stats.of("file-0"), stats.of("file-1"), stats.of("one more")]).toEqual([STATS, null, STATS]);
 });
 
+test("an answer that is on its way is waited for, and one that has come is not", async () => {
+  const stats = createLastStats();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  stats.expect(
+    "file",
+    promise.then(() => stats.note("file", STATS, 0)),
+  );
+  const settled = stats.settled("file").then(() => stats.of("file"));
+  expect(stats.of("file")).toBeNull();
+  await stats.settled("another");
+  resolve();
+  expect(await settled).toEqual(STATS);
+  await stats.settled("file");
+});
+
 test("an agent is asked about its conversation once a minute at most", () => {
   const stats = createLastStats();
   expect(stats.stale("file", 0)).toBe(true);

@@ -7,7 +7,14 @@ const FRESH_MS = 60_000;
 
 export function createLastStats(): LastStats {
   const known = new Map<string, { readonly stats: AgentSessionStats; readonly at: number }>();
+  const expected = new Map<string, Promise<void>>();
   return {
+    expect(sessionFile, answer) {
+      const forget = (): void => void (expected.get(sessionFile) === coming && expected.delete(sessionFile));
+      const coming = answer.then(forget);
+      expected.set(sessionFile, coming);
+    },
+    settled: async (sessionFile) => expected.get(sessionFile),
     stale: (sessionFile, now) => now - (known.get(sessionFile)?.at ?? -Infinity) > FRESH_MS,
     note(sessionFile, stats, now) {
       known.delete(sessionFile); // to the end of the line

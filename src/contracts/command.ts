@@ -63,5 +63,9 @@ export interface LastStats {
   /** Worth asking again: nothing is known about it, or what is known is older than a minute. Asking costs a trip to the agent. */
   stale(sessionFile: string, now: number): boolean;
   note(sessionFile: string, stats: AgentSessionStats, now: number): void;
+  /** The agent is being asked; `answer` never rejects. */
+  expect(sessionFile: string, answer: Promise<void>): void;
+  /** Resolves when the agent is not being asked, or has answered. */
+  settled(sessionFile: string): Promise<void>;
   of(sessionFile: string): AgentSessionStats | null;
 }

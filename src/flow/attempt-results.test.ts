@@ -117,6 +117,7 @@ function world(script: Script = {}) {
       lastStats: {
         stale: () => script.stale ?? true,
         note: (...given: unknown[]) => void noted.push(given),
+        expect: () => undefined,
       },
     },
     prompt: {
@@ -280,19 +281,18 @@ describe("a turn that an agent answers", () => {
   test("asks how large its session is when that is not known, within half a second, and only after an answer", async () => {
     const at = world({ ending: done() });
     await at.run();
+    await at.made.held.disposeAsync();
     expect(at.noted).toEqual([["one.jsonl", { tokens: 5 }, 0]]);
     const known = world({ ending: done(), stale: false });
     const failed = world({ ending: { type: "failed", code: "agent_exited", detail: "", again: false } as never });
     for (const one of [known, failed]) await one.run();
     expect([known.noted, failed.noted]).toEqual([[], []]);
     const slow = world({ ending: done(), lease: { stats: (signal) => orAborted(SILENT, signal) } });
-    const run = slow.run();
+    expect(await slow.run()).toMatchObject({ kind: "end", end: { outcome: "done" } }); // the reply does not wait
+    const given = slow.made.held.disposeAsync();
     await slow.clock.advance(500);
-    expect([await run, slow.noted, slow.clock.pending()]).toMatchObject([
-      { kind: "end", end: { outcome: "done" } },
-      [],
-      0,
-    ]);
+    await given;
+    expect([slow.noted, slow.clock.pending()]).toEqual([[], 0]);
   });
 
   test("and whose process is gone before its size is known keeps the old size", async () => {

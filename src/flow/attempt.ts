@@ -29,7 +29,7 @@ import {
 import { callerOf } from "./turn-rights.ts";
 import type { AttemptWorld, TurnsOptions, TurnWorld } from "./turn-world.ts";
 
-/** Limit of the stats query after a turn; the reply does not wait longer for it. */
+/** Limit of the stats query after a turn. The process stays with the turn meanwhile; the reply does not wait for it. */
 const STATS_MS = 500;
 
 class TurnDeadline extends Error {}
@@ -125,7 +125,7 @@ async function answerMessage(
     world.lost.set(batch.turnId, world.cost.besides); // what this attempt has cost is found in the file when it is cut back
     return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
   }
-  if (ending.type === "done") await noteStats(world, lease, batch);
+  if (ending.type === "done") queryStats(world, lease, batch);
   const settled = await settledFileOf(lease, batch);
   const heard = isHeartbeat(batch) ? withoutAck(ending, options.ackMaxChars) : ending;
   const said =
@@ -166,9 +166,19 @@ async function adoptDelegated({ spans, cost }: AttemptWorld, delegating: OpenDel
   cost.besides = addUsage(cost.besides, delegated.usage);
 }
 
+/** Asks while the reply is stored and delivered; the answer comes before the process is given back. */
+function queryStats(world: AttemptWorld, lease: AgentLease, batch: Batch): void {
+  const { lastStats } = world.agents;
+  const { name } = batch.sessionFile;
+  if (!lastStats.stale(name, world.clock.elapsed())) return;
+  const answer = noteStats(world, lease, batch);
+  lastStats.expect(name, answer);
+  world.held.defer(() => answer);
+}
+
+/** Never rejects. */
 async function noteStats({ clock, agents, log }: TurnWorld, lease: AgentLease, batch: Batch): Promise<void> {
   const { lastStats } = agents;
-  if (!lastStats.stale(batch.sessionFile.name, clock.elapsed())) return;
   using limit = clock.deadline(STATS_MS, () => new Error("the agent did not say in time"));
   try {
     lastStats.note(batch.sessionFile.name, await lease.stats(limit.signal), clock.elapsed());

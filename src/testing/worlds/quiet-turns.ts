@@ -40,7 +40,13 @@ export function quietTurns(given: QuietTurns): TurnsDeps {
     agents: {
       pool: given.pool,
       delegations: given.delegations ?? { open: noDelegations },
-      lastStats: given.lastStats ?? { stale: () => false, note: () => undefined, of: () => null },
+      lastStats: given.lastStats ?? {
+        stale: () => false,
+        note: () => undefined,
+        expect: () => undefined,
+        settled: async () => undefined,
+        of: () => null,
+      },
     },
     prompt: quietPrompt({ ...given, commands }),
     replies: {

@@ -1,6 +1,7 @@
 /** What a pool knows about its processes, and the questions that only look. */
 import type { AgentProcess, LeaseRequest, PoolStats } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
+import type { SessionKey } from "../contracts/ids.ts";
 import type { Kind, Kinds } from "./kinds.ts";
 import { hasPersonalWorkspaces } from "./setup/workspace.ts";
 import type { PoolSize } from "./pool-size.ts";
@@ -67,6 +68,12 @@ export function idleOnes(pool: Pool): readonly { readonly id: number; readonly s
   return [...pool.workers.values()].flatMap(({ id, state }) =>
     state.at === "idle" ? [{ id, since: state.since }] : [],
   );
+}
+
+export function hasOpen({ workers }: Pool, sessionKey: SessionKey): boolean {
+  return workers.values().some(({ state, serves, session }) => {
+    return state.at === "idle" && session !== null && serves?.caller.sessionKey === sessionKey;
+  });
 }
 
 export function workerOf(pool: Pool, id: number): Worker {

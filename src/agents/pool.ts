@@ -9,6 +9,7 @@ import { type Kind, openKinds, type PoolOptions } from "./kinds.ts";
 import { openLease } from "./lease.ts";
 import {
   alive,
+  hasOpen,
   idleOnes,
   isShared,
   newWorker,
@@ -68,6 +69,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     lease: (request, signal) => lease(pool, request, signal),
     stats: () => statsOf(pool),
     processes: () => processesOf(pool),
+    hasOpen: (sessionKey) => hasOpen(pool, sessionKey),
     models: (asked, signal) => models(pool, asked, signal),
     [Symbol.asyncDispose]: () => close(pool),
   };

@@ -55,6 +55,7 @@ export function createReplaceablePool(deps: { readonly log: Log }, first: AgentP
     lease,
     stats: () => current.pool.stats(),
     processes: () => [...old, current].flatMap(({ pool }) => pool.processes()),
+    hasOpen: (sessionKey) => current.pool.hasOpen(sessionKey),
     models: (asked, signal) => current.pool.models(asked, signal),
     replace(next) {
       const before = current;

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import type { Principal } from "../contracts/ids.ts";
+import type { Principal, SessionKey } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
-import { agentFixture, collect } from "../testing/agent-fixture.ts";
+import { agentFixture, caller, collect } from "../testing/agent-fixture.ts";
 import { until } from "../testing/agent-stage.ts";
 import { countSpares, missingSpares, placeForSpare, usefulSpares } from "./spares.ts";
 import type { WorkerState } from "./worker-state.ts";
@@ -84,6 +84,18 @@ test("two conversations that speak in turns keep the two processes of a full poo
     expect(await speak("two")).toBe(Number(second));
   }
   expect(fx.happened.filter(({ event }) => event === "agent.spawned")).toHaveLength(2);
+});
+
+test("a pool says whether an idle process has a session open", async () => {
+  await using fx = await agentFixture({ pool: { min: 0, max: 1 } });
+  const { sessionKey } = caller("operator");
+  expect(fx.pool.hasOpen(sessionKey)).toBe(false);
+  {
+    await using _held = await fx.lease();
+    expect(fx.pool.hasOpen(sessionKey)).toBe(false); // the process is busy
+  }
+  expect(fx.pool.hasOpen(sessionKey)).toBe(true);
+  expect(fx.pool.hasOpen("agent:default:webchat:dm:another" as SessionKey)).toBe(false);
 });
 
 test("in a full pool a fresh process of real pi is ready before the next person comes, and who speaks again keeps theirs", async () => {

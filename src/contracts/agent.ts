@@ -12,6 +12,8 @@ export interface AgentPool extends AsyncDisposable {
   stats(): PoolStats;
   /** Those that run or start now. */
   processes(): readonly AgentProcess[];
+  /** An idle process has this session open: its next turn begins without a switch. */
+  hasOpen(sessionKey: SessionKey): boolean;
   /** What can be chosen for this agent from one provider; without a name, from the agent's own. */
   models(asked: ModelQuery, signal: AbortSignal): Promise<readonly AgentModel[]>;
 }

@@ -22,9 +22,10 @@ export interface Queue {
   accept(entry: QueueEntry, id?: InboxId): Promise<Accepted>;
   /**
    * Waits for the next lane that has work for an agent and no running turn. Rejects with `signal.reason`. `room`: how many turns the caller
-   * could begin by now, this one included; 1 if left out.
+   * could begin by now, this one included; 1 if left out. `isOpen`: an idle process has this session open, so that its turn needs no switch;
+   * it goes before others of its priority that have not waited for long.
    */
-  take(signal: AbortSignal, room?: number): Promise<Batch>;
+  take(signal: AbortSignal, room?: number, isOpen?: (sessionKey: SessionKey) => boolean): Promise<Batch>;
   /** The same for lanes whose next work needs no agent, so that it waits for none: a command, or what waited too long. */
   takeCommand(signal: AbortSignal): Promise<Batch>;
   /**

@@ -43,7 +43,7 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
   };
   const dispatchers = Promise.all([
     dispatch(
-      (signal, room) => deps.queue.take(signal, room),
+      (signal, room) => deps.queue.take(signal, room, (key) => deps.agents.pool.hasOpen(key)),
       () => deps.agents.pool.stats().max,
     ),
     dispatch(

@@ -42,7 +42,7 @@ describe("lanes", () => {
     lanes.add({ ...work("a", 10, "/status"), alone: true }, "end", 0);
     lanes.add(work("a", 10, "two"), "end", 0);
     const commands = () => {
-      const next = lanes.next(0, () => COLLECT, turn, "commands");
+      const next = lanes.next(0, () => COLLECT, turn, { sort: "commands" });
       return next.kind === "work" ? next.work.entries.map(({ message }) => message.text) : null;
     };
     const release = () => lanes.release("a" as SessionKey, 0, { collect: false, collectMs: 0 });
@@ -59,7 +59,7 @@ describe("lanes", () => {
     lanes.next(0, () => COLLECT, turn);
     lanes.add({ ...work("a", 10, "/status"), alone: true }, "end", 0);
     lanes.release("a" as SessionKey, 0, COLLECT);
-    expect(lanes.next(0, () => COLLECT, turn, "commands").kind).toBe("work");
+    expect(lanes.next(0, () => COLLECT, turn, { sort: "commands" }).kind).toBe("work");
   });
 
   test("put what could not begin back behind a turn that had begun, because that one has to end first", () => {
@@ -225,7 +225,7 @@ describe("a message that is held", () => {
     ["expired talk", { expiresAt: -1 }, "commands"],
   ])("is not taken while it is %s, and leaves no lane when it is withdrawn", (_what, more, sort) => {
     const lanes = createLanes();
-    const next = () => lanes.next(0, () => ONE_BY_ONE, turn, sort).kind;
+    const next = () => lanes.next(0, () => ONE_BY_ONE, turn, { sort }).kind;
     lanes.add({ ...work("a", 10, "one"), ...more }, "end", 0);
     const held = lanes.hold("one" as InboxId);
     expect(next()).toBe("none");
@@ -330,7 +330,7 @@ test("messages that expire are each due at their own time, without a new message
   ] as const)
     lanes.add({ ...work(name), expiresAt }, "end", 0);
   const expired = (now: number): string | number | null => {
-    const next = lanes.next(now, () => ONE_BY_ONE, turn, "commands");
+    const next = lanes.next(now, () => ONE_BY_ONE, turn, { sort: "commands" });
     if (next.kind === "later") return next.inMs;
     return next.kind === "work" ? next.work.sessionKey : null;
   };

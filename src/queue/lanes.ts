@@ -26,12 +26,7 @@ export interface Lanes {
   /** Puts overflow behind everything, together with other overflow of its chat. `hidden` is only counted from now on. */
   addOverflow(work: Work, hidden: InboxId | null, now: number): void;
   /** Takes the next work of its sort and closes its lane, or says how long until there may be some. */
-  next(
-    now: number,
-    pace: (work: Work) => Pace,
-    turn: (work: Work) => RunningTurn,
-    sort?: "talk" | "commands",
-  ): NextWork;
+  next(now: number, pace: (work: Work) => Pace, turn: (work: Work) => RunningTurn, wanted?: WantedLane): NextWork;
   /** Keeps an idle lane for a message that is just being stored, to begin its turn at once; null: the message has to wait. */
   reserve(key: SessionKey, id: InboxId): Reservation | null;
   /** Opens the lane again. With more waiting, it first collects what may still come. */
@@ -56,6 +51,12 @@ export interface Lanes {
   setMode(key: SessionKey, mode: QueueMode | null): void;
   waitingIn(key: SessionKey): { readonly messages: number; readonly overflow: number };
   stats(): { readonly waiting: number; readonly overflow: number; readonly running: number; readonly lanes: number };
+}
+
+export interface WantedLane {
+  readonly sort: "talk" | "commands";
+  /** The session is open in an idle process. */
+  readonly isOpen?: ((key: SessionKey) => boolean) | undefined;
 }
 
 export type NextWork =
@@ -108,12 +109,12 @@ export function createLanes(): Lanes {
       moves.noteArrival(table, into, now);
     },
     addOverflow: (work, hidden, now) => addOverflow(table, work, hidden, now),
-    next(now, pace, turn, sort = "talk") {
+    next(now, pace, turn, wanted = { sort: "talk" }) {
       moves.endCollecting(table, now);
       moves.sweepExpired(table, now);
-      const found = nextLane(table, now, sort);
+      const found = nextLane(table, now, wanted);
       if (found === "not now") return { kind: "none" };
-      if (!found) return later(moves.soonest(table, sort), now);
+      if (!found) return later(moves.soonest(table, wanted.sort), now);
       found.inLine = null;
       const work = takeFrom(found.waiting, now, pace);
       moves.countWork(table, work, -1);
@@ -181,13 +182,14 @@ function reserve(table: LaneTable, key: SessionKey, id: InboxId): Reservation | 
 }
 
 /** "not now": a suspect runs, or waits until what runs has ended. Its end rings. */
-function nextLane(table: LaneTable, now: number, sort: "talk" | "commands"): Lane | null | "not now" {
+function nextLane(table: LaneTable, now: number, { sort, isOpen }: WantedLane): Lane | null | "not now" {
   if (table.alone) return "not now";
   if (table.suspects.length > 0) {
     table.alone = sort === "talk" ? moves.nextSuspect(table) : null;
     return table.alone ?? "not now";
   }
-  return sort === "commands" ? (table.commands.shift() ?? null) : table.talk.shift(now);
+  if (sort === "commands") return table.commands.shift() ?? null;
+  return table.talk.shift(now, isOpen && (({ key }) => isOpen(key)));
 }
 
 function later(dueAt: number, now: number): NextWork {

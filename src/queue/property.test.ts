@@ -15,7 +15,7 @@ import { entry } from "../testing/messages.ts";
 import { DONE, keyOf, ROOMY } from "../testing/worlds/queue-world.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { createQueue } from "./index.ts";
-import { createReadyLine, RISE_EVERY_MS } from "./ready-line.ts";
+import { createReadyLine, MAX_OVERTAKEN_MS, RISE_EVERY_MS } from "./ready-line.ts";
 
 /** Each is a world with a database of its own. `npm run sim -- --seeds 1000` plays more of them. */
 const WORLDS = 60;
@@ -204,27 +204,30 @@ describe("the queue", () => {
     const item = fc.record({
       priority: fc.integer({ min: 0, max: highest }),
       gapMs: fc.integer({ min: 0, max: 20_000 }),
+      isOpen: fc.boolean(),
     });
     fc.assert(
       fc.property(
         fc.array(item, { minLength: 1, maxLength: 200 }),
         fc.integer({ min: 1, max: 3 }),
         (items, perServed) => {
-          const line = createReadyLine<{ priority: number; since: number }>();
-          const waiting = new Set<{ priority: number; since: number }>();
+          type Standing = { priority: number; since: number; isOpen: boolean };
+          const line = createReadyLine<Standing>();
+          const waiting = new Set<Standing>();
           let now = 0;
           const serve = (): void => {
-            const served = line.shift(now);
+            const served = line.shift(now, ({ isOpen }) => isOpen);
             if (!served) return;
             waiting.delete(served);
             for (const { priority, since } of waiting) {
               const patience = (highest - priority + 1) * RISE_EVERY_MS;
               expect(served.since - since).toBeLessThanOrEqual(patience);
+              if (priority === served.priority) expect(served.since - since).toBeLessThan(MAX_OVERTAKEN_MS);
             }
           };
-          for (const [at, { priority, gapMs }] of items.entries()) {
+          for (const [at, { priority, gapMs, isOpen }] of items.entries()) {
             now += gapMs;
-            const one = { priority, since: now };
+            const one = { priority, since: now, isOpen };
             waiting.add(one);
             line.push(one, priority, now);
             if (at % perServed === 0) serve(); // more may come than is served

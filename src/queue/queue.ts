@@ -23,7 +23,7 @@ import { type Admission, createAdmission } from "./admission.ts";
 import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } from "./batch.ts";
 import { createEarlyTurns, type EarlyTurn, type EarlyTurns } from "./early-turns.ts";
 import { handOver } from "./hand-over.ts";
-import { createLanes, type Held, type NextWork } from "./lanes.ts";
+import { createLanes, type Held, type NextWork, type WantedLane } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { adopt, recover } from "./left-work.ts";
 import { kindFlags, type WorkKindOf } from "./recovery.ts";
@@ -54,7 +54,7 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
       const kind = deps.workKind(entry);
       return admission.admit(entry, kind, (as) => store(world, { entry, id, kind }, as));
     },
-    take: (signal, room = 1) => takeNext(world, { sort: "talk", room }, signal),
+    take: (signal, room = 1, isOpen) => takeNext(world, { sort: "talk", room, isOpen }, signal),
     takeCommand: (signal) => takeNext(world, { sort: "commands", room: 0 }, signal),
     cancel: (id, by, end) => cancel(world, { id, by }, end),
     rewrite: (id, by, text) => rewrite(world, { id, by }, text),
@@ -297,13 +297,13 @@ async function rewrite(world: QueueWorld, asked: Asked, text: string): Promise<R
   }
 }
 
-interface WantedWork {
-  readonly sort: "talk" | "commands";
+interface WantedWork extends WantedLane {
   /** How many turns the taker could take by now. */
   readonly room: number;
 }
 
-async function takeNext(world: QueueWorld, { sort, room }: WantedWork, signal: AbortSignal): Promise<Batch> {
+async function takeNext(world: QueueWorld, wanted: WantedWork, signal: AbortSignal): Promise<Batch> {
+  const { sort, room } = wanted;
   const { lanes, clock, ids } = world;
   for (;;) {
     const early = sort === "talk" ? world.early.shift() : null;
@@ -313,7 +313,7 @@ async function takeNext(world: QueueWorld, { sort, room }: WantedWork, signal: A
     const isFull = sort === "talk" && world.early.promised() >= room;
     const next: NextWork = isFull
       ? { kind: "none" }
-      : lanes.next(clock.elapsed(), world.paceOf, (work) => newTurn(ids, work), sort);
+      : lanes.next(clock.elapsed(), world.paceOf, (work) => newTurn(ids, work), wanted);
     if (next.kind !== "work") {
       using _waits = world.early.waits(room, signal);
       await rungOrDue(clock, rung, next, signal);

@@ -51,6 +51,7 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
     },
     models: async () => [],
     processes: () => [],
+    hasOpen: () => false,
     stats: () => ({
       starting: 0,
       idle: max - open,

@@ -47,6 +47,7 @@ export function createSimPool(deps: PoolDeps): SimPool {
     leftOver: 0,
     busyWith: (sessionKey) => open.get(sessionKey)?.aborted === false,
     processes: () => [],
+    hasOpen: () => false,
     models: async () => [],
     async lease(request, signal) {
       const { sessionKey, turnId } = request.caller;

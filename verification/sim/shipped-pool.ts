@@ -97,6 +97,7 @@ export async function startShippedPool(deps: PoolDeps & { readonly events: Event
     busyWith: (sessionKey) => open.get(sessionKey)?.aborted === false,
     lease: (request, signal) => noted(stage, request, signal, pool.lease(request, signal)),
     processes: () => [],
+    hasOpen: pool.hasOpen,
     models: pool.models,
     stats: pool.stats,
     async [Symbol.asyncDispose]() {

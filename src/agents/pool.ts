@@ -171,9 +171,10 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
   const { agent } = one;
   try {
     if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
-    await agent.pipe.push(waiter.request.caller, pool.stopping.signal);
+    const toolsPushed = agent.pipe.push(waiter.request.caller, pool.stopping.signal);
+    toolsPushed.catch(() => undefined); // who opens the session hears of it, unless that failed first
     const { folders, config } = one.kind.settings;
-    const sessionRequest = { ...waiter.request, folders, defaultThinking: config.thinking };
+    const sessionRequest = { ...waiter.request, folders, defaultThinking: config.thinking, toolsPushed };
     const opened = await openSession(pool.deps, agent, one.session, sessionRequest);
     if (opened.switched) one.switches++;
     // Another process may have this session in memory from earlier; it must read it again before it is used for it.

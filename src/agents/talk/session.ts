@@ -66,6 +66,8 @@ export interface Opened {
 }
 
 type SessionRequest = LeaseRequest & {
+  /** The tools of the caller are in the process. Waited for before it is told to switch; its file is prepared meanwhile. */
+  readonly toolsPushed: Promise<void>;
   readonly folders: Pick<AgentFolders, "sessions" | "workspace">;
   /** Of the agent, when it is configured. */
   readonly defaultThinking: ThinkingLevel | undefined;
@@ -77,7 +79,10 @@ export async function openSession(
   now: OpenSession | null,
   request: SessionRequest,
 ): Promise<Opened> {
-  if (deps.played) return deps.played.open(agent, now, request);
+  if (deps.played) {
+    await request.toolsPushed;
+    return deps.played.open(agent, now, request);
+  }
   const { folders, sessionFile } = request;
   const kept = sessionPath(folders.sessions, sessionFile);
   const path = sessionPath(agent.visits, sessionFile);
@@ -91,6 +96,7 @@ export async function openSession(
   // What the process has in memory is the truth only while nobody else has touched the file.
   if (!isReplaced && before > 0 && now?.path === path && now.bytes === before) {
     const isSet = now.model === wanted.model && now.thinking === wanted.thinking;
+    await request.toolsPushed;
     await duringVisit(visit, async () => {
       if (!isSet) await setModel(deps.clock, agent, path, wanted);
     });
@@ -100,6 +106,7 @@ export async function openSession(
   if (entries !== "") await ensureSessionFile(kept, header, entries);
   const prepared = entries === "" ? await prepareFile(kept, before, request.settledBytes, header) : { lost: NO_USAGE };
   await moveSession(kept, folders.workspace);
+  await request.toolsPushed;
   await duringVisit(visit, async () => {
     await switchTo(deps.clock, agent, path);
     await setModel(deps.clock, agent, path, wanted);

@@ -29,9 +29,13 @@ export function createTroubles(): Troubles {
       troubles.push(one);
       return () => void (one.until = performance.now());
     },
-    during: ([from, until]) => troubles.filter((one) => one.until >= from && one.from <= until),
+    during: (span) => within(troubles, span),
     all: () => troubles,
   };
+}
+
+function within<T extends Pick<Trouble, "from" | "until">>(troubles: readonly T[], [from, until]: Span): readonly T[] {
+  return troubles.filter((one) => one.until >= from && one.from <= until);
 }
 
 export interface Takeover {
@@ -58,11 +62,11 @@ const PROMISED_MS = 12_000;
 export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop(): Promise<TakeoverTimes> } {
   const stopping = new AbortController();
   const names = world.nodes.map(({ name }) => name);
-  const missing = watchProcesses(world, troubles);
+  const processes = watchProcesses(world, troubles);
   /** Never rejects. */
   const look = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      missing.look();
+      processes.look();
       await world.pause(LOOK_MS);
     }
   };
@@ -72,35 +76,58 @@ export function watchTakeovers(world: NodesWorld, troubles: Troubles): { stop():
       stopping.abort();
       await looking;
       const rows = (await world.sql`
-        select extract(epoch from clock_timestamp()) * 1000 as now, renewed_at, at from judge.takeovers order by at`) as readonly {
-        now: string;
-        renewed_at: number;
-        at: number;
-      }[];
+        select extract(epoch from clock_timestamp()) * 1000 as now, taken.renewed_at, taken.at, nodes.name
+        from judge.takeovers taken join nodes on nodes.id = taken.node order by taken.at`) as readonly TakenRow[];
       const now = performance.now();
-      const here = (database: number, at: number): number => now - (database - at);
-      const took = rows.map((row): Takeover => {
-        const span: Span = [here(Number(row.now), row.renewed_at), here(Number(row.now), row.at)];
-        return { from: span[0], at: span[1], meanwhile: troubles.during(span) };
+      const spans = rows.map(({ name, ...row }) => {
+        const here = (at: number): number => now - (Number(row.now) - at);
+        return { name, span: [here(row.renewed_at), here(row.at)] as const };
+      });
+      const superseded = spans.flatMap(({ name, span: [, at] }) => processes.superseded(name, at));
+      const took = spans.map(({ span }): Takeover => {
+        const meanwhile = [...troubles.during(span), ...within(superseded, span)];
+        return { from: span[0], at: span[1], meanwhile };
       });
       return timesOfAll(took, names);
     },
   };
 }
 
+interface TakenRow {
+  readonly now: string;
+  readonly renewed_at: number;
+  readonly at: number;
+  /** Of the gateway: its machine, and the number of its process. */
+  readonly name: string;
+}
+
+interface Watched {
+  look(): void;
+  /** The trouble of a gateway from which another one has taken over: it has to end, and is of no use to anybody until then. */
+  superseded(name: string, at: number): readonly Trouble[];
+}
+
 /** A gateway may end by itself: it is in trouble while it is not there, whatever the reason. */
-function watchProcesses({ nodes }: NodesWorld, troubles: Troubles): { look(): void } {
+function watchProcesses({ nodes }: NodesWorld, troubles: Troubles): Watched {
   const away = new Map<string, () => void>();
+  const lives: { readonly pid: number; readonly node: string; seenUntil: number }[] = [];
   return {
     look() {
       for (const node of nodes) {
-        const isThere = node.process() !== null;
-        if (!isThere && !away.has(node.name)) away.set(node.name, troubles.begin("not there", node.name));
-        if (!isThere) continue;
+        const pid = node.process()?.pid;
+        if (pid === undefined && !away.has(node.name)) away.set(node.name, troubles.begin("not there", node.name));
+        if (pid === undefined) continue;
         away.get(node.name)?.();
         away.delete(node.name);
+        const life = lives.find((one) => one.pid === pid);
+        if (life) life.seenUntil = performance.now();
+        else lives.push({ pid, node: node.name, seenUntil: performance.now() });
       }
     },
+    superseded: (name, at) =>
+      lives
+        .filter(({ pid, seenUntil }) => name.endsWith(`:${pid}`) && seenUntil > at)
+        .map(({ node, seenUntil }) => ({ what: "taken over from", node, from: at, until: seenUntil + LOOK_MS })),
   };
 }
 

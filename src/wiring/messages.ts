@@ -185,8 +185,11 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
       groupTalk,
       reactionWakes,
     }),
-    owes: (to) => outbox.owes(to),
-    isOwed: (turnId) => store.outbox.isOwed(turnId),
+    replies: {
+      owes: (to) => outbox.owes(to),
+      isOwed: (turnId) => store.outbox.isOwed(turnId),
+      isHeld: store.nodes.isHeld,
+    },
     commands: (role) => commands.list(role),
   };
   const platforms = createPlatforms(deps, options.platforms ?? BUILTIN_PLATFORMS, {

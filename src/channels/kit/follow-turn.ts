@@ -71,10 +71,10 @@ async function follow<Content>(
     if (preview.note && isInDoubt(platform, preview.note, clock.now()))
       return log.warn("preview in doubt: it may be shown without an end", { turnId }); // another one would make it two
     if (preview.note && preview.note.where !== platform.where(to)) preview.note = null;
-    const isEarly = !preview.note?.message && deps.owes(to);
+    const isEarly = !preview.note?.message && deps.replies.owes(to);
     pauseMs = isEarly ? OWED_MS : platform.gapMs(preview);
     const content = isEarly ? null : platform.contentOf(preview, mode);
-    if (content === null || platform.keyOf(content) === preview.shown) continue;
+    if (content === null || platform.keyOf(content) === preview.shown || !deps.replies.isHeld()) continue;
     const next = await show(deps, platform, preview, content);
     if (next === null) return;
     pauseMs = Math.max(pauseMs, next);
@@ -83,7 +83,7 @@ async function follow<Content>(
 
 /** Resolves with the pause that has to follow at least; null: there is no more to show. Rejects when nothing can be written down. */
 async function show<Content>(
-  { clock, log, facts }: LeftPreviewDeps,
+  { clock, log, facts, replies }: LeftPreviewDeps,
   platform: PreviewPlatform<Content>,
   preview: LivePreview,
   content: Content,
@@ -95,8 +95,10 @@ async function show<Content>(
     const begun = { to, where, message: null, begunAt: clock.now(), taken: false };
     await writeNote(facts, turnId, begun);
     preview.note = begun;
+    if (!replies.isHeld()) await forget(facts, preview); // the process froze over it, and nothing was sent
   }
   const { note } = preview;
+  if (note === null) return 0;
   try {
     if (message !== null) await platform.edit({ where, message }, content, calls);
     else preview.note = { ...note, message: await platform.send(turnId, preview, content, calls) };

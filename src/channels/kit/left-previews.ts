@@ -1,5 +1,5 @@
 /** Removes previews that no reply has taken over: of a turn that ended without one, and of turns of a previous process. */
-import type { ChatAddress } from "../../contracts/chat.ts";
+import type { RepliesUnderWay } from "../../contracts/channels/platform.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
@@ -29,16 +29,8 @@ export interface LeftPreviewDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly facts: AccountState;
-  /** Something said earlier in this chat is still to be delivered, and may be the reply. */
-  owes(to: ChatAddress): boolean;
-  /** The turn still runs, or its reply is still to be delivered: another gateway may do either. */
-  isOwed(turnId: TurnId): Promise<boolean>;
+  readonly replies: RepliesUnderWay;
 }
-
-type Debts = Pick<LeftPreviewDeps, "owes" | "isOwed">;
-
-/** Whatever is owed. */
-const AT_ONCE: Debts = { owes: () => false, isOwed: async () => false };
 
 type Removing = Pick<PreviewPlatform<unknown>, "removal" | "repeat" | "remove" | "failureOf">;
 
@@ -49,10 +41,8 @@ export function startLeftPreviews(deps: LeftPreviewDeps, platform: Removing, sig
   const removing = new Map<TurnId, Promise<unknown>>();
   const tasks = createTasks((error) => deps.log.debug("preview not cleaned up", { error }));
 
-  const remove = (turnId: TurnId, { owes, isOwed }: Debts): Promise<boolean> => {
-    const removed = takeAway({ ...deps, owes, isOwed }, platform, turnId, signal).finally(() =>
-      removing.delete(turnId),
-    );
+  const remove = (turnId: TurnId, replies: RepliesUnderWay): Promise<boolean> => {
+    const removed = takeAway({ ...deps, replies }, platform, turnId, signal).finally(() => removing.delete(turnId));
     removing.set(turnId, removed);
     return removed;
   };
@@ -62,7 +52,7 @@ export function startLeftPreviews(deps: LeftPreviewDeps, platform: Removing, sig
     for (let tries = 0; tries < maxTries; tries++) {
       await deps.clock.sleep(tries === 0 ? waitMs : againMs, signal).catch(() => undefined); // the next process looks again
       if (signal.aborted || running.has(turnId) || !left.has(turnId)) return;
-      if (await remove(turnId, deps)) return void left.delete(turnId);
+      if (await remove(turnId, deps.replies)) return void left.delete(turnId);
     }
     left.delete(turnId); // its note is for the next process
   };
@@ -85,7 +75,7 @@ export function startLeftPreviews(deps: LeftPreviewDeps, platform: Removing, sig
     },
     release: (turnId) => void tasks.add(wait(turnId, againMs, null)),
     async remove(turnId) {
-      await remove(turnId, AT_ONCE);
+      await remove(turnId, { ...deps.replies, owes: () => false, isOwed: async () => false });
     },
     settled: () => tasks.settled(),
   };
@@ -98,15 +88,16 @@ async function takeAway(
   turnId: TurnId,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { facts, log } = deps;
+  const { facts, log, replies } = deps;
   const first = await readNote(facts, turnId);
   if (first === null) return true; // its reply stands there
-  if (deps.owes(first.to) || (await deps.isOwed(turnId))) return false;
+  if (replies.owes(first.to) || (await replies.isOwed(turnId))) return false;
   // read again: what was owed a moment ago may have been delivered into it
   const note = await readNote(facts, turnId);
   if (note === null) return true;
   try {
     const message = note.taken ? null : await messageOf(deps, platform, { turnId, note }, signal);
+    if (message !== null && !replies.isHeld()) return false;
     if (message !== null) await platform.remove({ where: note.where, message }, signal);
   } catch (error) {
     if (signal.aborted) return false;

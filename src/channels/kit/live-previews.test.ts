@@ -246,6 +246,30 @@ describe("a preview that could not be shown", () => {
   });
 });
 
+describe("a turn that is shown by a gateway that was not heard of for too long", () => {
+  test("is not written to: another gateway may have its reply in that message", async () => {
+    const at = await shown();
+    at.state.held = false;
+    at.say("b");
+    await settle(at.clock, 10 * GAP_MS);
+    expect(at.written()).toEqual(["send a"]);
+    at.state.held = true;
+    await settle(at.clock, GAP_MS);
+    expect(at.written()).toEqual(["send a", "edit 1/m1 ab"]);
+    await at.stop();
+  });
+
+  test("is not sent when the process froze over the note about it, and nothing is in doubt", async () => {
+    const at = previewBench();
+    at.state.freezesOver = "put";
+    await at.start();
+    at.say("a");
+    await settle(at.clock, 10 * GAP_MS);
+    expect([at.written(), at.kept.size]).toEqual([[], 0]);
+    await at.stop();
+  });
+});
+
 describe("the reply of a turn that is shown", () => {
   test("takes over the message, knows what stands in it, and nothing is shown of the turn any more", async () => {
     const at = await shown();

@@ -101,6 +101,7 @@ describe("a preview that no reply has taken over", () => {
     const state = {
       owed: false,
       owedElsewhere: false,
+      held: true,
       failing: null as Error | null,
       removed: 0,
       removal: null as ((signal: AbortSignal) => Promise<void>) | null,
@@ -118,7 +119,12 @@ describe("a preview that no reply has taken over", () => {
       list: async () => [...kept].map(([key, value]) => ({ key, value })),
     };
     const left = startLeftPreviews(
-      { clock, log, facts, owes: () => state.owed, isOwed: async () => state.owedElsewhere },
+      {
+        clock,
+        log,
+        facts,
+        replies: { owes: () => state.owed, isOwed: async () => state.owedElsewhere, isHeld: () => state.held },
+      },
       {
         removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
         repeat: find && { dedupeMs: DEDUPE_MS, find },
@@ -142,6 +148,7 @@ describe("a preview that no reply has taken over", () => {
     ["goes after a start", {}, 1, 0],
     ["stays while something is owed to its chat", { owed: true }, 0, 1],
     ["stays while another gateway has its turn, or its reply", { owedElsewhere: true }, 0, 1],
+    ["stays while another gateway may have taken over", { held: false }, 0, 1],
     ["stays noted while the platform cannot be reached", { failing: new Error("offline") }, 0, 1],
     ["is forgotten when the platform refuses for good", { failing: new Error("refused") }, 0, 0],
     ["is forgotten when somebody else has deleted it", { failing: new Error("gone") }, 0, 0],
@@ -199,7 +206,12 @@ describe("a preview that no reply has taken over", () => {
     for (const turn of ["turn_8", "turn_9"]) at.kept.set(`preview:${turn}`, shown());
     const removed: string[] = [];
     const left = startLeftPreviews(
-      { clock: at.clock, log: at.log, facts: at.facts, owes: () => false, isOwed: async () => false },
+      {
+        clock: at.clock,
+        log: at.log,
+        facts: at.facts,
+        replies: { owes: () => false, isOwed: async () => false, isHeld: () => true },
+      },
       {
         removal: { startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
         repeat: null,
@@ -384,8 +396,7 @@ describe("a reply whose turn was shown by the process before", () => {
       log,
       facts,
       events: createEvents({ log }),
-      owes: () => false,
-      isOwed: async () => false,
+      replies: { owes: () => false, isOwed: async () => false, isHeld: () => true },
     };
     const removal = { startMs: 20_000, againMs: 60_000, maxTries: 3 };
     const platform = { removal, repeat: null, where: () => now } as unknown as PreviewPlatform<string>;

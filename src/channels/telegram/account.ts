@@ -44,11 +44,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const tasks = createTasks((error) => log.error("work for Telegram failed", { error }));
   const approvals = startApprovalMessages({ ...deps, log }, approvalPlatform(api, CHANNEL, account), signal);
   const shown = telegramPreviews({ api, cooldowns, moved });
-  const previews = startPreviews(
-    { clock, log, facts, events, owes: deps.owes, isOwed: deps.isOwed },
-    shown,
-    settings.streamMode,
-  );
+  const previews = startPreviews({ clock, log, facts, events, replies: deps.replies }, shown, settings.streamMode);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   let me: Me | null = null;
   const accepted: IntakeDeps["accepted"] = (arrived, id, role) => {

@@ -56,12 +56,19 @@ export interface PlatformDeps {
   readonly approvals: Approvals;
   /** For presses of buttons under questions; text goes to the intake. */
   readonly questions: Pick<Questions, "answer" | "answerAnywhere">;
+  readonly replies: RepliesUnderWay;
+  /** For menus: the same commands everywhere. */
+  commands(role: Role): readonly { readonly name: string; readonly help: string; readonly usage?: string }[];
+}
+
+/** For previews: what is still to come, and whose it is. */
+export interface RepliesUnderWay {
   /** Something said earlier in this chat is still to be delivered: what is shown of a later answer now would stand above it. */
   owes(to: ChatAddress): boolean;
   /** This turn still runs, or its reply is still to be delivered, at this gateway or at another one. */
   isOwed(turnId: TurnId): Promise<boolean>;
-  /** For menus: the same commands everywhere. */
-  commands(role: Role): readonly { readonly name: string; readonly help: string; readonly usage?: string }[];
+  /** Whether no other gateway can have taken over from this one: one that has may be writing into the same messages. */
+  isHeld(): boolean;
 }
 
 /** The way in for everything a platform brings: messages, edits, button presses, voice, forwards, each with its real author. */

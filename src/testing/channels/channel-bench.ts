@@ -120,8 +120,7 @@ export async function channelBench(): Promise<ChannelBench> {
     files: filesOf(real.store, bench, { clock, ids }),
     approvals: approvalsOf(bench),
     questions: { answer, answerAnywhere: async (id, given, by) => answer(id, given, by) },
-    owes: ({ chat }) => bench.owed.has(chat),
-    isOwed: async () => false,
+    replies: { owes: ({ chat }) => bench.owed.has(chat), isOwed: async () => false, isHeld: () => true },
     commands: (role) => (role === "guest" ? [] : [{ name: "status", help: "How things are" }]),
   };
   return Object.assign(bench, { deps, clock, log, store: real.store }, holding(state), {

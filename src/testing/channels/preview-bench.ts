@@ -55,6 +55,8 @@ interface Played {
   /** What was written to the disk, each time. */
   readonly writes: string[];
   owed: boolean;
+  /** No other gateway can have taken over. */
+  held: boolean;
   cooldownMs: number;
   where: string;
   /** How the next call of a kind fails. */
@@ -66,6 +68,8 @@ interface Played {
   deaf: boolean;
   /** The disk can forget. */
   forgets: boolean;
+  /** The process freezes during this step, so long that another gateway takes over. */
+  freezesOver: "put" | null;
 }
 
 async function play(state: Played, kind: string, what: string, signal: AbortSignal): Promise<void> {
@@ -113,6 +117,7 @@ function slowFacts(state: Played) {
       await slowly();
       kept.set(key, value);
       writes.push(value);
+      if (state.freezesOver === "put") state.held = false;
     },
     async forget(key: string) {
       await slowly();
@@ -138,6 +143,7 @@ export function previewBench({ recognises = false, mode = "partial", note }: Pre
     kept: new Map(note === undefined ? [] : [[KEY, JSON.stringify(note)]]),
     writes: [],
     owed: false,
+    held: true,
     cooldownMs: 0,
     where: "1",
     failing: {},
@@ -145,6 +151,7 @@ export function previewBench({ recognises = false, mode = "partial", note }: Pre
     letGo: deferred(),
     deaf: false,
     forgets: true,
+    freezesOver: null,
   };
   const { calls, kept, writes } = state;
   const deps = {
@@ -152,8 +159,7 @@ export function previewBench({ recognises = false, mode = "partial", note }: Pre
     log,
     facts: slowFacts(state),
     events: { on },
-    owes: () => state.owed,
-    isOwed: async () => false,
+    replies: { owes: () => state.owed, isOwed: async () => false, isHeld: () => state.held },
   };
   const previews = startPreviews(deps, playedPlatform(state, recognises), mode);
   const begin = (turn: TurnId, inbox: InboxId): void =>

@@ -34,8 +34,8 @@ export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
     what: "A preview of an earlier process is taken away while its reply is still to be delivered into it.",
     file: "src/channels/kit/left-previews.ts",
     in: "takeAway",
-    find: "deps.owes(first.to) || (await deps.isOwed(turnId))",
-    replace: "await deps.isOwed(turnId)",
+    find: "replies.owes(first.to) || (await replies.isOwed(turnId))",
+    replace: "await replies.isOwed(turnId)",
     tests: telegram,
   },
   {

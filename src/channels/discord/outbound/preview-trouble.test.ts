@@ -42,7 +42,7 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const channels = Object.fromEntries(names.map((name) => [name, call(name)]));
   const shown = discordPreviews({ channels } as unknown as Parameters<typeof discordPreviews>[0]);
   const previews = startPreviews(
-    { clock, log, events, facts, owes: () => false, isOwed: async () => false },
+    { clock, log, events, facts, replies: { owes: () => false, isOwed: async () => false, isHeld: () => true } },
     shown,
     "partial",
   );

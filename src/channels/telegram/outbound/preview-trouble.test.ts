@@ -47,7 +47,7 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   } as unknown as BotApi;
   const shown = telegramPreviews({ api, cooldowns: createChatCooldowns({ clock }), moved: { now: (chat) => chat } });
   const previews = startPreviews(
-    { clock, log, events, facts, owes: () => false, isOwed: async () => false },
+    { clock, log, events, facts, replies: { owes: () => false, isOwed: async () => false, isHeld: () => true } },
     shown,
     "partial",
   );

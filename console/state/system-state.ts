@@ -103,8 +103,8 @@ export async function testServer(name: string): Promise<string | null> {
   return answer.ok ? null : answer.error.message;
 }
 
-export async function readLogLines(level: string, text: string): Promise<void> {
-  const query = new URLSearchParams({ level, q: text, limit: "200" });
+export async function readLogLines(level: string, module: string, text: string): Promise<void> {
+  const query = new URLSearchParams({ level, module, q: text, limit: "200" });
   keep(logs, await readJson<LogPage>(`/api/logs?${query.toString()}`), (page) => page);
 }
 

@@ -38,6 +38,14 @@ describe("logs", () => {
     expect(fx.out()).toBe(line("b", "warn") + line("d", "error"));
   });
 
+  test("shows only lines of the module asked for", async () => {
+    await using fx = await cliFixture();
+    const ofTools = `${JSON.stringify({ level: "info", time: "2026-01-31T10:00:00.000Z", msg: "of tools", module: "tools" })}\n`;
+    await appendFile(join(await logFolder(fx.home), "gateway-2026-01-31.2.log"), ofTools);
+    await fx.run("logs", "--module", "tools", "--json");
+    expect(fx.out()).toBe(ofTools);
+  });
+
   test("says what to do when there are none", async () => {
     await using fx = await cliFixture();
     expect(await fx.run("logs")).toBe(1);

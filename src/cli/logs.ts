@@ -12,6 +12,7 @@ interface LogsFlags extends CommonFlags {
   readonly follow?: boolean;
   readonly lines: number;
   readonly level?: LogLevel;
+  readonly module?: string;
 }
 
 /** File systems that report no changes are looked at this often. */
@@ -49,7 +50,7 @@ interface Position {
 }
 
 function linePrinter(world: CliWorld, flags: LogsFlags): Print {
-  const wanted = wantedLine(flags.level);
+  const wanted = wantedLine(flags);
   const colour = world.isTerminal && !world.environment.noColor;
   return (line) => {
     if (!wanted(line)) return false;
@@ -59,17 +60,18 @@ function linePrinter(world: CliWorld, flags: LogsFlags): Print {
   };
 }
 
-function wantedLine(level: LogLevel | undefined): (line: string) => boolean {
+function wantedLine({ level, module }: Pick<LogsFlags, "level" | "module">): (line: string) => boolean {
   const least = LOG_LEVELS.indexOf(level ?? "debug");
   return (line) => {
     const record = parseLogLine(line);
-    return record !== null && LOG_LEVELS.indexOf(record.level) >= least;
+    if (record === null || LOG_LEVELS.indexOf(record.level) < least) return false;
+    return module === undefined || record.fields["module"] === module;
   };
 }
 
 /** Reads from the newest file backwards until there is enough. Gives the position up to which everything has been seen. */
 async function printNewest(folder: string, flags: LogsFlags, print: Print): Promise<Position> {
-  const wanted = wantedLine(flags.level);
+  const wanted = wantedLine(flags);
   const found: string[][] = [];
   let missing = flags.lines;
   let position: Position | null = null;

@@ -210,7 +210,8 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     .option("-f, --follow", "go on showing new lines until Ctrl-C")
     .option("-n, --lines <number>", "how many lines to begin with", wholeNumber(commander, MAX_LOG_LINES), 100)
     .addOption(new commander.Option("--level <level>", "the least important lines to show").choices(LEVELS))
-    .action(async (flags: CommonFlags & { follow?: boolean; lines: number; level?: LogLevel }) => {
+    .option("--module <name>", "only lines of this part of the gateway, such as tools or http")
+    .action(async (flags: CommonFlags & { follow?: boolean; lines: number; level?: LogLevel; module?: string }) => {
       const { logs } = await import("./logs.ts");
       finish(await logs(world, flags));
     });

@@ -165,7 +165,7 @@ const EXAMPLES: readonly Example[] = [
   ],
   ["POST /api/config/save", (c) => c.request("POST /api/config/save", { body: { version: "v", text: "{}" } })],
   ["POST /api/config/revert", (c) => c.request("POST /api/config/revert")],
-  ["GET /api/logs", (c) => c.request("GET /api/logs", { query: { limit: 5, level: "warn", q: "x" } })],
+  ["GET /api/logs", (c) => c.request("GET /api/logs", { query: { limit: 5, level: "warn", module: "http", q: "x" } })],
   ["GET /api/audit/verification", (c) => c.request("GET /api/audit/verification")],
   ["POST /api/audit/verification", (c) => c.request("POST /api/audit/verification")],
   [

@@ -80,7 +80,10 @@ export interface HttpApi extends NotificationsApi {
   /** Writes a change that has no problems, and puts it into force; a copy of the file as it was stays. */
   "POST /api/config/save": { body: ConfigChange; result: SavedConfig };
   /** The newest lines that fit, newest last. */
-  "GET /api/logs": { query?: { limit?: number; level?: LogLevelName; q?: string }; result: LogPage };
+  "GET /api/logs": {
+    query?: { limit?: number; level?: LogLevelName; module?: string; q?: string };
+    result: LogPage;
+  };
   "POST /api/restart": { result: { restarting: true } };
 
   "POST /api/messages/:id/cancel": { path: { id: string }; result: WireMethods["chat.cancel"]["result"] };

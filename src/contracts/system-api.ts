@@ -54,12 +54,15 @@ export interface LogQuery {
   readonly level: LogLevelName;
   /** In the message, or in the names and values of its fields. */
   readonly text: string;
+  /** The group of the gateway that wrote them; empty: any. */
+  readonly module: string;
   readonly limit: number;
 }
 
-/** Newest last. `searched`: how many lines were looked at. */
+/** Newest last. `searched`: how many lines were looked at. `modules`: those that were met there, by name. */
 export interface LogPage {
   readonly lines: readonly LogEntry[];
+  readonly modules: readonly string[];
   readonly searched: number;
 }
 

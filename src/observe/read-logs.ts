@@ -12,6 +12,7 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 export async function readLogs(folder: string, query: LogQuery): Promise<LogPage> {
   const fits = matcherOf(query);
   const found: LogEntry[] = [];
+  const modules = new Set<string>();
   let searched = 0;
   let left = MAX_READ_BYTES;
   for (const { name } of listLogFiles(folder).toReversed()) {
@@ -23,17 +24,20 @@ export async function readLogs(folder: string, query: LogQuery): Promise<LogPage
       const entry = parseLogLine(line);
       if (!entry) continue;
       searched++;
+      const { module } = entry.fields;
+      if (typeof module === "string") modules.add(module);
       if (fits(entry)) found.push(entry);
     }
   }
-  return { lines: found.reverse(), searched };
+  return { lines: found.reverse(), modules: [...modules].toSorted(), searched };
 }
 
-function matcherOf({ level, text }: LogQuery): (entry: LogEntry) => boolean {
+function matcherOf({ level, module, text }: LogQuery): (entry: LogEntry) => boolean {
   const least = LOG_LEVELS.indexOf(level);
   const wanted = text.trim().toLowerCase();
   return (entry) => {
     if (LOG_LEVELS.indexOf(entry.level) < least) return false;
+    if (module !== "" && entry.fields["module"] !== module) return false;
     return wanted === "" || `${entry.msg} ${JSON.stringify(entry.fields)}`.toLowerCase().includes(wanted);
   };
 }

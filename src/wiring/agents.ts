@@ -29,7 +29,7 @@ import { createDelegations, originOf } from "../flow/index.ts";
 import { type CallBudget, createModelDoor } from "../model-door/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
-import type { Core, GatewayDeps } from "./core.ts";
+import { type Core, type GatewayDeps, ofModule } from "./core.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 import { openWorkspaces } from "./workspaces.ts";
@@ -67,9 +67,10 @@ const AGENTS_STOP_MS = 15_000;
 
 export async function openAgents(
   life: Lifetime,
-  core: Core,
+  whole: Core,
   { tools, people, url, startTakesLonger }: AgentsParts,
 ): Promise<Agents> {
+  const core = ofModule(whole, "agents");
   const { clock, ids, log, events, store, config, options } = core;
   const reach = { url, tokens: tools.agentTokens };
   const modelDoor = createModelDoor(

@@ -46,7 +46,7 @@ import {
 import { beginWhenHeld } from "../nodes/index.ts";
 import type { Agents } from "./agents.ts";
 import { checklistFolder } from "./automation-views.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import { deadFileRemover } from "./files.ts";
 import type { Messages } from "./messages.ts";
 import type { People } from "./people.ts";
@@ -93,7 +93,8 @@ interface Shared extends AutomationParts {
 /** Messages of a chat in which a heartbeat's news are looked for before they are said again. */
 const RECENT_ITEMS = 100;
 
-export function openAutomation(core: Core, parts: AutomationParts): Automation {
+export function openAutomation(whole: Core, parts: AutomationParts): Automation {
+  const core = ofModule(whole, "automation");
   const { clock, ids, log, secrets, store, config } = core;
   const { people, messages } = parts;
   const { sessionChats } = people;

@@ -83,6 +83,11 @@ export interface Core {
   readonly outboxWake: Topic<void>;
 }
 
+/** What a group logs names the group, so that its lines can be read alone. */
+export function ofModule(core: Core, module: string): Core {
+  return { ...core, log: core.log.child({ module }) };
+}
+
 export async function openCore(
   life: Lifetime,
   deps: GatewayDeps,

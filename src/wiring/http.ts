@@ -24,7 +24,7 @@ import { createAuditVerifier, openSecretFiles } from "../store/index.ts";
 import type { Drain } from "../nodes/index.ts";
 import { automationForPort } from "./automation-views.ts";
 import type { Operations } from "./built-in-tools.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { createModelKeys } from "./model-keys.ts";
 import { listNodes } from "./nodes.ts";
@@ -55,7 +55,8 @@ interface Port {
 }
 
 /** Throws GatewayError when the port is taken, or when webhooks have the gateway's own token. */
-export function openPort(core: Core, parts: PortParts): Port {
+export function openPort(whole: Core, parts: PortParts): Port {
+  const core = ofModule(whole, "http");
   const { clock, ids, log, events, store, config, options, secrets } = core;
   const { people, tools, agents, mcpServers, messages, automation } = parts;
   const notifications = parts.notifications.browsers;

@@ -6,7 +6,7 @@ import { createMcpDoor } from "../mcp/server/index.ts";
 import { idsOfPerson } from "../routing/index.ts";
 import { openSecretFiles } from "../store/index.ts";
 import { notesOfPeople } from "../tools/index.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import type { Groups } from "./groups.ts";
 
 interface McpDoorParts extends Groups {
@@ -14,7 +14,8 @@ interface McpDoorParts extends Groups {
   readonly conversations: Promise<Conversations>;
 }
 
-export function openMcpDoor(core: Core, { tools, messages, conversations }: McpDoorParts): McpDoor {
+export function openMcpDoor(whole: Core, { tools, messages, conversations }: McpDoorParts): McpDoor {
+  const core = ofModule(whole, "mcp");
   const { clock, ids, log, events, store, config, options, secrets } = core;
   const { mediaKey } = openSecretFiles({ ids, shared: config().store.secret }, options.home);
   return createMcpDoor({

@@ -8,7 +8,7 @@ import {
   type McpServers,
 } from "../mcp/client/index.ts";
 import type { Agents } from "./agents.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import type { Tools } from "./tools.ts";
 
 /** Longer than a server that does not want to end takes step by step. */
@@ -20,7 +20,8 @@ interface McpParts {
   readonly hostPath: (() => Promise<string>) | undefined;
 }
 
-export function openMcpServers(life: Lifetime, core: Core, { tools, agents, hostPath }: McpParts): McpServers {
+export function openMcpServers(life: Lifetime, whole: Core, { tools, agents, hostPath }: McpParts): McpServers {
+  const core = ofModule(whole, "mcp");
   const { clock, ids, log, config, options } = core;
   const { registry, questions } = tools;
   const connections = connectionsOf(core, agents, hostPath);

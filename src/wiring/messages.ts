@@ -25,7 +25,7 @@ import { background } from "../kit/background.ts";
 import { createQueue } from "../queue/index.ts";
 import { createReceiverCheck } from "../rights.ts";
 import { createRouter, groupContextOf } from "../routing/index.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import { openInboundFiles } from "./files.ts";
 import type { People } from "./people.ts";
 import { promptTemplates } from "./prompt-templates.ts";
@@ -50,7 +50,8 @@ export interface Messages {
   refuseMore(): void;
 }
 
-export function openMessages(core: Core, people: People, tools: Tools): Messages {
+export function openMessages(whole: Core, people: People, tools: Tools): Messages {
+  const core = ofModule(whole, "messages");
   const { clock, ids, log, events, store, config, channels, hooks, secrets } = core;
   const stopping = new AbortController();
   const webchat = builtinChannels({ events, clock, store });

@@ -3,7 +3,7 @@ import type { Notifications } from "../contracts/notifications.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
 import { createNotifications, createPushSender, pushKeysOf, startNotifier } from "../notifications/index.ts";
 import { openPushKey } from "../store/index.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 
@@ -14,9 +14,10 @@ export interface NotificationParts {
 }
 
 export function openNotifications(
-  core: Core,
+  whole: Core,
   { people, tools }: { readonly people: Pick<People, "pairing">; readonly tools: Pick<Tools, "approvals"> },
 ): NotificationParts {
+  const core = ofModule(whole, "notifications");
   const { clock, ids, log, config, options, secrets, store, nodes } = core;
   const keys = pushKeysOf(openPushKey({ ids, shared: config().store.secret }, options.home));
   const settings = () => config().notifications;

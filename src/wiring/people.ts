@@ -28,7 +28,7 @@ import {
   type RoleGrants,
 } from "../routing/index.ts";
 import { openPersonTimes } from "../automation/index.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 
 export interface People {
   /** Roles that owners gave from a chat. */
@@ -45,7 +45,8 @@ export interface People {
   readonly budget: Budget;
 }
 
-export async function openPeople(life: Lifetime, core: Core): Promise<People> {
+export async function openPeople(life: Lifetime, whole: Core): Promise<People> {
+  const core = ofModule(whole, "people");
   const { clock, ids, log, events, store, config, channels } = core;
   const grants = await openRoleGrants(store.roleGrants, changesOf(core, "grants"));
   const roles = () => config().roles;

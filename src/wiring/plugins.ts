@@ -7,7 +7,7 @@ import { type Plugins, type PluginsOptions, startPlugins } from "../plugins/inde
 import { SDK_MODULES } from "../sdk/index.ts";
 import type { StrayFailures } from "../stray-failures.ts";
 import type { Automation } from "./automation.ts";
-import type { Core, GatewayOptions } from "./core.ts";
+import { type Core, type GatewayOptions, ofModule } from "./core.ts";
 import type { Messages } from "./messages.ts";
 import type { Tools } from "./tools.ts";
 
@@ -21,9 +21,10 @@ interface PluginParts {
 }
 
 export function openPlugins(
-  core: Core,
+  whole: Core,
   { tools, messages, automation, builtInTools, stray }: PluginParts,
 ): Promise<Plugins> {
+  const core = ofModule(whole, "plugins");
   const { clock, log, events, hooks, secrets, config, options } = core;
   return startPlugins(
     {

@@ -2,14 +2,15 @@
 import type { StorageReport } from "../contracts/storage.ts";
 import { removeSessionCopies } from "../agents/index.ts";
 import { type Kind, retentionKinds, startRetention, storageReport } from "../retention/index.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 
 function settings({ config }: Pick<Core, "config">) {
   const { retention, tools } = config();
   return { ...retention, toolCallsDays: tools.keepDays };
 }
 
-export function beginRetention(core: Core): AsyncDisposable {
+export function beginRetention(whole: Core): AsyncDisposable {
+  const core = ofModule(whole, "retention");
   const { clock, log, events, store } = core;
   const kinds = retentionKinds({ clock, events, store }, () => settings(core));
   return startRetention({ clock, log }, [...kinds, ...copiesOfFiles(core)]);

@@ -42,7 +42,7 @@ import {
   usableTools,
   whyNotUsable,
 } from "../tools/index.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import type { People } from "./people.ts";
 
 export interface Tools {
@@ -71,7 +71,8 @@ export interface Tools {
   readonly backgroundEnds: Topic<BackgroundEnd>;
 }
 
-export function openTools(life: Lifetime, core: Core, { rights, keys }: People): Tools {
+export function openTools(life: Lifetime, whole: Core, { rights, keys }: People): Tools {
+  const core = ofModule(whole, "tools");
   const { clock, ids, log, events, hooks, store, config, channels, secrets } = core;
   const registry = createToolRegistry({ log });
   const { sandbox } = core.options;

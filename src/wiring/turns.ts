@@ -3,14 +3,15 @@ import type { Config } from "../config/index.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import { createTurnContext, startTurns, type TurnsOptions } from "../flow/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
-import type { Core } from "./core.ts";
+import { type Core, ofModule } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { createWorkspaceFiles } from "./files.ts";
 
 /** Time on top of the grace time in which a turn is left behind in good order. */
 const TURNS_MARGIN_MS = 10_000;
 
-export function beginTurns(life: Lifetime, core: Core, { people, tools, agents, messages }: Groups): void {
+export function beginTurns(life: Lifetime, whole: Core, { people, tools, agents, messages }: Groups): void {
+  const core = ofModule(whole, "turns");
   const { clock, ids, log, events, hooks, store, config } = core;
   // how a turn ends cannot be stored any more once the database has failed, so nobody waits for it
   const graceMs = (): number => (store.health.hasFailed() ? 0 : config().gateway.stopGraceMs);

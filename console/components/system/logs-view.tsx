@@ -17,16 +17,17 @@ const LEVELS = { debug: "Everything", info: "Info and above", warn: "Warnings an
 export function LogsView() {
   const level = useSignal<string>("info");
   const typed = useSignal("");
+  const module = useSignal("");
   const follow = useSignal(true);
   useEffect(() => {
-    const read = () => void readLogLines(level.value, typed.value);
+    const read = () => void readLogLines(level.value, module.value, typed.value);
     const first = setTimeout(read, TYPED_MS);
     const again = follow.value ? setInterval(read, AGAIN_MS) : undefined;
     return () => {
       clearTimeout(first);
       clearInterval(again);
     };
-  }, [level.value, typed.value, follow.value]);
+  }, [level.value, module.value, typed.value, follow.value]);
   return (
     <ViewFrame name="System" testId="logs-view" tabs={SYSTEM_TABS}>
       <h2 class="hidden">Logs</h2>
@@ -36,6 +37,16 @@ export function LogsView() {
             <option key={value} value={value}>
               {words}
             </option>
+          ))}
+        </select>
+        <select
+          aria-label="Module"
+          value={module.value}
+          onChange={(event) => (module.value = event.currentTarget.value)}
+        >
+          <option value="">Any module</option>
+          {modulesWith(module.value).map((name) => (
+            <option key={name}>{name}</option>
           ))}
         </select>
         <input
@@ -59,6 +70,13 @@ export function LogsView() {
       <Lines />
     </ViewFrame>
   );
+}
+
+/** Those that the newest lines name, and the one that is chosen. */
+function modulesWith(chosen: string): readonly string[] {
+  const now = logs.value;
+  const seen = now === null || now === "failed" ? [] : now.modules;
+  return chosen === "" || seen.includes(chosen) ? seen : [chosen, ...seen];
 }
 
 function Lines() {

@@ -10,6 +10,7 @@ import { jsonOf, OPERATOR_GET, OPERATOR_POST, type Route, SMALL_JSON } from "../
 import type { HttpDeps } from "../types.ts";
 
 const MAX_TEXT_CHARS = 200;
+const MAX_MODULE_CHARS = 64;
 /** The text of the largest file, written as JSON. */
 const CONFIG_BODY: Route["body"] = { kind: "json", maxBytes: 3 * 1024 * 1024 };
 const MAX_CONFIG_CHARS = 1024 * 1024;
@@ -22,6 +23,7 @@ export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): read
   const Logs = checkedObject({
     limit: PAGE_FIELDS.limit,
     level: Type.Optional(Type.Unsafe<LogLevelName>({ enum: ["debug", "info", "warn", "error"] })),
+    module: Type.Optional(Type.String({ maxLength: MAX_MODULE_CHARS })),
     q: Type.Optional(Type.String({ maxLength: MAX_TEXT_CHARS })),
   });
   const Fix = bodyOf<"POST /api/doctor/fix">()(checkedObject({ fix: Type.Unsafe<HealthFix>({ enum: HEALTH_FIXES }) }));
@@ -64,8 +66,8 @@ export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): read
       path: "/api/logs",
       scope: ADMIN,
       async handle({ query }) {
-        const { limit = USUAL_LINES, level = "info", q = "" } = await Logs.parse(queryValues(query));
-        return jsonOf<"GET /api/logs">(await operations.views.system.logs({ level, text: q, limit }));
+        const { limit = USUAL_LINES, level = "info", module = "", q = "" } = await Logs.parse(queryValues(query));
+        return jsonOf<"GET /api/logs">(await operations.views.system.logs({ level, module, text: q, limit }));
       },
     },
   ];

@@ -161,7 +161,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
           fix: async (which) => `Done: ${which}.`,
           settings: async () => ({ ...STATUS.config, rows: [], canRevert: false }),
           revert: async () => [],
-          logs: async () => ({ lines: [], searched: 0 }),
+          logs: async () => ({ lines: [], modules: [], searched: 0 }),
           config: noConfigFile,
         },
         agents: { list: () => ({ items: [], processes: [] }), show: () => null },

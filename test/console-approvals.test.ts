@@ -233,6 +233,11 @@ describe("the view of tools", () => {
     await on.page.goto(`${gateway.url}/#/tools/calls`);
     const rows = on.page.getByTestId("call");
     await rows.first().waitFor();
+    await using other = await visit(browser, gateway);
+    await other.send("note: while somebody looks");
+    await rows.first().getByText("waiting for approval").waitFor();
+    await button(other, "Deny").click();
+    await rows.first().getByText("not allowed").waitFor(); // nobody has read the list again
     await on.page.getByLabel("How it ended").selectOption("blocked");
     await on.page.getByLabel("Tool", { exact: true }).selectOption("save_note");
     await eventually(
@@ -240,7 +245,7 @@ describe("the view of tools", () => {
       () => rows.locator(".tool-name").allTextContents(),
       (names) => names.length > 0 && names.every((name) => name === "save_note"),
     );
-    const first = rows.first();
+    const first = rows.nth(1);
     await first.getByRole("button").click();
     expect(await first.innerText()).toMatch(
       /not allowed[\s\S]*operator, from chat[\s\S]*for the record[\s\S]*did not approve/,

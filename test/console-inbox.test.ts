@@ -153,7 +153,12 @@ test("a yes for always makes a rule in plain words, which is listed with its use
 test("a question, a person who asks for access and a lost reply wait in the inbox; refusing and dismissing can be undone", async () => {
   await using on = await inbox();
   await saySoon("three", "call ask_choice {}");
+  await itemsOf(on, "question").getByRole("button", { name: "coffee" }).waitFor();
+  await using calls = await visit(browser, gateway, { path: "/#/activity/calls" });
+  const call = calls.page.getByTestId("call").filter({ hasText: "ask_choice" }).first();
+  await call.getByText("running").waitFor(); // it asks something, and waits for no approval
   await itemsOf(on, "question").getByRole("button", { name: "coffee" }).click();
+  await call.getByText("done").waitFor();
   await itemsOf(on, "question").getByText("coffee").first().waitFor();
   const code = /[A-Z2-9]{8}$/.exec((await adaSays("let me in")).say ?? "")?.[0] ?? "";
   const ada = itemsOf(on, "person").filter({ hasText: "ada" });

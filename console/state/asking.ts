@@ -6,6 +6,7 @@ import * as ofTools from "./approvals.ts";
 import { chat, request, view } from "./console-state.ts";
 import { approvals, questions } from "./news.ts";
 import * as ofTurns from "./questions.ts";
+import { placeOf } from "./route.ts";
 import { list } from "./session-list.ts";
 
 const openChat = computed(() => (view.value === "chat" ? chat.value.key : ""));
@@ -27,7 +28,21 @@ export function answerQuestion(id: string, answer: string | boolean | null): Pro
   return whyNot(request("questions.answer", { id, answer }));
 }
 
-/** As the list calls it. */
+interface Call {
+  readonly tool: string;
+  readonly sessionKey: string | null;
+  readonly turnId: string | null;
+}
+
+/** Whether a call that has not ended waits for an answer; otherwise it runs. */
+export function waitsForApproval({ tool, sessionKey, turnId }: Call): boolean {
+  return approvals.value.some(
+    (one) =>
+      one.decision === null && one.tool === tool && one.sessionKey === sessionKey && one.turnId === (turnId ?? ""),
+  );
+}
+
+/** As the list calls it; the list has the newest ones. */
 export function titleOf(session: string): string {
-  return list.value.items.find(({ key }) => key === session)?.title || session;
+  return list.value.items.find(({ key }) => key === session)?.title || placeOf(session);
 }

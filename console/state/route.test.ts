@@ -5,6 +5,7 @@ import {
   readOnlyBecause,
   hashOf,
   newSessionKey,
+  placeOf,
   sessionOf,
   type View,
   viewOf,
@@ -53,6 +54,28 @@ test("an address of a notification leads to the inbox, and names its approval", 
   expect([viewOf("#/inbox/ask_01a"), approvalOf("#/inbox/ask_01a")]).toEqual(["inbox", "ask_01a"]);
   for (const hash of ["#/inbox", "#/inbox/", '#/inbox/a"]b', `#/inbox/${"x".repeat(65)}`])
     expect(approvalOf(hash)).toBeNull();
+});
+
+test("a session whose name is not known is called by its place, and not by its key", () => {
+  expect(
+    [
+      "agent:default:webchat:dm:1",
+      "agent:default:api:dm:x",
+      "agent:cook:telegram:group:5",
+      "agent:default:cron:tea:run:1",
+      "agent:default:heartbeat",
+      "agent:default:main",
+      "agent:cook:main",
+    ].map(placeOf),
+  ).toEqual([
+    "an earlier conversation",
+    "a conversation of a program",
+    "a conversation on telegram",
+    "the job tea",
+    "a session of the heartbeat",
+    "the main session",
+    "the main session of cook",
+  ]);
 });
 
 test("a session of a job, a heartbeat or another channel is read in the web console and not written to", () => {

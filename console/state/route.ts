@@ -39,6 +39,16 @@ export function hashOf(session: string): string {
 /** Sessions without people: of jobs, heartbeats and hooks. */
 const OWN_RUNS: readonly string[] = ["cron", "heartbeat", "hook", "webhook"];
 
+/** What a session is called whose name is not known here: where it is, and not its key. */
+export function placeOf(session: string): string {
+  const [, agent = "", channel = "", name = ""] = session.split(":");
+  if (channel === "main") return agent === DEFAULT_AGENT ? "the main session" : `the main session of ${agent}`;
+  if (channel === "cron") return `the job ${name}`;
+  if (OWN_RUNS.includes(channel)) return `a session of the ${channel}`;
+  if (channel === "webchat") return "an earlier conversation";
+  return channel === "api" ? "a conversation of a program" : `a conversation on ${channel}`;
+}
+
 /** Why nothing can be said in a session from here; null when it can. */
 export function readOnlyBecause(session: string): string | null {
   const [, , channel = "", scope] = session.split(":");

@@ -1,10 +1,12 @@
 /** The tools there are and the record of their calls, read when somebody looks at them. */
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
 import type { ListedTool, PiToolListing } from "../../src/contracts/tools/tool.ts";
 import { readToolCalls } from "../net/api.ts";
-import { request } from "./console-state.ts";
-import { FAILED, firstPage, LOADING, nextPage, type Paged } from "./paged.ts";
+import { line, request } from "./console-state.ts";
+import { activityNews, approvals } from "./news.ts";
+import { FAILED, LOADING, nextPage, type Paged, withNewest } from "./paged.ts";
+import { soon } from "./soon.ts";
 
 interface CallFilter {
   readonly tool: string;
@@ -15,6 +17,7 @@ interface CallFilter {
 }
 
 const PAGE_CALLS = 50;
+const AGAIN_MS = 300;
 export const tools = signal<{
   readonly phase: Paged<ListedTool>["phase"];
   readonly items: readonly ListedTool[];
@@ -43,17 +46,31 @@ function byName(one: { readonly name: string }, other: { readonly name: string }
   return one.name < other.name ? -1 : 1;
 }
 
-export function filterBy(change: Partial<CallFilter>): void {
-  filter.value = { ...filter.value, ...change };
-  void readCalls();
+/** Follows the gateway until it is called; for as long as somebody looks. */
+export function followCalls(): () => void {
+  let first = true;
+  return effect(() => {
+    void activityNews.value;
+    void approvals.value;
+    if (line.value !== "open") return;
+    soon("calls", first ? 0 : AGAIN_MS, () => void readNewest());
+    first = false;
+  });
 }
 
-/** From the newest on. */
-export async function readCalls(): Promise<void> {
+export function filterBy(change: Partial<CallFilter>): void {
+  filter.value = { ...filter.value, ...change };
+  calls.value = LOADING;
+  soon("calls", 0, () => void readNewest());
+}
+
+/** What is new comes on top; what was read before stays. */
+async function readNewest(): Promise<void> {
   const asked = filter.value;
   const answer = await readToolCalls(queryOf(asked, null));
   if (filter.value !== asked) return; // somebody has asked for something else meanwhile
-  calls.value = answer.ok ? firstPage(answer.value) : FAILED;
+  if (answer.ok) calls.value = withNewest(calls.value, answer.value, ({ id }) => id);
+  else if (calls.value.phase === "loading") calls.value = FAILED;
 }
 
 export async function moreCalls(): Promise<void> {

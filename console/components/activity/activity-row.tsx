@@ -1,6 +1,7 @@
 /** One thing that happened: what, how it ended, how long it took and when. It leads to the turn that it belongs to. */
 import type { ActivityEntry, ActivityKind, ActivityOutcome } from "../../../src/contracts/store/activity.ts";
 import { ago, took } from "../../net/error-text.ts";
+import { waitsForApproval } from "../../state/asking.ts";
 import { ADDRESSES, turnAddress } from "../../state/route.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { dateText } from "../../text/dates.ts";
@@ -48,7 +49,7 @@ export function ActivityRow({ entry }: { readonly entry: ActivityEntry }) {
 }
 
 function Line({ entry }: { readonly entry: ActivityEntry }) {
-  const { kind, at, ms, outcome, name, note, channel, person } = entry;
+  const { kind, at, ms, name, note, channel, person } = entry;
   const when = new Date(at);
   const from = [channel, person].filter((one) => one !== null && one !== "").join(", ");
   return (
@@ -60,7 +61,7 @@ function Line({ entry }: { readonly entry: ActivityEntry }) {
       <span class="activity-name" dir="auto">
         {kind === "tool" || kind === "model" ? <code>{name}</code> : name || "(no words)"}
       </span>
-      <span class="activity-word">{wordOf(kind, outcome)}</span>
+      <span class="activity-word">{wordOf(entry)}</span>
       <span class="activity-note" dir="auto">
         {note}
       </span>
@@ -74,8 +75,10 @@ function Line({ entry }: { readonly entry: ActivityEntry }) {
 }
 
 /** What went well needs no word: the colour and the list around it say so. */
-function wordOf(kind: ActivityKind, outcome: ActivityOutcome): string {
+function wordOf({ kind, outcome, name, sessionKey, turnId }: ActivityEntry): string {
   if (outcome === "ok") return "";
+  if (outcome === "running" && kind === "tool" && waitsForApproval({ tool: name, sessionKey, turnId }))
+    return "waiting for approval";
   if (outcome === "stopped") return { tool: "not allowed", job: "skipped" }[kind as string] ?? "stopped";
   if (outcome === "unknown") return "outcome unknown";
   return outcome;

@@ -3,11 +3,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
 import { ago } from "../../net/error-text.ts";
-import { titleOf } from "../../state/asking.ts";
-import { hashOf } from "../../state/route.ts";
+import { titleOf, waitsForApproval } from "../../state/asking.ts";
+import { hashOf, placeOf } from "../../state/route.ts";
 import { list } from "../../state/session-list.ts";
-import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-state.ts";
+import { calls, filter, filterBy, followCalls, moreCalls, readTools, toolNames } from "../../state/tools-state.ts";
 import { PagedList } from "../parts/paged-list.tsx";
+import { useReading } from "../parts/use-reading.ts";
 import { FactList } from "../parts/fact-list.tsx";
 import { ToolCard } from "../tool-card.tsx";
 import { dateText } from "../../text/dates.ts";
@@ -27,10 +28,8 @@ const TIMES = [
 ] as const;
 
 export function CallList() {
-  useEffect(() => {
-    void readTools();
-    void readCalls();
-  }, []);
+  useReading(readTools);
+  useEffect(followCalls, []);
   return (
     <>
       <Filters />
@@ -51,7 +50,8 @@ export function CallList() {
 function OneCall({ row }: { readonly row: AuditRow }) {
   const call = {
     tool: row.tool,
-    status: row.status,
+    // the audit log says alike of both that they have not ended
+    status: row.status === "pending" && !waitsForApproval(row) ? ("running" as const) : row.status,
     input: row.input,
     ...(row.asked === undefined ? {} : { asked: row.asked }),
     ...(row.output === null ? {} : { output: row.output }),
@@ -100,7 +100,7 @@ function Filters() {
         <option value="">All conversations</option>
         {list.value.items.map(({ key, title }) => (
           <option key={key} value={key}>
-            {title || key}
+            {title || placeOf(key)}
           </option>
         ))}
       </Choice>
@@ -112,9 +112,6 @@ function Filters() {
           </option>
         ))}
       </Choice>
-      <button type="button" class="quiet small" onClick={() => void readCalls()}>
-        Refresh
-      </button>
     </form>
   );
 }

@@ -59,6 +59,7 @@ describe("activity", () => {
     await eventually("only what failed", seen, (kinds) => kinds.join() === "job,model,turn,tool");
     await on.page.getByLabel("Find in the timeline").fill("summarise");
     await eventually("one turn is left", seen, (kinds) => kinds.join() === "turn");
+    expect(await rows(on, "turn").innerText()).toContain("The model provider has a problem right now.");
     await on.page.getByLabel("Find in the timeline").fill("no such words");
     await on.page.getByText("Nothing matches.").waitFor();
     await on.page.getByRole("button", { name: "Show all" }).click();
@@ -247,6 +248,13 @@ describe("system", () => {
     await on.page.getByLabel("Find in the log").fill("");
     await on.page.getByLabel("Level").selectOption("debug");
     await lines.first().waitFor();
+    await on.page.getByLabel("Module").selectOption("agents");
+    await eventually(
+      "lines of one module alone",
+      () => lines.allInnerTexts(),
+      (all) => all.length > 0 && all.every((line) => line.includes("module=agents")),
+    );
+    await on.page.getByLabel("Module").selectOption("");
     await settled(on);
     await using other = await open("chat/other");
     await on.page.getByRole("link", { name: "Browsers" }).click();

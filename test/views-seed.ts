@@ -13,7 +13,7 @@ import { storeUrlOf } from "../src/testing/postgres/home-database.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-interface Said {
+export interface Said {
   readonly text: string;
   readonly hoursAgo: number;
   readonly by: readonly [channel: string, principal: string, name: string];
@@ -50,7 +50,7 @@ const SAID: readonly Said[] = [
     model: SMALL,
     origin: "chat",
     costUsd: 0.012,
-    fails: "model_failed",
+    fails: "provider_down",
   },
   {
     text: "Run the tests again",
@@ -92,14 +92,15 @@ const SAID: readonly Said[] = [
   },
 ];
 
-/** The ids are `seed-1`, `seed-2`, … as in the list above. */
-export async function seedViews(home: string): Promise<void> {
+/** The ids are `seed-1`, `seed-2`, … as in the list above, then those of `more`. */
+export async function seedViews(home: string, more: readonly Said[] = []): Promise<void> {
   await using store = await openStore(
     { clock: systemClock, ids: systemIds, log: silentLog },
     { home, url: await storeUrlOf(home) },
   );
   const now = systemClock.now();
-  for (const [index, said] of [...SAID.entries()].toReversed()) await addTurn(store, `seed-${index + 1}`, said, now);
+  for (const [index, said] of [...SAID, ...more].entries().toArray().toReversed())
+    await addTurn(store, `seed-${index + 1}`, said, now);
   await store.pairings.put({
     id: "pair-ada",
     channel: "telegram",

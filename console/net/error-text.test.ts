@@ -19,6 +19,16 @@ test("a refused message says why and what to do", () => {
   ]);
 });
 
+test("a long time is told in days, hours and minutes", () => {
+  const minutes = (count: number) => duration(count * 60_000);
+  expect([minutes(90), minutes(240), minutes(1_500), minutes(2_880)]).toEqual([
+    "90 minutes",
+    "4 hours",
+    "1 day 1 hour",
+    "2 days",
+  ]);
+});
+
 test("times are short and never zero", () => {
   expect([duration(1), duration(59_001), duration(61_000), took(12.4), took(1_440), took(120_000)]).toEqual([
     "1 second",

@@ -32,7 +32,14 @@ export function duration(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1_000));
   if (seconds < 60) return seconds === 1 ? "1 second" : `${seconds} seconds`;
   const minutes = Math.ceil(seconds / 60);
-  return minutes === 1 ? "1 minute" : `${minutes} minutes`;
+  if (minutes < 120) return counted(minutes, "minute");
+  const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
+  return [counted(days, "day"), counted(hours, "hour"), counted(rest, "minute")].filter(Boolean).join(" ");
+}
+
+/** Empty for none. */
+function counted(count: number, unit: string): string {
+  return count === 0 ? "" : `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 /** How long something took: `12 ms`, `1.4 s`, `2 min`. */

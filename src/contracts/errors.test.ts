@@ -1,6 +1,6 @@
 /** What people read of something that code of others threw. */
 import { expect, test } from "bun:test";
-import { errorText } from "./errors.ts";
+import { ERRORS, errorText, sentenceOf } from "./errors.ts";
 
 const hostile = {
   get message(): string {
@@ -9,6 +9,12 @@ const hostile = {
 };
 const circle: { self?: unknown } = {};
 circle.self = circle;
+
+test("a stored code is told as a sentence, also one of another version", () => {
+  expect(sentenceOf("agent_unsafe_retry")).toBe(ERRORS.agent_unsafe_retry.say);
+  expect(sentenceOf("of_another_version")).toBe("It failed. Another version noted why: of_another_version.");
+  expect(sentenceOf("")).toBe("");
+});
 
 test.each<[what: string, thrown: unknown, text: string]>([
   ["an error", new Error("no such city"), "no such city"],

@@ -302,9 +302,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The sentence of a stored code. A code of another version, which the catalogue does not have, stays as it is. */
+/** The sentence of a stored code, for people. Another version may have stored a code that the catalogue does not have. Empty for none. */
 export function sentenceOf(code: string): string {
-  return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode].say : code;
+  if (code === "") return "";
+  return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode].say : `It failed. Another version noted why: ${code}.`;
 }
 
 export class GatewayError extends Error {

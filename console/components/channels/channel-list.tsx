@@ -89,8 +89,8 @@ function directText({ dm }: ChannelAccessCard): string {
 }
 
 function groupText({ group, requireMention, groups }: ChannelAccessCard): string {
-  if (group === "disabled") return "no groups";
+  if (group === "disabled" || (group === "allowlist" && groups === 0)) return "no groups";
   const which =
     group === "open" ? "every group" : groups === 1 ? "the one that is listed" : `the ${groups} that are listed`;
-  return `${group === "allowlist" && groups === 0 ? "none is listed" : which}${requireMention ? ", when mentioned" : ""}`;
+  return `${which}${requireMention ? ", when mentioned" : ""}`;
 }

@@ -19,9 +19,17 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[] }[];
 }
 
+/** Every rule in a wide window from right to left alone, where `accessibilityProblems` looks at the width: for a test that goes through all views. */
+export async function rightToLeftProblems(page: Page): Promise<readonly string[]> {
+  await loadAxe(page);
+  await page.evaluate(`document.documentElement.dir = "rtl"`);
+  const found = await brokenRules(page, "all");
+  await page.evaluate(`document.documentElement.dir = "ltr"`);
+  return found;
+}
+
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
-  if (!(await page.evaluate<boolean>("'axe' in window")))
-    await page.evaluate(await Bun.file(new URL(import.meta.resolve("axe-core/axe.min.js"))).text());
+  await loadAxe(page);
   const found: string[] = [];
   const before = page.viewportSize() ?? WIDE;
   for (const { name, dir, colorScheme, viewport, rules } of LOOKS) {
@@ -35,6 +43,11 @@ export async function accessibilityProblems(page: Page): Promise<readonly string
   await page.emulateMedia({ colorScheme: null });
   await page.setViewportSize(before);
   return found;
+}
+
+async function loadAxe(page: Page): Promise<void> {
+  if (!(await page.evaluate<boolean>("'axe' in window")))
+    await page.evaluate(await Bun.file(new URL(import.meta.resolve("axe-core/axe.min.js"))).text());
 }
 
 async function brokenRules(page: Page, rules: "all" | readonly string[]): Promise<readonly string[]> {

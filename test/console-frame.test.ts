@@ -8,23 +8,43 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import type { ApiKey } from "../src/contracts/api-keys.ts";
 import { settingsWithStore } from "../src/testing/postgres/home-database.ts";
+import { storeJobs } from "../scripts/bench/parts/stored-jobs.ts";
+import { storeTurns } from "../scripts/bench/parts/stored-turns.ts";
+import { ADDRESSES } from "../console/state/route.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { accessibilityProblems } from "./console-axe.ts";
+import { accessibilityProblems, rightToLeftProblems } from "./console-axe.ts";
+import { type Relay, startRelay } from "./console-relay.ts";
 import { openBrowser, type Visit, visit } from "./console-stage.ts";
-import { eventually } from "./whole-fixture.ts";
+import { HOLDS, openView, VIEW_NAMES, WATCH } from "./views-watch.ts";
+import { eventually, transcript } from "./whole-fixture.ts";
 
 setDefaultTimeout(120_000);
 
 const MAX_FIRST_LOAD_BYTES = 120 * 1024;
 const MAX_TAB_STOPS = 10;
 const PHONE = { width: 375, height: 720 } as const;
-const CONFIG = { agent: { pool: { min: 0, max: 1 } } };
+/** A small part of what `npm run bench -- --only views` stores: more than a page of everything. */
+const STORED = { sessions: 120, callsPerTurn: 5, jobs: 120 } as const;
+const SHOWN_WITHIN_MS = 100;
+/** A machine that does other things at the same time makes some tries slow, and not all of them. */
+const MAX_TRIES = 12;
+const QUIET_MS = 150;
 
 let browser: Browser;
+let home: TempHome;
+let relay: Relay;
+let config: object;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ config: CONFIG })]);
+  home = await tempHome();
+  relay = await startRelay();
+  config = { agent: { pool: { min: 0, max: 1 } }, gateway: { allowedHosts: [relay.host] } };
+  await storeTurns(home.path, { sessions: STORED.sessions, turnsEach: 1, callsPerTurn: STORED.callsPerTurn });
+  await storeJobs(home.path, STORED.jobs);
+  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ home: home.path, config })]);
+  relay.to(gateway.url);
   const job = { id: "water-plants", schedule: { kind: "every", expr: "6h" }, task: "look after the ficus" };
   await gateway.fetch("/api/cron/jobs", {
     method: "POST",
@@ -34,7 +54,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
+  await relay?.[Symbol.asyncDispose]();
   await gateway?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
 });
 
 const connected = ({ page }: Visit) => page.locator("[data-testid=connection][data-state=open]").waitFor();
@@ -62,6 +84,100 @@ test("every area is at most ten stops of Tab away, from the message field and fr
   await on.page.getByTestId("channels-view").focus();
   expect(await stopsOf(on, "Shift+Tab")).toEqual(expect.arrayContaining(areas));
   expect(on.problems).toEqual([]);
+});
+
+/** Presses Tab until the link has the focus, and says how often. */
+async function stopsTo(on: Visit, name: string): Promise<number> {
+  for (let stops = 1; stops <= MAX_TAB_STOPS; stops++) {
+    await on.page.keyboard.press("Tab");
+    if ((await focused(on)).split("\n")[0] === name) return stops;
+  }
+  throw new Error(`${name} is more than ${MAX_TAB_STOPS} stops of Tab away at ${on.page.url()}`);
+}
+
+test("every view is reached with Tab and Enter alone: its area in ten stops, and from there in ten more", async () => {
+  await using on = await visit(browser, gateway);
+  await connected(on);
+  const regionHasFocus = () => on.page.locator(".main [role=region]:focus").waitFor();
+  const reached: string[] = [];
+  const [, ...areas] = await on.page.locator(".rail li:not(.narrow) .rail-name").allInnerTexts();
+  for (const name of areas) {
+    await on.page.goto(`${gateway.url}/#/`);
+    await on.page.locator("#composer:focus").waitFor();
+    await stopsTo(on, name);
+    await on.page.keyboard.press("Enter");
+    await regionHasFocus();
+    const tabs = on.page.locator(".views a");
+    const names = await tabs.allInnerTexts();
+    for (const tab of names.slice(1)) {
+      await stopsTo(on, tab);
+      await on.page.keyboard.press("Enter");
+      await on.page.locator(".views [aria-current]").getByText(tab, { exact: true }).waitFor();
+      await regionHasFocus();
+      reached.push(new URL(on.page.url()).hash);
+    }
+    reached.push(names.length === 0 ? new URL(on.page.url()).hash : ((await tabs.first().getAttribute("href")) ?? ""));
+  }
+  const { more: _onPhones, ...views } = ADDRESSES;
+  expect(reached.toSorted()).toEqual(Object.values(views).toSorted());
+  expect(on.problems).toEqual([]);
+});
+
+test("every view holds to the rules of axe from right to left, and shows within 100 ms what there is", async () => {
+  await using on = await visit(browser, gateway);
+  await on.page.addInitScript({ content: WATCH });
+  await on.reload();
+  await connected(on);
+  for (const name of VIEW_NAMES) {
+    await openView(on.page, name, QUIET_MS);
+    const holds = HOLDS[name];
+    if (holds !== undefined) await on.page.locator(holds).first().waitFor();
+    expect([name, await rightToLeftProblems(on.page)]).toEqual([name, []]);
+  }
+  const slow: string[] = [];
+  for (const name of VIEW_NAMES.slice(0, -1)) {
+    let [best, tries] = [await openView(on.page, name, QUIET_MS), 1];
+    for (; best > SHOWN_WITHIN_MS && tries < MAX_TRIES; tries++) {
+      await openView(on.page, "more", QUIET_MS);
+      best = Math.min(best, await openView(on.page, name, QUIET_MS));
+    }
+    if (best > SHOWN_WITHIN_MS) slow.push(`${name}: ${Math.round(best)} ms`);
+  }
+  expect(slow).toEqual([]);
+  expect([on.problems, on.foreign, (await on.seen()).violations]).toEqual([[], [], []]);
+});
+
+test("a connection that is cut loses nothing: views catch up by themselves, and what was written meanwhile is sent once", async () => {
+  await using on = await visit(browser, { url: relay.url, token: gateway.token }, { path: "/#/activity" });
+  const { page } = on;
+  const area = (name: string) => page.locator(".rail").getByRole("link", { name });
+  const turns = (words: string) => page.locator("[data-testid=activity][data-kind=turn]").filter({ hasText: words });
+  await page.getByTestId("activity").first().waitFor();
+  await connected(on);
+  relay.cut();
+  await page.locator("[data-testid=banner] [data-kind=offline]").waitFor();
+  await gateway.chat("echo: said while the line was down", { session: "elsewhere" });
+  await area("Usage").click();
+  await page.getByText("This view waits for the connection.").waitFor();
+  await area("Chat").click();
+  await on.send("echo: written while the line was down");
+  await page.locator("[data-kind=sending]").waitFor();
+  await area("Usage").click();
+
+  relay.mend();
+  await page.evaluate("window.dispatchEvent(new Event('online'))"); // as browsers do
+  await page.getByTestId("totals").waitFor(); // the view that could not be loaded
+  await area("Activity").click();
+  await turns("said while the line was down").waitFor();
+  await turns("written while the line was down").waitFor();
+  await area("Chat").click();
+  await on.replies.getByText("written while the line was down").waitFor();
+  expect(await page.locator("[data-testid=message]").count()).toBe(2);
+  expect(await page.locator("[data-kind=sending], [data-kind=offline]").count()).toBe(0);
+  expect((await transcript(gateway, "elsewhere")).length).toBe(2);
+  await area("Activity").click();
+  await turns("written while the line was down").waitFor();
+  expect([await turns("written while").count(), await turns("said while").count()]).toEqual([1, 1]);
 });
 
 test("a view is fetched when it is first opened, and the first load stays under 120 KB", async () => {
@@ -171,7 +287,7 @@ test("problems are one list in one banner; the chip counts them, and brings back
   await on.page.getByRole("link", { name: "System" }).click();
   await on.page.getByTestId("health-view").getByText("pi-gateway.jsonc").first().waitFor();
   expect(await accessibilityProblems(on.page)).toEqual([]);
-  await writeFile(file, JSON.stringify(await settingsWithStore(gateway.home, CONFIG)));
+  await writeFile(file, JSON.stringify(await settingsWithStore(gateway.home, config)));
   await gateway.fetch("/api/config/reload", { method: "POST" });
   await chip.getByText("All well").waitFor();
   expect(await on.page.getByTestId("banner").count()).toBe(0);

@@ -39,7 +39,9 @@ const SENDS_KEY = "pi-gateway.sends";
 export const signInState = signal<SignInState>({ at: "checking" });
 export const line = signal<LineState>("connecting");
 /** Becomes true after the first time the line was open, so that a first load does not look like a fault. */
-export const wasOpen = signal(false);
+const wasOpen = signal(false);
+/** The connection was there and is gone; it is tried again. */
+export const isAway = computed(() => line.value === "waiting" || (line.value === "connecting" && wasOpen.value));
 export const status = signal<GatewayStatus | null>(null);
 export const newVersion = signal(false);
 export const chat = signal<Chat>(emptyChat(""));
@@ -47,6 +49,8 @@ const sends = signal<readonly Send[]>([]);
 export const loadingEarlier = signal(false);
 /** The newest finished reply, for screen readers. */
 export const spoken = signal("");
+/** Becomes true when somebody has gone from one address to another. */
+export const hasNavigated = signal(false);
 /** What follows the `#`, with it. */
 export const address = signal("");
 export const view = signal<View>("chat");
@@ -90,6 +94,7 @@ function takeCode(): string | null {
 /** A sign-in link opened in a tab that already shows the web console changes only the address. */
 function onAddress(): void {
   const code = takeCode();
+  hasNavigated.value = true;
   showAddress();
   if (code && signInState.value.at === "out") void trySignIn({ code });
 }

@@ -23,7 +23,11 @@ export const paletteOpen = signal(false);
 export const typed = signal("");
 /** Which of the found entries Enter chooses. */
 export const chosen = signal(0);
-const conversations = signal<readonly SessionSummary[]>([]);
+/** `searched`: what the gateway was asked for when it gave these. */
+const conversations = signal<{ readonly searched: string; readonly items: readonly SessionSummary[] }>({
+  searched: "",
+  items: [],
+});
 const jobs = signal<readonly WireListedJob[]>([]);
 /** Read when somebody first looks: few ever look for one. */
 const settingRows = signal<readonly SettingRow[]>([]);
@@ -46,12 +50,18 @@ const VIEWS: readonly Choice[] = (Object.keys(ADDRESSES) as (keyof typeof ADDRES
 
 export const found = computed<readonly Choice[]>(() => [
   ...findEntries([...COMMANDS, ...VIEWS], typed.value),
-  // the gateway has searched: titles it found are not judged again
-  ...conversations.value.map(conversationChoice),
+  ...foundConversations(typed.value),
   ...findEntries(jobs.value.map(jobChoice), typed.value),
   // with nothing typed they would only fill the list
   ...(typed.value.trim() === "" ? [] : findEntries(settingRows.value.map(settingChoice), typed.value)),
 ]);
+
+/** The gateway also finds what titles do not say, so what it found is not judged again; until then Enter must not open a conversation that does not fit. */
+function foundConversations(text: string): readonly Choice[] {
+  const { searched, items } = conversations.value;
+  const choices = items.map(conversationChoice);
+  return searched === text.trim() ? choices : findEntries(choices, text);
+}
 
 /** In a tab of its own, so that what is being written here stays. */
 function openHelp(): void {
@@ -104,7 +114,7 @@ export function openPalette(): void {
     paletteOpen.value = true;
     typed.value = "";
     chosen.value = 0;
-    conversations.value = list.value.items.slice(0, MAX_CONVERSATIONS);
+    conversations.value = { searched: "", items: list.value.items.slice(0, MAX_CONVERSATIONS) };
   });
   request("cron.list", { limit: MAX_JOBS }).then(
     ({ items }) => (jobs.value = items),
@@ -128,7 +138,7 @@ export function typeToFind(text: string): void {
 async function searchConversations(text: string): Promise<void> {
   const query = text === "" ? {} : { search: text };
   const page = await request("sessions.list", { ...query, limit: MAX_CONVERSATIONS }).catch(() => null); // the last ones stay
-  if (page && typed.value.trim() === text) conversations.value = page.items;
+  if (page && typed.value.trim() === text) conversations.value = { searched: text, items: page.items };
 }
 
 export function choose(choice: Choice | undefined): void {

@@ -3,11 +3,11 @@
  * soon it answers to keys and clicks, what the gateway needs for each thing that was asked, and what axe finds. By name only.
  */
 import type { Page } from "playwright-core";
-import { ADDRESSES } from "../../console/state/route.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { accessibilityProblems } from "../../test/console-axe.ts";
 import { openBrowser, visit } from "../../test/console-stage.ts";
+import { HOLDS, openView, timeOf, VIEW_NAMES, type ViewName, WATCH } from "../../test/views-watch.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Line, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -22,24 +22,10 @@ const INTERACTION_MS = 100;
 const SERVER_MS = 50;
 const TYPED_MS = 250;
 
-type Name = keyof typeof ADDRESSES;
-
-/** What must be there, so that an empty view does not count as a quick one. */
-const HOLDS: Readonly<Partial<Record<Name | "chat", string>>> = {
-  chat: "[data-testid=session]",
-  activity: "[data-testid=activity]",
-  calls: "[data-testid=call]",
-  jobs: "[data-testid=job]",
-  calendar: "[data-testid=calendar]",
-  tools: "[data-testid=tool]",
-  usage: "[data-testid=totals]",
-  settings: "[data-testid=setting]",
-};
-
 /** Something that a person does in a view with much in it. */
 interface Act {
   readonly what: string;
-  readonly view: Name | "chat";
+  readonly view: ViewName;
   /** A field waits for the next key before it asks. */
   readonly isTyped?: true;
   /** Does it, `at` times already; the time begins with the first event that it causes. */
@@ -78,26 +64,8 @@ const ACTS: readonly Act[] = [
   { what: "next month", view: "calendar", act: (page) => page.getByLabel("Next month").press("Enter") },
 ];
 
-/** In the page: notes when something was begun and when it last changed anything, and how long the browser took from a key or click to the next paint. */
-const WATCH = `
-  window.watch = { began: 0, changed: 0, painted: [] };
-  for (const kind of ["keydown", "click", "input", "change", "hashchange"])
-    window.addEventListener(kind, () => { if (window.watch.began === 0) window.watch.began = performance.now(); }, true);
-  new MutationObserver(() => { window.watch.changed = performance.now(); })
-    .observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
-  new PerformanceObserver((list) => { for (const { duration, interactionId } of list.getEntries()) if (interactionId) window.watch.painted.push(duration); })
-    .observe({ type: "event", durationThreshold: 16 });
-`;
 /** Longer than a field waits before it searches. */
 const QUIET_MS = 600;
-const SETTLED = `new Promise((resolve) => {
-  const look = () => {
-    const { began, changed } = window.watch;
-    if (began > 0 && performance.now() - Math.max(began, changed) > ${QUIET_MS}) resolve(Math.max(0, changed - began));
-    else setTimeout(look, 50);
-  };
-  look();
-})`;
 
 interface Figures {
   readonly shown: ReadonlyMap<string, number>;
@@ -138,23 +106,14 @@ async function look(gateway: GatewayProcess): Promise<Figures> {
   return { shown, acted, painted, server, problems: [...problems, ...on.problems] };
 }
 
-const addressOf = (name: Name | "chat"): string => (name === "chat" ? "#/" : ADDRESSES[name]);
-
-/** Milliseconds from its address to the last thing that changed. */
-async function go(page: Page, address: string): Promise<number> {
-  await page.evaluate("window.watch.began = 0");
-  await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
-  return page.evaluate<number>(SETTLED);
-}
-
 async function showEach(page: Page, problems: string[]): Promise<ReadonlyMap<string, number>> {
   const shown = new Map<string, number>();
-  for (const name of ["chat", ...(Object.keys(ADDRESSES) as Name[])] as const) {
+  for (const name of VIEW_NAMES) {
     if (name === "more") continue;
     const samples: number[] = [];
     for (let at = 0; at < TIMES; at++) {
-      await go(page, ADDRESSES.more);
-      samples.push(await go(page, addressOf(name)));
+      await openView(page, "more", QUIET_MS);
+      samples.push(await openView(page, name, QUIET_MS));
     }
     const holds = HOLDS[name];
     if (holds !== undefined) await page.locator(holds).first().waitFor();
@@ -168,14 +127,10 @@ async function actEach(page: Page): Promise<ReadonlyMap<Act, number>> {
   const acted = new Map<Act, number>();
   for (const one of ACTS) {
     await page.reload();
-    await go(page, ADDRESSES.more);
-    await go(page, addressOf(one.view));
+    await openView(page, "more", QUIET_MS);
+    await openView(page, one.view, QUIET_MS);
     const samples: number[] = [];
-    for (let at = 0; at < TIMES; at++) {
-      await page.evaluate("window.watch.began = 0");
-      await one.act(page, at);
-      samples.push(await page.evaluate<number>(SETTLED));
-    }
+    for (let at = 0; at < TIMES; at++) samples.push(await timeOf(page, () => one.act(page, at), QUIET_MS));
     acted.set(one, median(samples));
   }
   return acted;

@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { approvalsElsewhere, questionsElsewhere, titleOf } from "../../state/asking.ts";
-import { line, newVersion, openSession, status, view, wasOpen } from "../../state/console-state.ts";
+import { isAway, line, newVersion, openSession, status, view } from "../../state/console-state.ts";
 import { healthText, problemsOf } from "../../state/problems.ts";
 import { Icon } from "../icons.tsx";
 
@@ -13,10 +13,7 @@ const SHOWN_LINES = 3;
 const dismissed = signal<ReadonlySet<string>>(new Set());
 const unfolded = signal(false);
 
-const problems = computed(() => {
-  const away = line.value === "waiting" || (line.value === "connecting" && wasOpen.value);
-  return problemsOf(status.value, away);
-});
+const problems = computed(() => problemsOf(status.value, isAway.value));
 /** A lost connection cannot be dismissed: it is over by itself. */
 const shownProblems = computed(() =>
   problems.value.filter(({ id, kind }) => kind === "offline" || !dismissed.value.has(id)),

@@ -1,11 +1,11 @@
 /** Switches notifications in this browser on and off, and says why where that cannot be. */
-import { useEffect } from "preact/hooks";
+import { useReading } from "./use-reading.ts";
 import { notified, readNotified, switchOff, switchOn, whyNot } from "../../state/notifications-state.ts";
 import { Problem, useAction } from "./use-action.tsx";
 
 export function NotifySwitch() {
   const { busy, problem, run } = useAction();
-  useEffect(() => void readNotified(), []);
+  useReading(readNotified);
   const now = notified.value;
   if (now === null) return null;
   if (now === "failed") return <p class="about">Notifications could not be read. Is the gateway connected?</p>;

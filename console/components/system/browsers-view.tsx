@@ -1,12 +1,13 @@
 /** Browsers that are signed in, a link that signs in another one, and which of them get notifications. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { SignedInBrowser } from "../../../src/contracts/system-api.ts";
 import { browsers, endBrowser, newSignInLink, rotateToken, readBrowsers } from "../../state/system-state.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { SignOutButton } from "../frame/own-buttons.tsx";
 import { AskFirst } from "../parts/ask-first.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
+import { useReading } from "../parts/use-reading.ts";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { NotifiedBrowsers } from "./notified-browsers.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
@@ -14,7 +15,7 @@ import { dateText } from "../../text/dates.ts";
 
 export function BrowsersView() {
   const region = useRef<HTMLDivElement>(null);
-  useEffect(() => void readBrowsers(), []);
+  useReading(readBrowsers);
   const now = browsers.value;
   return (
     <ViewFrame name="System" testId="browsers-view" tabs={SYSTEM_TABS} region={region}>

@@ -1,6 +1,6 @@
 /** Models: keys of providers, entered and tried here and never shown; and what can answer, with what it costs. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { AgentModel } from "../../../src/contracts/agent.ts";
 import type { ProviderCard } from "../../../src/contracts/model-keys.ts";
 import { status } from "../../state/console-state.ts";
@@ -9,6 +9,7 @@ import { AskFirst } from "../parts/ask-first.tsx";
 import { SelectField, TextField } from "../parts/fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
+import { useReading } from "../parts/use-reading.ts";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
 
@@ -17,7 +18,7 @@ const MAX_SHOWN = 200;
 
 export function ModelsView() {
   const region = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useReading(() => {
     void readProviders();
     void readModels();
   }, [status.value?.config, status.value?.model.name]);

@@ -1,14 +1,14 @@
 /** What the gateway has stored, how old it is and how long it is kept; and its backups. */
-import { useEffect } from "preact/hooks";
 import { sizeText } from "../../net/files.ts";
 import { ago } from "../../net/error-text.ts";
 import { status } from "../../state/console-state.ts";
 import { readStorage, storage } from "../../state/system-state.ts";
 import { Table } from "../parts/table.tsx";
+import { useReading } from "../parts/use-reading.ts";
 import { dateText } from "../../text/dates.ts";
 
 export function Stored() {
-  useEffect(() => void readStorage(), []);
+  useReading(readStorage);
   const now = storage.value;
   return (
     <section class="part">

@@ -1,5 +1,5 @@
 /** Every tool the gateway has: who brought it, what it may do, and why it is not offered when it is not. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ListedTool, PiToolListing, ToolAccess, ToolFlags } from "../../../src/contracts/tools/tool.ts";
 import { duration } from "../../net/error-text.ts";
 import { readTools, tools } from "../../state/tools-state.ts";
@@ -7,6 +7,7 @@ import { pretty } from "../../text/pretty.ts";
 import { Icon } from "../icons.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { PagedList } from "../parts/paged-list.tsx";
+import { useReading } from "../parts/use-reading.ts";
 
 const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
   idempotent: "may run again",
@@ -22,7 +23,7 @@ const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
 };
 
 export function ToolList() {
-  useEffect(() => void readTools(), []);
+  useReading(readTools);
   const { phase, items, ofPi } = tools.value;
   return (
     <PagedList<Shown>

@@ -7,6 +7,7 @@ import { systemIds } from "../../../src/kit/ids.ts";
 import { silentLog } from "../../../src/kit/log.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { noJobRules } from "../../../src/testing/automation/quiet-jobs.ts";
+import { storeUrlOf } from "../../../src/testing/postgres/home-database.ts";
 
 const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
 const RUNS_EACH = 20;
@@ -14,7 +15,7 @@ const LONG_AGO_MS = 14 * 86_400_000;
 
 /** Every one for a person of its own: there is a limit for each. None is due in the next months; all have runs behind them that are kept. */
 export async function storeJobs(home: string, count: number): Promise<void> {
-  await using store = await openStore(DEPS, { home });
+  await using store = await openStore(DEPS, { home, url: await storeUrlOf(home) });
   const engine = { poke: () => undefined, runNow: async () => null };
   const jobs = createJobs({
     ...noJobRules(DEPS.clock),

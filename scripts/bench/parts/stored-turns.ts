@@ -6,6 +6,7 @@ import { systemIds } from "../../../src/kit/ids.ts";
 import { silentLog } from "../../../src/kit/log.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { entry } from "../../../src/testing/messages.ts";
+import { storeUrlOf } from "../../../src/testing/postgres/home-database.ts";
 
 export interface Stored {
   readonly sessions: number;
@@ -21,7 +22,7 @@ const VOCABULARY = 5_000;
 const WORDS = 20;
 
 export async function storeTurns(home: string, { sessions, turnsEach, callsPerTurn }: Stored): Promise<void> {
-  await using store = await openStore(DEPS, { home });
+  await using store = await openStore(DEPS, { home, url: await storeUrlOf(home) });
   for (let turn = 0; turn < turnsEach; turn++)
     for (let from = 0; from < sessions; from += AT_ONCE)
       await Promise.all(

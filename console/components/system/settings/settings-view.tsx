@@ -1,6 +1,5 @@
 /** Settings: as a form made from the schema, or as the text of the file; every change is looked at before it is saved. */
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import type { SettingsReport } from "../../../../src/contracts/system-api.ts";
 import { pendingChange, pendingEdits, readConfigFile } from "../../../state/config-state.ts";
 import { status } from "../../../state/console-state.ts";
@@ -8,6 +7,7 @@ import { readSettings, revertSettings, settingFilter, settings } from "../../../
 import { shownValue } from "../../../text/setting-value.ts";
 import { AskFirst } from "../../parts/ask-first.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { useReading } from "../../parts/use-reading.ts";
 import { ViewFrame } from "../../parts/view-frame.tsx";
 import { SYSTEM_TABS } from "../system-tabs.ts";
 import { ConfigText } from "./config-text.tsx";
@@ -22,7 +22,7 @@ const LOOKS = [
 
 export function SettingsView() {
   const look = useSignal<"form" | "file">("form");
-  useEffect(() => {
+  useReading(() => {
     void readSettings();
     void readConfigFile();
   }, [status.value?.config]);

@@ -15,7 +15,7 @@ import { type Batch, batchesOf, singly } from "./test/batches.ts";
 import { ensureCompiledGateway } from "./test/compiled-gateway.ts";
 import { ensureCompiledPi } from "./test/compiled-pi.ts";
 import { costTable, type FileCost, openCostMeter } from "./test/costs.ts";
-import { postgresTests } from "./test/postgres-tests.ts";
+import { needPostgres, postgresTests } from "./test/postgres-tests.ts";
 import { type CoreTimes, coreTimes, restedPercent } from "./test/rest.ts";
 import { runAll } from "./test/run-all.ts";
 import { type BatchLimits, type BatchResult, type BatchWorld, needsIsolation, runBatch } from "./test/run-batch.ts";
@@ -124,7 +124,18 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(1);
 }
 
+/** With one Postgres server for all files, if there are several that need one: each would start its own, and a killed one would leave it behind. */
 async function testSome({ root, env }: BatchWorld, args: readonly string[]): Promise<number> {
+  const paths = args.filter((arg) => !arg.startsWith("-")).map((arg) => arg.replace(/^\.\//, ""));
+  const files = everyFile(root).filter((file) => isChosen(paths, file));
+  if (env.PI_TEST_POSTGRES || files.length < 2 || !needPostgres(root, files)) return runBun({ root, env }, args);
+  const postgres = await startPostgres();
+  const code = await runBun({ root, env: { ...env, PI_TEST_POSTGRES: variableFor(postgres) } }, args);
+  if (typeof postgres !== "string") await postgres[Symbol.asyncDispose]();
+  return code;
+}
+
+async function runBun({ root, env }: BatchWorld, args: readonly string[]): Promise<number> {
   const chosen = args.some((arg) => !arg.startsWith("-")) ? [] : FOLDERS.map((folder) => `./${folder}`);
   const command = [process.execPath, "--no-env-file", "test", `--timeout=${LIMITS.testMs}`, "--isolate"];
   const run = Bun.spawn([...command, ...chosen, ...args], { cwd: root, stdio: ["ignore", "inherit", "inherit"], env });

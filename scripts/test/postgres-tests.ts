@@ -15,6 +15,7 @@ interface PostgresTests {
 }
 
 const STORE_TOOL = "src/testing/postgres/home-database.ts";
+const DATABASE_TOOL = "src/testing/postgres/database.ts";
 
 /** Throws when something is named that is not among the tests of a store: the list is wrong then, and a test is left out that nobody meant. */
 export function postgresTests(root: string, files: readonly string[], list: readonly LeftOut[]): PostgresTests {
@@ -35,6 +36,12 @@ export function postgresTests(root: string, files: readonly string[], list: read
       ...list.map(({ file, test, reason }) => `  ${file}${test === undefined ? "" : `, "${test}"`}: ${reason}`),
     ],
   };
+}
+
+/** Whether one of these files may ask for a database on a Postgres server. */
+export function needPostgres(root: string, files: readonly string[]): boolean {
+  const reaches = createReach(root);
+  return files.some((file) => reaches(file, DATABASE_TOOL));
 }
 
 function problemOf(root: string, stored: readonly string[], { file, test }: LeftOut): readonly string[] {

@@ -209,7 +209,7 @@ async function measure(engine: EngineName, bossFolder: string, sessions: number)
     sayJudged(load.judged),
     sayJudged(kill),
     `${kill.interrupted} / ${kill.rerun} / ${kill.overtaken}`,
-    one(seconds),
+    kill.interrupted === 0 ? "none was interrupted" : one(seconds),
     `${poisoned.others}, ${one(poisoned.othersMs)} ms`,
     poisoned.behind,
   ];

@@ -2,7 +2,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
 COPY . .
-RUN npm ci && npm pack --pack-destination /tmp \
+RUN CI=1 npm ci && npm pack --pack-destination /tmp \
   && npm install --prefix /app --omit=dev --no-audit --no-fund /tmp/pi-gateway-*.tgz
 
 FROM debian:bookworm-slim

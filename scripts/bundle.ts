@@ -160,7 +160,7 @@ const LEANER: readonly Leaner[] = [
   },
 ];
 
-const leanLibraries: Bun.BunPlugin = {
+export const leanLibraries: Bun.BunPlugin = {
   name: "lean libraries",
   setup(build) {
     for (const { file, find, replace } of LEANER) {

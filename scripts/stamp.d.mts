@@ -1,5 +1,6 @@
 /** Types of stamp.mjs. */
 export function stampFile(root: string): string;
+export function compiledStampFile(root: string): string;
 export function currentStamp(root: string): string;
 export function isFresh(root: string): boolean;
 export function noteLook(root: string, lookedAt: number): void;

@@ -13,6 +13,7 @@ export const FILES = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "scripts/bundle.ts",
+  "scripts/compile.ts",
   "scripts/console-bundle.ts",
   "scripts/build-failure.ts",
   "scripts/declarations.ts",
@@ -23,6 +24,9 @@ const NOT_BUNDLED = /(^|\/)testing\/|\.test\.tsx?$/;
 
 /** Where the stamp of the last complete build is kept. */
 export const stampFile = (root) => join(root, "dist", ".stamp");
+
+/** The stamp of the build that dist/gateway was made of. */
+export const compiledStampFile = (root) => join(root, "dist", ".compiled");
 
 export function currentStamp(root) {
   const hash = createHash("sha256");

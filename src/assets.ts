@@ -21,8 +21,8 @@ interface ListedFile {
   readonly policy?: string;
 }
 
-export function sourceAssets(): Assets {
-  const dist = distFolder();
+/** `bun`: the Bun that agents run in. */
+export function sourceAssets(dist = distFolder(), bun = process.execPath): Assets {
   return {
     console: async () =>
       loadConsole((await Bun.file(join(dist, "console.json")).json()) as ConsoleList, (file) => join(dist, file)),
@@ -30,7 +30,7 @@ export function sourceAssets(): Assets {
     sandboxPath: async () => join(dist, "sandbox.js"),
     sdk: () => sdkFiles(join(dist, "sdk")),
     mcpHostPath: async () => join(dist, "mcp-host.js"),
-    bun: [process.execPath, "--no-env-file"],
+    bun: [bun, "--no-env-file"],
     bunEnv: {},
   };
 }

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { descendantsOf } from "../../src/agents/process/proc.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
+import { ensureCompiled } from "../compile.ts";
 import { openLoadClient } from "../../src/testing/whole/load-client.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
@@ -32,6 +33,7 @@ interface Started extends AsyncDisposable {
 }
 
 export async function measureTree(starts: number): Promise<TreeFigures> {
+  await ensureCompiled(ROOT); // as npm install leaves it
   await using provider = await startProviderProcess({ echo: true, thinkMs: THINK_MS });
   await using home = await tempHome();
   writeFileSync(join(home.path, "pi-gateway.jsonc"), JSON.stringify(benchConfig(provider.baseUrl, {})));
@@ -83,7 +85,7 @@ async function startByNpm(home: string): Promise<Started> {
 /** The process of the gateway itself: npm may stand before it, agents after it. */
 function gatewayOf(pid: number): number {
   const all = [pid, ...descendantsOf(pid).map((one) => one.pid)];
-  return all.find((one) => commandOf(one).includes("main.js")) ?? pid;
+  return all.find((one) => /dist\/(?:gateway|main\.js) /.test(commandOf(one))) ?? pid;
 }
 
 function commandOf(pid: number): string {

@@ -68,9 +68,11 @@ function candidates(options: FindPiOptions, named: NamedPi | null): readonly [st
   const { bun } = options;
   if (named) return [[`${named.by} (${named.path})`, () => checkNamed(named.path, bun)]];
   const beside = dirname(options.execPath);
+  const above = join(dirname(beside), "node_modules"); // of a checkout that runs from dist/
   return [
     [`the installed package ${PACKAGE}`, () => checkInstalled(bun)],
     [join(beside, "node_modules", PACKAGE), () => checkFile(join(beside, "node_modules", PACKAGE, ENTRY), bun)],
+    [join(above, PACKAGE), () => checkFile(join(above, PACKAGE, ENTRY), bun)],
     [join(beside, "pi"), () => checkFile(join(beside, "pi"), bun)],
     ["pi on PATH", () => checkPath(options.environment.path, bun)],
   ];

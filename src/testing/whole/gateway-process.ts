@@ -54,6 +54,8 @@ export interface GatewayProcessOptions {
   readonly spawned?: (pid: number) => void;
   /** The folder of a build that is to run as it is. Default: what was compiled of dist/, or dist/. */
   readonly build?: string;
+  /** An executable that is the gateway, with Bun inside, instead of a build that Bun runs. */
+  readonly executable?: string;
 }
 
 const PROJECT = resolve(import.meta.dir, "../../..");
@@ -143,9 +145,11 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
   if (!existsSync(main)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
   const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache, PI_GATEWAY_PI: pi } = process.env;
   const port = options.portFromConfig ? [] : ["--port", String(options.port ?? 0)];
-  const command = [main, "start", "--home", home, ...port, "--json", ...(options.args ?? [])];
+  const command = ["start", "--home", home, ...port, "--json", ...(options.args ?? [])];
   const before = options.preload === undefined ? [] : ["--preload", options.preload];
-  return Bun.spawn([...(options.within ?? []), process.execPath, "--no-env-file", ...before, ...command], {
+  const { executable } = options;
+  const program = executable === undefined ? [process.execPath, "--no-env-file", ...before, main] : [executable];
+  return Bun.spawn([...(options.within ?? []), ...program, ...command], {
     cwd: existsSync(home) ? home : tmpdir(), // the gateway makes its folder itself
     stdin: "ignore",
     stdout: "pipe",

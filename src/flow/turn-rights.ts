@@ -87,7 +87,10 @@ export async function openTurnRights(deps: OpenRightsDeps, batch: Batch): Promis
     gone.abort(new Error("the caller lost access"));
     return now;
   };
+  /** The answer to the first question, for the decision that follows it at once. Null: it was used, or something has changed since. */
+  let first: RightsNow | null = null;
   const watching = rights.onChange(() => {
+    first = null;
     rights
       .now(caller)
       .then(lossIn)
@@ -97,11 +100,13 @@ export async function openTurnRights(deps: OpenRightsDeps, batch: Batch): Promis
       });
   });
   const began = await ask();
+  first = began;
   return {
     batch: began?.kind === "held" ? withRole(batch, began.role) : batch,
     signal: gone.signal,
     async lost() {
-      const now = await ask();
+      const now = first ?? (await ask());
+      first = null;
       return now === null ? "unknown" : lossIn(now);
     },
     [Symbol.dispose]: () => watching[Symbol.dispose](),

@@ -6,6 +6,7 @@ import type { Kind, Kinds } from "./kinds.ts";
 import { hasPersonalWorkspaces } from "./setup/workspace.ts";
 import type { PoolSize } from "./pool-size.ts";
 import { countSpares, usefulSpares } from "./spares.ts";
+import type { InspectSession } from "./setup/session-inspector.ts";
 import type { ReadyAgent, StartDeps, StartSettings } from "./setup/start.ts";
 import type { OpenSession } from "./talk/session.ts";
 import type { WaitingList, Waiter } from "./waiting-list.ts";
@@ -40,6 +41,7 @@ export interface Pool {
   /** Starts and stops that are under way; closing waits for them. */
   readonly underWay: Set<Promise<void>>;
   model: string | null;
+  readonly inspect: InspectSession;
   nextId: number;
   /** A look for a place for a spare is planned. */
   fillsLater: boolean;

@@ -27,6 +27,7 @@ import { isSpare, missingSpares, placeForSpare } from "./spares.ts";
 import { killOrphans } from "./process/orphans.ts";
 import { type Recycling, shouldRecycle } from "./recycle.ts";
 import { expectedModel } from "./setup/model-choice.ts";
+import { createSessionInspector } from "./setup/session-inspector.ts";
 import { type StartDeps, startAgent } from "./setup/start.ts";
 import { availableModels } from "./talk/models.ts";
 import { type OpenSession, openSession } from "./talk/session.ts";
@@ -59,6 +60,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     model: expectedModel(settings.choice),
     nextId: 1,
     fillsLater: false,
+    inspect: createSessionInspector(),
   };
   if (settings.choice.kind === "demo") deps.log.info("the demo model answers", { because: settings.choice.because });
   const { count, because } = sparesToKeep(pool);
@@ -174,7 +176,8 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
     const toolsPushed = agent.pipe.push(waiter.request.caller, pool.stopping.signal);
     toolsPushed.catch(() => undefined); // who opens the session hears of it, unless that failed first
     const { folders, config } = one.kind.settings;
-    const sessionRequest = { ...waiter.request, folders, defaultThinking: config.thinking, toolsPushed };
+    const { inspect } = pool;
+    const sessionRequest = { ...waiter.request, folders, defaultThinking: config.thinking, toolsPushed, inspect };
     const opened = await openSession(pool.deps, agent, one.session, sessionRequest);
     if (opened.switched) one.switches++;
     // Another process may have this session in memory from earlier; it must read it again before it is used for it.

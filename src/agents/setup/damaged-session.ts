@@ -15,10 +15,10 @@ import { findVisit } from "../talk/session-visit.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
-const LIMITS = { maxChars: MAX_LINE_BYTES, maxDepth: 256 };
+export const LINE_LIMITS = { maxChars: MAX_LINE_BYTES, maxDepth: 256 };
 const LINE_FEED = 10;
 
-interface SessionFileState {
+export interface SessionFileState {
   /** Follows "the session file"; null when it is in order. */
   readonly flaw: string | null;
   /** Null when there is none that could be read. */
@@ -94,7 +94,7 @@ function createReader() {
 
   const take = (line: string): void => {
     if (flaw !== null || line.trim() === "") return;
-    const parsed = parseJson(line, LIMITS);
+    const parsed = parseJson(line, LINE_LIMITS);
     const entry = parsed.ok && isFields(parsed.value) ? parsed.value : null;
     if (header === null) {
       if (entry?.type !== "session" || typeof entry.id !== "string") return void (flaw = NO_HEADER);

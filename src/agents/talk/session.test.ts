@@ -9,6 +9,7 @@ import { silentLog } from "../../kit/log.ts";
 import { caller } from "../../testing/agent-fixture.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { waitFor } from "../../testing/wait-for.ts";
+import { inspectSessionFile } from "../setup/damaged-session.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 import { openSession } from "./session.ts";
 
@@ -35,6 +36,7 @@ async function world() {
       folders,
       defaultThinking: undefined,
       toolsPushed: tools.promise,
+      inspect: inspectSessionFile,
     });
   return {
     told,

@@ -11,7 +11,8 @@ import type { Log } from "../../kit/log.ts";
 import { NO_USAGE } from "./entry-usage.ts";
 import { historyEntries } from "./history.ts";
 import { type Fields, modelName, text } from "./protocol.ts";
-import { inspectSessionFile, isStartedOver, startOver } from "../setup/damaged-session.ts";
+import { isStartedOver, startOver } from "../setup/damaged-session.ts";
+import type { InspectSession } from "../setup/session-inspector.ts";
 import {
   ensureSessionFile,
   moveSession,
@@ -68,6 +69,7 @@ export interface Opened {
 type SessionRequest = LeaseRequest & {
   /** The tools of the caller are in the process. Waited for before it is told to switch; its file is prepared meanwhile. */
   readonly toolsPushed: Promise<void>;
+  readonly inspect: InspectSession;
   readonly folders: Pick<AgentFolders, "sessions" | "workspace">;
   /** Of the agent, when it is configured. */
   readonly defaultThinking: ThinkingLevel | undefined;
@@ -104,7 +106,7 @@ export async function openSession(
   }
   const entries = historyEntries(deps, request.history ?? [], wanted.model);
   if (entries !== "") await ensureSessionFile(kept, header, entries);
-  const prepared = entries === "" ? await prepareFile(kept, before, request.settledBytes, header) : { lost: NO_USAGE };
+  const prepared = entries === "" ? await prepareFile(kept, before, request, header) : { lost: NO_USAGE };
   await moveSession(kept, folders.workspace);
   await request.toolsPushed;
   await duringVisit(visit, async () => {
@@ -142,11 +144,11 @@ function endStrayVisit(visit: Visit, { folders, sessionFile, settledBytes }: Ses
 async function prepareFile(
   path: string,
   size: number,
-  settledBytes: number,
+  { settledBytes, inspect }: Pick<SessionRequest, "settledBytes" | "inspect">,
   header: SessionHeader,
 ): Promise<Pick<Opened, "lost" | "startedOver">> {
   if (settledBytes > 0) {
-    const found = await inspectSessionFile(path, settledBytes);
+    const found = await inspect(path, settledBytes);
     if (isStartedOver(found.header, settledBytes)) {
       const lost = await rewindSessionFile(path, found.headerBytes, header);
       return { lost, startedOver: { because: "was replaced, and no turn has ended since", kept: null } };

@@ -168,13 +168,36 @@ test("a turn asks for the rights of its caller twice: before it begins, and befo
   expect(asked).toBe(2);
 });
 
-test("rights that change between the question and the beginning of a turn are asked for again", async () => {
-  const rights = fakeRights();
+function openRights(rights: ReturnType<typeof fakeRights>) {
   const message = { sender: { principal: "operator" }, address: HERE, scope: "dm" };
   const batch = { turnId: "t1", role: "owner", entries: [{ message }] } as unknown as Batch;
   const leaving = new AbortController().signal;
-  using open = await openTurnRights({ clock: systemClock, log: recordingLog(), rights, leaving }, batch);
+  return openTurnRights({ clock: systemClock, log: recordingLog(), rights, leaving }, batch);
+}
+
+test("rights that change between the question and the beginning of a turn are asked for again", async () => {
+  const rights = fakeRights();
+  using open = await openRights(rights);
   rights.change(GONE);
+  expect(await open.lost()).toEqual(GONE);
+});
+
+test("rights that change while they are asked for are asked for again before a turn begins", async () => {
+  const rights = fakeRights();
+  const { now } = rights;
+  const [answered, held] = [deferred<void>(), deferred<void>()];
+  rights.now = async (caller) => {
+    const answer = await now(caller);
+    if (answer.kind === "lost") return answer;
+    answered.resolve();
+    await held.promise; // the answer is on its way, and already old
+    return answer;
+  };
+  const opening = openRights(rights);
+  await answered.promise;
+  rights.change(GONE);
+  held.resolve();
+  using open = await opening;
   expect(await open.lost()).toEqual(GONE);
 });
 

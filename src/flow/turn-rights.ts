@@ -87,10 +87,12 @@ export async function openTurnRights(deps: OpenRightsDeps, batch: Batch): Promis
     gone.abort(new Error("the caller lost access"));
     return now;
   };
-  /** The answer to the first question, for the decision that follows it at once. Null: it was used, or something has changed since. */
+  /** The answer to the first question, for the decision that follows it at once. Null: it was used, or something has changed since it was asked. */
   let first: RightsNow | null = null;
+  let changes = 0;
   const watching = rights.onChange(() => {
     first = null;
+    changes++;
     rights
       .now(caller)
       .then(lossIn)
@@ -99,8 +101,9 @@ export async function openTurnRights(deps: OpenRightsDeps, batch: Batch): Promis
         gone.abort(error);
       });
   });
+  const changesBefore = changes;
   const began = await ask();
-  first = began;
+  if (changes === changesBefore) first = began;
   return {
     batch: began?.kind === "held" ? withRole(batch, began.role) : batch,
     signal: gone.signal,

@@ -69,6 +69,12 @@ function addLooking(
   world: CliWorld,
   { common, finish }: { common: Common; finish(code: number): void },
 ): void {
+  common(cron.command("show").description("show one job: when, how, and its whole task"))
+    .argument("<id>", "the job")
+    .action(async (id: string, flags: CommonFlags) => {
+      const { showJob } = await import("./cron.ts");
+      finish(await showJob(world, id, flags));
+    });
   common(cron.command("remove").description("remove a job"))
     .argument("<id>", "the job")
     .action(async (id: string, flags: CommonFlags) => {

@@ -70,12 +70,36 @@ export function addSessions(
         const { markSession } = await import("./session-care.ts");
         finish(await markSession(world, session, marks, flags));
       });
+  addSettings(sessions, world, { common, finish });
   addGoingOn(sessions, world, { common, finish });
   common(sessions.command("abort").description("stop the answer that is being written"))
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: CommonFlags) => {
       const { abortSession } = await import("./sessions.ts");
       finish(await abortSession(world, session, flags));
+    });
+}
+
+/** Name, model and thinking. */
+function addSettings(
+  sessions: Command,
+  world: CliWorld,
+  { common, finish }: { common: Common; finish(code: number): void },
+): void {
+  common(sessions.command("rename").description("give a conversation a name"))
+    .argument("<session>", "a short name or a full session key")
+    .argument("[name...]", "left out: the name that its first message gives")
+    .action(async (session: string, words: string[], flags: CommonFlags) => {
+      const { renameSession } = await import("./session-care.ts");
+      finish(await renameSession(world, session, words, flags));
+    });
+  common(sessions.command("set").description("choose the model of a conversation, and how much it thinks"))
+    .argument("<session>", "a short name or a full session key")
+    .option("--model <name>", 'as pi-gw models lists it; "default": the agent\'s own')
+    .option("--thinking <level>", 'such as low or high; "default": the agent\'s own')
+    .action(async (session: string, flags: CommonFlags & { model?: string; thinking?: string }) => {
+      const { setSession } = await import("./session-care.ts");
+      finish(await setSession(world, session, flags));
     });
 }
 

@@ -1,9 +1,10 @@
 /** `pi-gw agents`: which agents there are, what one is told and may do, and the processes that run. */
 import { visible, visibleLines } from "../observe/index.ts";
-import { askGateway, printAnswer, queryOf } from "./ask-gateway.ts";
+import { askGateway, printAnswer, printItems, queryOf } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
+import type { Column } from "./table.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 export interface AgentFlags extends CommonFlags {
@@ -18,25 +19,26 @@ export async function listAgents(world: CliWorld, flags: CommonFlags): Promise<n
     world.stdout(`${JSON.stringify(answer)}\n`);
     return EXIT_OK;
   }
-  for (const agent of listOf(answer["items"]).map(recordOf)) world.stdout(`${visible(agentLine(agent))}\n`);
+  printItems(world, flags, listOf(answer["items"]).map(recordOf), { columns: AGENTS, none: "There are no agents." });
+  world.stdout("\n");
   const processes = listOf(answer["processes"]).map(recordOf);
-  world.stdout(processes.length === 0 ? "No process runs.\n" : "Processes:\n");
-  for (const one of processes) world.stdout(`${visible(processLine(one))}\n`);
+  printItems(world, flags, processes, { columns: PROCESSES, none: "No process runs." });
   return EXIT_OK;
 }
 
-function agentLine(agent: Fields): string {
-  const model = textOf(agent["model"]) || "pi chooses the model";
-  const trouble = textOf(agent["trouble"]);
-  return `${textOf(agent["id"]).padEnd(NAME_CHARS)}  ${model}  ${textOf(agent["workspace"])}${trouble === "" ? "" : `  ${trouble}`}`;
-}
+const AGENTS: readonly Column<Fields>[] = [
+  ["AGENT", ({ id }) => textOf(id)],
+  ["MODEL", ({ model }) => textOf(model) || "pi chooses the model"],
+  ["WORKSPACE", ({ workspace }) => textOf(workspace)],
+  ["TROUBLE", ({ trouble }) => textOf(trouble)],
+];
 
-function processLine(one: Fields): string {
-  const pid = one["pid"] === null ? "starting" : String(numberOf(one["pid"]));
-  const who = [textOf(one["person"]), textOf(one["role"])].filter((text) => text !== "").join(", ");
-  const since = durationText(numberOf(one["sinceMs"]));
-  return `${pid.padEnd(10)}  ${textOf(one["agentId"])}  ${textOf(one["state"])} for ${since}${who === "" ? "" : `  ${who}`}`;
-}
+const PROCESSES: readonly Column<Fields>[] = [
+  ["PROCESS", ({ pid }) => (pid === null ? "starting" : String(numberOf(pid)))],
+  ["AGENT", ({ agentId }) => textOf(agentId)],
+  ["STATE", ({ state, sinceMs }) => `${textOf(state)} for ${durationText(numberOf(sinceMs))}`],
+  ["FOR", ({ person, role }) => [textOf(person), textOf(role)].filter((text) => text !== "").join(", ")],
+];
 
 export function showAgent(world: CliWorld, id: string, flags: AgentFlags): Promise<number> {
   const path = `/api/agents/${encodeURIComponent(id)}?${queryOf({ role: flags.role })}`;

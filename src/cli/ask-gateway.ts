@@ -3,6 +3,7 @@ import { createClient, type GatewayClient, type GatewayRequest } from "./client.
 import { EXIT_OK } from "./exit-code.ts";
 import { type Fields, listOf, recordOf } from "./read-value.ts";
 import { findGateway } from "./state-directory.ts";
+import { type Column, tableLines } from "./table.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 const REQUEST_MS = 10_000;
@@ -27,18 +28,26 @@ export async function printAnswer(
   return EXIT_OK;
 }
 
-/** The `items` at a path, each as a line of JSON or as `line` says; `none` tells people that there are none. */
-export async function printList(
-  world: CliWorld,
-  flags: CommonFlags,
-  path: string,
-  { line, none }: { line(item: Fields): string; readonly none: string },
-): Promise<number> {
+/** How people see a list: as a table, or each item as a text of its own. `none` tells them that there is nothing. */
+type Listing = { readonly none: string } & (
+  { readonly columns: readonly Column<Fields>[] } | { line(item: Fields): string }
+);
+
+/** The `items` at a path; with --json one JSON object a line. */
+export async function printList(world: CliWorld, flags: CommonFlags, path: string, listing: Listing): Promise<number> {
   const answer = await askGateway(world, flags, (client, signal) => client.ask({ path }, signal));
-  const items = listOf(answer["items"]).map(recordOf);
-  for (const item of items) world.stdout(`${flags.json ? JSON.stringify(item) : line(item)}\n`);
-  if (items.length === 0 && !flags.json) world.stdout(`${none}\n`);
+  printItems(world, flags, listOf(answer["items"]).map(recordOf), listing);
   return EXIT_OK;
+}
+
+export function printItems(world: CliWorld, flags: CommonFlags, items: readonly Fields[], listing: Listing): void {
+  if (items.length === 0 && !flags.json) world.stdout(`${listing.none}\n`);
+  const lines = flags.json
+    ? items.map((item) => JSON.stringify(item))
+    : "columns" in listing
+      ? tableLines(world, listing.columns, items)
+      : items.map(listing.line);
+  for (const line of lines) world.stdout(`${line}\n`);
 }
 
 /** Without what is not given. */

@@ -17,7 +17,7 @@ test("pi-gw channels says how each account is, what passed last and who may writ
   await using _gateway = await fakeGateway(fx.home, async () => Response.json({ items: [CARD] }));
   expect(await fx.run("channels")).toBe(0);
   expect(fx.out()).toMatch(
-    /^telegram +not connected \(the token is wrong.*\), last message .* ago from Ada, direct messages: pairing/,
+    /^CHANNEL +STATE +LAST MESSAGE +WHO MAY WRITE +TROUBLE\ntelegram +not connected \(the token is wrong.*\) +\S.* ago from Ada +direct messages: pairing, groups: allowlist +a reply was lost/,
   );
   expect(fx.out()).toContain("a reply was lost");
   expect(fx.out()).not.toContain("\u001b");

@@ -1,6 +1,8 @@
 /** `pi-gw chat`: says something to the assistant and shows its answer as it comes. Ctrl-C stops the running answer first, then the command. */
+import { readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
 import type { ServerEvent } from "../client/index.ts";
-import { isGatewayError } from "../contracts/errors.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import { orAborted } from "../kit/deferred.ts";
 import { parseJson } from "../kit/json.ts";
 import { visible, visibleLines } from "../observe/index.ts";
@@ -13,6 +15,8 @@ import { type CliWorld, type CommonFlags, onInterrupt } from "./world.ts";
 
 export interface ChatFlags extends CommonFlags {
   readonly session?: string;
+  /** They go with the first message. */
+  readonly file?: readonly string[];
 }
 
 interface Talk {
@@ -21,17 +25,33 @@ interface Talk {
   readonly flags: ChatFlags;
   /** A full session key or a short name; the gateway knows what it means. */
   readonly session: string | undefined;
+  /** Ids of files for the next message. */
+  readonly attachments: string[];
 }
 
 const DEFAULT_SESSION_KEY = "agent:default:api:dm:operator";
 const SHORT_NAME_KEY = "agent:default:api:dm:";
 const PROMPT = "you> ";
+const UPLOAD_MS = 60_000;
 const DATA_LIMITS = { maxChars: 16 * 1024 * 1024, maxDepth: 64 };
 
 export async function chat(world: CliWorld, words: readonly string[], flags: ChatFlags): Promise<number> {
   const client = createClient(await findGateway(world, flags.home));
-  const talk: Talk = { world, client, flags, session: flags.session };
+  const attachments = await uploaded(world, client, flags.file ?? []);
+  const talk: Talk = { world, client, flags, session: flags.session, attachments };
   return words.length > 0 ? say(talk, words.join(" ")) : converse(talk);
+}
+
+async function uploaded(world: CliWorld, client: GatewayClient, paths: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const path of paths) {
+    const data = await readFile(resolve(world.cwd, path)).catch((error: unknown) => {
+      throw new GatewayError("bad_request", "a file cannot be read", { cause: error, say: `${path} cannot be read.` });
+    });
+    using limit = world.clock.deadline(UPLOAD_MS, () => new Error(`${path} was not taken within a minute.`));
+    ids.push(await client.upload({ name: basename(path), data }, limit.signal));
+  }
+  return ids;
 }
 
 async function converse(talk: Talk): Promise<number> {
@@ -73,9 +93,15 @@ async function say(talk: Talk, text: string): Promise<number> {
     else stopTurn(talk, leaving.signal);
   });
   const show = flags.json ? jsonPrinter(world) : textPrinter(world);
+  const files = talk.attachments.splice(0);
   const request = {
     path: "/api/chat",
-    body: { text, stream: true, ...(talk.session === undefined ? {} : { session: talk.session }) },
+    body: {
+      text,
+      stream: true,
+      ...(talk.session === undefined ? {} : { session: talk.session }),
+      ...(files.length === 0 ? {} : { attachments: files.map((mediaId) => ({ mediaId })) }),
+    },
     idempotencyKey: world.ids.next("cli"),
   };
   try {

@@ -2,11 +2,15 @@
 import { isGatewayRequestError, readJson, readServerEvents, send, type ServerEvent } from "../client/index.ts";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import { notRunning, type RunningGateway } from "./state-directory.ts";
-import { type Fields, recordOf } from "./read-value.ts";
+import { type Fields, recordOf, textOf } from "./read-value.ts";
 
 export interface GatewayClient {
   readonly gateway: RunningGateway;
   ask(request: GatewayRequest, signal: AbortSignal): Promise<Fields>;
+  /** An answer that is not JSON. */
+  text(path: string, signal: AbortSignal): Promise<string>;
+  /** Sends a file; gives its id. */
+  upload(file: UploadedFile, signal: AbortSignal): Promise<string>;
   /** Posts and follows the events of the answer. */
   stream(request: StreamRequest, signal: AbortSignal): AsyncIterable<ServerEvent>;
 }
@@ -17,6 +21,11 @@ export interface GatewayRequest {
   readonly method?: "POST" | "PATCH" | "DELETE";
   /** Sent as JSON. */
   readonly body?: unknown;
+}
+
+interface UploadedFile {
+  readonly name: string;
+  readonly data: Uint8Array;
 }
 
 interface StreamRequest {
@@ -40,6 +49,12 @@ export function createClient(gateway: RunningGateway): GatewayClient {
     gateway,
     ask: async ({ path, method = "GET", body }, signal) =>
       recordOf(await readJson(await call({ method, path, body }, signal))),
+    text: async (path, signal) => (await call({ method: "GET", path }, signal)).text(),
+    async upload({ name, data }, signal) {
+      const headers = { "x-filename": encodeURIComponent(name) };
+      const response = await call({ method: "POST", path: "/api/media", body: data, headers }, signal);
+      return textOf(recordOf(await readJson(response))["mediaId"]);
+    },
     async *stream({ path, body, idempotencyKey }, signal) {
       const headers = { accept: "text/event-stream", "idempotency-key": idempotencyKey };
       const response = await call({ method: "POST", path, body, headers }, signal);

@@ -36,7 +36,15 @@ const MAX_TASK_CHARS = 60;
 
 export function listJobs(world: CliWorld, flags: CommonFlags & { readonly failing?: boolean }): Promise<number> {
   const [query, none] = flags.failing ? ["&failing=true", "No job fails."] : ["", "Nothing is planned."];
-  return printList(world, flags, `/api/cron/jobs?limit=${MAX_LISTED}${query}`, { line: jobLine, none });
+  return printList(world, flags, `/api/cron/jobs?limit=${MAX_LISTED}${query}`, {
+    columns: [
+      ["JOB", ({ id }) => textOf(id)],
+      ["WHEN", ({ schedule }) => `${textOf(recordOf(schedule)["kind"])} ${textOf(recordOf(schedule)["expr"])}`],
+      ["NEXT", nextText],
+      ["TASK", ({ task }) => shortText(task, MAX_TASK_CHARS)],
+    ],
+    none,
+  });
 }
 
 export async function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {
@@ -125,6 +133,27 @@ function calendarText({ days, frequent, isPartial }: Fields, timeZone: string): 
   );
 }
 
+/** One job, whole. */
+export function showJob(world: CliWorld, id: string, flags: CommonFlags): Promise<number> {
+  return printAnswer(world, flags, { path: pathOf(id) }, (answer) => {
+    const job = recordOf(answer["job"]);
+    const { kind, expr, timezone } = recordOf(job["schedule"]);
+    const facts = [
+      ["job", textOf(job["id"])],
+      ["when", [kind, expr, timezone].map(textOf).filter(Boolean).join(" ")],
+      ["next", nextText(job)],
+      ["why", textOf(job["because"])],
+      ["agent", textOf(job["agentId"])],
+      ["mode", textOf(job["mode"])],
+      ["delivery", textOf(job["delivery"])],
+      ["failures", numberOf(job["failures"]) === 0 ? "" : String(numberOf(job["failures"]))],
+      ["task", textOf(job["task"])],
+    ] as const;
+    const lines = facts.flatMap(([name, value]) => (value === "" ? [] : [`${name.padEnd(9)} ${value}`]));
+    return visibleLines(lines.join("\n"));
+  });
+}
+
 export function showCron(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printAnswer(world, flags, { path: "/api/cron/status" }, statusText);
 }
@@ -165,7 +194,14 @@ export function showRuns(
   flags: CommonFlags & { readonly limit?: number },
 ): Promise<number> {
   const limit = Math.min(Math.max(1, flags.limit ?? 20), MAX_LISTED);
-  return printList(world, flags, `${pathOf(id)}/runs?limit=${limit}`, { line: runLine, none: "It has not run yet." });
+  return printList(world, flags, `${pathOf(id)}/runs?limit=${limit}`, {
+    columns: [
+      ["SLOT", ({ slot }) => new Date(numberOf(slot)).toISOString()],
+      ["END", ({ status }) => textOf(status)],
+      ["WHY", ({ reason }) => textOf(reason)],
+    ],
+    none: "It has not run yet.",
+  });
 }
 
 export function wake(
@@ -210,13 +246,13 @@ function changedJob(answer: Fields): string {
 
 function jobLine(job: Fields): string {
   const { kind, expr } = recordOf(job["schedule"]);
-  const next = numberOf(job["nextAt"]);
-  const when = next > 0 ? `next ${new Date(next).toISOString()}` : textOf(job["state"]);
+  const when = numberOf(job["nextAt"]) > 0 ? `next ${nextText(job)}` : nextText(job);
   const task = shortText(job["task"], MAX_TASK_CHARS);
   return visible(`${textOf(job["id"])}  ${textOf(kind)} ${textOf(expr)}  ${when}  ${task}`);
 }
 
-function runLine({ slot, status, reason }: Fields): string {
-  const because = textOf(reason) === "" ? "" : `  ${textOf(reason)}`;
-  return visible(`${new Date(numberOf(slot)).toISOString()}  ${textOf(status)}${because}`);
+/** When it is due, or why it is not. */
+function nextText({ nextAt, state }: Fields): string {
+  const next = numberOf(nextAt);
+  return next > 0 ? new Date(next).toISOString() : textOf(state);
 }

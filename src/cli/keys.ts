@@ -2,7 +2,7 @@
 import { visible } from "../observe/index.ts";
 import { askGateway, printAnswer, printList } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import { listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
@@ -39,8 +39,16 @@ export async function addKey(world: CliWorld, name: string, flags: AddKeyFlags):
 }
 
 export function listKeys(world: CliWorld, flags: CommonFlags): Promise<number> {
+  const now = world.clock.now();
   return printList(world, flags, "/api/keys", {
-    line: (key) => visible(line(key, world.clock.now())),
+    columns: [
+      ["KEY", ({ id }) => textOf(id)],
+      ["NAME", ({ name }) => textOf(name)],
+      ["SCOPES", ({ scopes }) => namesText(scopes)],
+      ["AGENTS", ({ agents }) => (namesText(agents) === "*" ? "all" : namesText(agents))],
+      ["USED", ({ lastUsedAt }) => (lastUsedAt === null ? "never" : ago(numberOf(lastUsedAt), now))],
+      ["EXPIRES", ({ expiresAt }) => expiry(expiresAt, now)],
+    ],
     none: "There are no keys. Make one with: pi-gw keys add <name> --scope chat",
   });
 }
@@ -55,11 +63,8 @@ export function revokeKey(world: CliWorld, id: string, flags: CommonFlags): Prom
   );
 }
 
-function line(key: Fields, now: number): string {
-  const list = (name: string): string => listOf(key[name]).map(textOf).join(",");
-  const agents = list("agents") === "*" ? "all agents" : `agents ${list("agents")}`;
-  const used = key["lastUsedAt"] === null ? "never used" : `used ${ago(numberOf(key["lastUsedAt"]), now)}`;
-  return `${textOf(key["id"])}  "${textOf(key["name"])}"  ${list("scopes")}  ${agents}  ${used}${expiry(key["expiresAt"], now)}`;
+function namesText(names: unknown): string {
+  return listOf(names).map(textOf).join(",");
 }
 
 function ago(at: number, now: number): string {
@@ -69,5 +74,5 @@ function ago(at: number, now: number): string {
 function expiry(at: unknown, now: number): string {
   if (at === null) return "";
   const leftMs = numberOf(at) - now;
-  return leftMs > 0 ? `  expires in ${durationText(leftMs)}` : "  expired";
+  return leftMs > 0 ? `in ${durationText(leftMs)}` : "expired";
 }

@@ -20,10 +20,10 @@ test("pi-gw nodes shows each gateway, its state, when it was heard of and who to
   expect(await fx.run("nodes")).toBe(0);
   const since = "2026-01-02T03:04:05.000Z  2026-01-02T03:04:07.000Z";
   expect(fx.out().trimEnd().split("\n")).toEqual([
-    "name                        version     state     since                     heard of",
-    `west:7                      1.2.3       live      ${since}  this gateway`,
-    `south:8                     1.2.3       live      ${since}  has other settings and plugins than this gateway`,
-    `east-of-a-cluster-5d9c7b8f6-x2x9q:9  1.2.3       gone      ${since}  taken over by west:7`,
+    "NAME                                 VERSION  STATE  SINCE                     HEARD OF                  ABOUT",
+    `west:7                               1.2.3    live   ${since}  this gateway`,
+    `south:8                              1.2.3    live   ${since}  has other settings and plugins than this gateway`,
+    `east-of-a-cluster-5d9c7b8f6-x2x9q:9  1.2.3    gone   ${since}  taken over by west:7`,
   ]);
   const shown = fx.out().length;
   expect(await fx.run("nodes", "--json")).toBe(0);

@@ -2,12 +2,11 @@
 import { visible } from "../observe/index.ts";
 import { printAnswer } from "./ask-gateway.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import { tableLines } from "./table.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
-const COLUMNS = [28, 12, 10, 26, 26] as const;
-
 export function nodes(world: CliWorld, flags: CommonFlags): Promise<number> {
-  return printAnswer(world, flags, { path: "/api/nodes" }, (answer) => nodeLines(answer).join("\n"));
+  return printAnswer(world, flags, { path: "/api/nodes" }, (answer) => nodeLines(world, answer).join("\n"));
 }
 
 /** Without a name: the running gateway itself. */
@@ -20,18 +19,23 @@ export function drainNode(world: CliWorld, flags: CommonFlags, name = "self"): P
   );
 }
 
-function nodeLines(answer: Fields): readonly string[] {
+function nodeLines(world: CliWorld, answer: Fields): readonly string[] {
   const items = listOf(answer["items"]).map(recordOf);
   const names = new Map(items.map((node) => [textOf(node["id"]), textOf(node["name"])]));
-  return [
-    row("name", "version", "state", "since", "heard of"),
-    ...items.map((node) => {
-      const [since, heardOf] = [timeText(node["startedAt"]), timeText(node["renewedAt"])];
-      const about =
-        node["id"] === answer["self"] ? "this gateway" : (differenceText(node) ?? takeoverText(node, names));
-      return row(textOf(node["name"]), textOf(node["version"]), textOf(node["state"]), since, heardOf, about);
-    }),
-  ];
+  const aboutText = (node: Fields): string =>
+    node["id"] === answer["self"] ? "this gateway" : (differenceText(node) ?? takeoverText(node, names));
+  return tableLines(
+    world,
+    [
+      ["NAME", ({ name }) => textOf(name)],
+      ["VERSION", ({ version }) => textOf(version)],
+      ["STATE", ({ state }) => textOf(state)],
+      ["SINCE", ({ startedAt }) => timeText(startedAt)],
+      ["HEARD OF", ({ renewedAt }) => timeText(renewedAt)],
+      ["ABOUT", aboutText],
+    ],
+    items,
+  );
 }
 
 /** Null: it is as the gateway that answers. */
@@ -47,9 +51,4 @@ function takeoverText({ takenOverBy }: Fields, names: ReadonlyMap<string, string
 
 function timeText(at: unknown): string {
   return new Date(numberOf(at)).toISOString();
-}
-
-/** Names of machines in clusters are longer than their column. */
-function row(...cells: readonly string[]): string {
-  return visible(cells.map((cell, at) => `${cell}  `.padEnd(COLUMNS[at] ?? 0)).join("")).trimEnd();
 }

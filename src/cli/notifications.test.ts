@@ -20,7 +20,7 @@ test("pi-gw notifications lists browsers, sends one a test and takes one off the
   });
   expect(await fx.run("notifications")).toBe(0);
   expect(fx.out()).toMatch(
-    /^push_2 {2}Firefox on Linux {2}nothing sent yet\npush_1 {2}Chrome on Android {2}last notification \S.* ago, not taken: status 500\n$/,
+    /^ID +BROWSER +LAST NOTIFICATION +TROUBLE\npush_2 {2}Firefox on Linux +none yet\npush_1 {2}Chrome on Android +\S.* ago +not taken: status 500\n$/,
   );
   expect([await fx.run("notifications", "test", "push_2"), await fx.run("notifications", "test", "push_1")]).toEqual([
     0, 1,

@@ -2,13 +2,19 @@
 import { visible } from "../observe/index.ts";
 import { askGateway, printAnswer, printList } from "./ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
-import { type Fields, numberOf, textOf } from "./read-value.ts";
+import { numberOf, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 export function listNotified(world: CliWorld, flags: CommonFlags): Promise<number> {
+  const now = world.clock.now();
   return printList(world, flags, "/api/notifications", {
-    line: (browser) => visible(line(browser, world.clock.now())),
+    columns: [
+      ["ID", ({ id }) => textOf(id)],
+      ["BROWSER", ({ browser }) => textOf(browser)],
+      ["LAST NOTIFICATION", ({ sentAt }) => sentText(sentAt, now)],
+      ["TROUBLE", ({ problem }) => (problem === null ? "" : `not taken: ${textOf(problem)}`)],
+    ],
     none: "No browser gets notifications. Switch them on in the web console: Inbox, Notify this browser.",
   });
 }
@@ -30,8 +36,6 @@ function pathOf(id: string): string {
   return `/api/notifications/${encodeURIComponent(id)}`;
 }
 
-function line({ id, browser, sentAt, problem }: Fields, now: number): string {
-  const sent =
-    sentAt === null ? "nothing sent yet" : `last notification ${durationText(Math.max(0, now - numberOf(sentAt)))} ago`;
-  return `${textOf(id)}  ${textOf(browser)}  ${sent}${problem === null ? "" : `, not taken: ${textOf(problem)}`}`;
+function sentText(at: unknown, now: number): string {
+  return at === null ? "none yet" : `${durationText(Math.max(0, now - numberOf(at)))} ago`;
 }

@@ -7,7 +7,13 @@ import type { CliWorld, CommonFlags } from "./world.ts";
 
 export function listPairings(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printList(world, flags, "/api/pairing", {
-    line: (person) => visible(line(person, world.clock.now())),
+    columns: [
+      ["ID", ({ id }) => textOf(id)],
+      ["PERSON", ({ principal }) => textOf(principal)],
+      ["NAME", ({ name }) => textOf(name)],
+      ["CHANNEL", ({ channel, account }) => `${textOf(channel)}/${textOf(account)}`],
+      ["STATE", (person) => stateText(person, world.clock.now())],
+    ],
     none: "Nobody waits, and nobody got access by a code yet.",
   });
 }
@@ -47,9 +53,7 @@ function deciding(
   return printAnswer(world, flags, { method: "POST", path: path, body: { decision } }, () => sentence);
 }
 
-function line(person: Fields, now: number): string {
-  const who = `${textOf(person["id"])}  ${textOf(person["principal"])}  "${textOf(person["name"])}"`;
-  const where = `on ${textOf(person["channel"])}/${textOf(person["account"])}`;
-  if (textOf(person["state"]) === "approved") return `${who}  ${where}  has access as ${textOf(person["role"])}`;
-  return `${who}  ${where}  waits, for ${durationText(Math.max(0, numberOf(person["expiresAt"]) - now))} more`;
+function stateText({ state, role, expiresAt }: Fields, now: number): string {
+  if (textOf(state) === "approved") return `has access as ${textOf(role)}`;
+  return `waits, for ${durationText(Math.max(0, numberOf(expiresAt) - now))} more`;
 }

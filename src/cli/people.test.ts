@@ -40,8 +40,9 @@ async function output(...argv: string[]) {
 
 test("pi-gw people lists roles and where they come from, safe for a terminal, and gives and takes them", async () => {
   expect((await output("people", "list")).lines).toEqual([
-    "telegram:user:1                   owner   from the configuration",
-    "discord:user:2\\u001b[2J           member  from the chat",
+    "PERSON                   ROLE    FROM",
+    "telegram:user:1          owner   configuration",
+    "discord:user:2\\u001b[2J  member  chat",
   ]);
   const taken = await output("people", "role", "telegram:user:1", "none");
   expect(taken).toMatchObject({ code: 0, asked: [{ principal: "telegram:user:1", role: null }] });
@@ -52,8 +53,9 @@ test("pi-gw models marks the current one, and --json prints the answer itself", 
   const models = await output("models", "--agent", "helper");
   expect(models.asked).toEqual(["/api/models?agent=helper"]);
   expect(models.lines).toEqual([
-    "  one/small                         thinking: off",
-    "* one/large                         thinking: off, high  $3 in, $15 out per million tokens",
+    "MODEL        THINKING   PER MILLION TOKENS",
+    "  one/small  off",
+    "* one/large  off, high  $3 in, $15 out",
     "By their whole name also the models of: two",
   ]);
   expect(JSON.parse((await output("models", "--json")).lines[0] ?? "")).toEqual(ANSWERS["GET /api/models"]);
@@ -61,8 +63,9 @@ test("pi-gw models marks the current one, and --json prints the answer itself", 
 
 test("pi-gw models providers says where keys come from, and models test tries one", async () => {
   expect((await output("models", "providers")).lines).toEqual([
-    "openai                            key from the settings",
-    "groq                              no key",
+    "PROVIDER  KEY",
+    "openai    from the settings",
+    "groq      none",
   ]);
   const tried = await output("models", "test", "openai");
   expect(tried).toMatchObject({ code: 1, asked: [{ provider: "openai" }] });

@@ -4,15 +4,18 @@ import { askGateway, printAnswer, printList, queryOf } from "./ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
 import { readLines } from "./read-lines.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import { tableLines } from "./table.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
-const ID_WIDTH = 32;
 const NONE = "none";
 
 export function peopleList(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printList(world, flags, "/api/people", {
-    line: ({ principal, role, from }) =>
-      `${visible(textOf(principal)).padEnd(ID_WIDTH)}  ${visible(textOf(role)).padEnd(6)}  from the ${visible(textOf(from))}`,
+    columns: [
+      ["PERSON", ({ principal }) => textOf(principal)],
+      ["ROLE", ({ role }) => textOf(role)],
+      ["FROM", ({ from }) => textOf(from)],
+    ],
     none: "Nobody has a role besides the operator.",
   });
 }
@@ -30,13 +33,15 @@ export interface ModelFlags extends CommonFlags {
 
 export function modelsList(world: CliWorld, flags: ModelFlags): Promise<number> {
   const path = `/api/models?${queryOf({ agent: flags.agent })}`;
-  return printAnswer(world, flags, { path }, (answer) => modelLines(answer).map(visible).join("\n"));
+  return printAnswer(world, flags, { path }, (answer) => modelLines(world, answer).join("\n"));
 }
 
 export function providersList(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printList(world, flags, "/api/models/providers", {
-    line: ({ name, keyFrom }) =>
-      visible(`${textOf(name).padEnd(ID_WIDTH)}  ${keyFrom === null ? "no key" : `key from the ${textOf(keyFrom)}`}`),
+    columns: [
+      ["PROVIDER", ({ name }) => textOf(name)],
+      ["KEY", ({ keyFrom }) => (keyFrom === null ? "none" : `from the ${textOf(keyFrom)}`)],
+    ],
     none: "No provider is known.",
   });
 }
@@ -58,15 +63,22 @@ async function firstLine({ stdin }: CliWorld): Promise<string> {
   return "";
 }
 
-function modelLines({ items, providers, current }: Fields): readonly string[] {
-  const lines = listOf(items).map((item) => {
-    const { name, thinking, price } = recordOf(item);
-    const levels = listOf(thinking).map(textOf).join(", ");
-    const { input, output } = recordOf(price);
-    const cost = price === undefined ? "" : `  $${numberOf(input)} in, $${numberOf(output)} out per million tokens`;
-    return `${name === current ? "*" : " "} ${textOf(name).padEnd(ID_WIDTH)}  thinking: ${levels}${cost}`;
-  });
+function modelLines(world: CliWorld, { items, providers, current }: Fields): readonly string[] {
+  const lines = tableLines(
+    world,
+    [
+      ["MODEL", ({ name }) => `${name === current ? "*" : " "} ${textOf(name)}`],
+      ["THINKING", ({ thinking }) => listOf(thinking).map(textOf).join(", ")],
+      ["PER MILLION TOKENS", priceText],
+    ],
+    listOf(items).map(recordOf),
+  );
   const others = listOf(providers).map(textOf);
-  const more = others.length === 0 ? [] : [`By their whole name also the models of: ${others.join(", ")}`];
+  const more = others.length === 0 ? [] : [visible(`By their whole name also the models of: ${others.join(", ")}`)];
   return [...(lines.length === 0 ? ["No model can be chosen."] : lines), ...more];
+}
+
+function priceText({ price }: Fields): string {
+  const { input, output } = recordOf(price);
+  return price === undefined ? "" : `$${numberOf(input)} in, $${numberOf(output)} out`;
 }

@@ -9,6 +9,7 @@ import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
 import { addApprovals } from "./add-approvals.ts";
 import { addHeartbeat, addWebhooks } from "./add-automations.ts";
+import { addMessages } from "./add-messages.ts";
 import { addNodes } from "./add-nodes.ts";
 import { addBackup } from "./add-backup.ts";
 import { addChannels, addPairing } from "./add-channels.ts";
@@ -60,12 +61,17 @@ const GROUPS: readonly Group[] = [
     names: ["stop", "restart", "token", "open", "sign-in-link"],
     add: (program, _, world, finish) => addRunningGateway(program, world, { common, finish }),
   },
-  { names: ["status", "doctor", "usage", "storage", "logs"], add: addLooking },
+  { names: ["status", "doctor", "usage", "storage", "metrics", "logs"], add: addLooking },
   { names: ["nodes"], add: (program, _, world, finish) => addNodes(program, world, { common, finish }) },
   {
     names: ["sessions"],
     add: (program, commander, world, finish) =>
       addSessions(program, commander, world, { common, finish, limit: wholeNumber(commander, MAX_SESSIONS) }),
+  },
+  {
+    names: ["messages", "outbox"],
+    add: (program, commander, world, finish) =>
+      addMessages(program, commander, world, { common, finish, limit: wholeNumber(commander, MAX_CALLS) }),
   },
   {
     names: ["turns", "activity"],
@@ -163,6 +169,10 @@ function addRunning(program: Command, commander: Commander, world: CliWorld, fin
   )
     .argument("[text...]", "what to say")
     .option("--session <name>", "which conversation: a short name or a full session key")
+    .option("--file <file>", "a file that goes with the text; again for each file", (file, all: string[] = []) => [
+      ...all,
+      file,
+    ])
     .action(async (words: string[], flags: ChatFlags) => {
       const { chat } = await import("./chat.ts");
       finish(await chat(world, words, flags));
@@ -205,6 +215,13 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     const { storage } = await import("./storage.ts");
     finish(await storage(world, flags));
   });
+
+  common(program.command("metrics").description("print the metrics, as Prometheus reads them")).action(
+    async (flags: CommonFlags) => {
+      const { metrics } = await import("./status.ts");
+      finish(await metrics(world, flags));
+    },
+  );
 
   common(program.command("logs").description("show the newest log lines"))
     .option("-f, --follow", "go on showing new lines until Ctrl-C")

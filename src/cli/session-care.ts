@@ -1,4 +1,4 @@
-/** `pi-gw sessions search|export|delete|pin|archive|branch|resend`: what people do with conversations besides talking. */
+/** `pi-gw sessions search|export|delete|pin|archive|rename|set|branch|resend`: what people do with conversations besides talking. */
 import { GatewayError } from "../contracts/errors.ts";
 import { visible } from "../observe/index.ts";
 import { askGateway, printAnswer, printList, queryOf } from "./ask-gateway.ts";
@@ -61,6 +61,33 @@ export function markSession(
   return printAnswer(world, flags, { method: "PATCH", path: pathOf(session), body: marks }, (answer) =>
     visible(`Done: ${textOf(recordOf(answer["session"])["title"])}`),
   );
+}
+
+/** Without a name it gets the one that its first message gives. */
+export function renameSession(
+  world: CliWorld,
+  session: string,
+  words: readonly string[],
+  flags: CommonFlags,
+): Promise<number> {
+  const body = { name: words.length === 0 ? null : words.join(" ") };
+  return printAnswer(world, flags, { method: "PATCH", path: pathOf(session), body }, (answer) =>
+    visible(`Its name is now: ${textOf(recordOf(answer["session"])["title"])}`),
+  );
+}
+
+export function setSession(
+  world: CliWorld,
+  session: string,
+  flags: CommonFlags & { readonly model?: string; readonly thinking?: string },
+): Promise<number> {
+  const { model, thinking } = flags;
+  const body = { ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) };
+  const path = `${pathOf(session)}/model`;
+  return printAnswer(world, flags, { method: "POST", path, body }, (answer) => {
+    const [chosen, level] = [textOf(answer["model"]), textOf(answer["thinking"])];
+    return visible(`model: ${chosen || "the agent's own"}, thinking: ${level || "the agent's own"}`);
+  });
 }
 
 /** A message of a session. */

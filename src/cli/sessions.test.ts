@@ -46,8 +46,9 @@ describe("pi-gw sessions", () => {
     await using fx = await world("more");
     expect(await fx.run("sessions", "list", "red", "cats", "-n", "5")).toBe(0);
     expect(fx.asked).toEqual(["GET /api/sessions?limit=5&search=red+cats"]);
-    const [line, more] = fx.out().split("\n");
-    expect(line).toStartWith("agent:default:api:dm:cats  About cats\\u001b[2J  (4 messages, ");
+    const [head, line, more] = fx.out().split("\n");
+    expect(head).toMatch(/^SESSION +TITLE +MESSAGES +LAST$/);
+    expect(line).toMatch(/^agent:default:api:dm:cats {2}About cats\\u001b\[2J {2}4 +\S.* ago$/);
     expect(more).toStartWith("There are more");
   });
 

@@ -1,6 +1,6 @@
 /** `pi-gw sessions`: list conversations, show one, stop its answer, begin it anew. */
 import { visible, visibleLines } from "../observe/index.ts";
-import { askGateway, printAnswer, queryOf } from "./ask-gateway.ts";
+import { askGateway, printAnswer, printItems, queryOf } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, shortText, textOf } from "./read-value.ts";
 import { durationText } from "./status.ts";
@@ -21,11 +21,17 @@ export async function listSessions(world: CliWorld, words: readonly string[], fl
     client.ask({ path: `/api/sessions?${query}` }, signal),
   );
   const sessions = listOf(items).map(recordOf);
-  const line = (session: Fields) =>
-    flags.json ? JSON.stringify(session) : visible(sessionLine(session, world.clock.now()));
-  for (const session of sessions) world.stdout(`${line(session)}\n`);
+  const now = world.clock.now();
+  printItems(world, flags, sessions, {
+    columns: [
+      ["SESSION", ({ key }) => textOf(key)],
+      ["TITLE", ({ title }) => shortText(title, MAX_TITLE_CHARS) || "(no title)"],
+      ["MESSAGES", ({ messages }) => String(numberOf(messages))],
+      ["LAST", ({ lastActivityAt: at }) => `${durationText(Math.max(0, now - numberOf(at)))} ago`],
+    ],
+    none: search ? "No session matches." : "There are no sessions yet.",
+  });
   if (flags.json) return EXIT_OK;
-  if (sessions.length === 0) world.stdout(search ? "No session matches.\n" : "There are no sessions yet.\n");
   if (next !== undefined) world.stdout("There are more: search for words, or raise --limit.\n");
   return EXIT_OK;
 }
@@ -63,12 +69,6 @@ function limitOf({ limit }: SessionsFlags): number {
 
 function pathOf(session: string): string {
   return `/api/sessions/${encodeURIComponent(session)}`;
-}
-
-function sessionLine(session: Fields, now: number): string {
-  const title = shortText(session["title"], MAX_TITLE_CHARS) || "(no title)";
-  const ago = durationText(Math.max(0, now - numberOf(session["lastActivityAt"])));
-  return `${textOf(session["key"])}  ${title}  (${numberOf(session["messages"])} messages, ${ago} ago)`;
 }
 
 function sessionFacts(session: Fields, now: number): readonly string[] {

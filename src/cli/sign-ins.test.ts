@@ -9,7 +9,7 @@ test("pi-gw sign-ins lists browsers and signs one out; config revert asks the ga
     return Response.json({ items: [{ id: "ab12", createdAt: 0, expiresAt: 60_000, current: false }] });
   });
   expect(await fx.run("sign-ins")).toBe(0);
-  expect(fx.out()).toBe("ab12  signed in 1970-01-01T00:00, until 1970-01-01T00:01\n");
+  expect(fx.out()).toBe("ID    SIGNED IN         UNTIL\nab12  1970-01-01T00:00  1970-01-01T00:01\n");
   expect(await fx.run("sign-ins", "end", "ab12")).toBe(0);
   expect(await fx.run("config", "revert")).toBe(0);
   expect(asked).toEqual(["GET /api/sign-ins", "DELETE /api/sign-ins/ab12", "POST /api/config/revert"]);

@@ -1,5 +1,4 @@
 /** `pi-gw sign-ins`: which browsers are signed in, and signing one out. */
-import { visible } from "../observe/index.ts";
 import { printAnswer, printList } from "./ask-gateway.ts";
 import { numberOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
@@ -7,8 +6,11 @@ import type { CliWorld, CommonFlags } from "./world.ts";
 export function listSignIns(world: CliWorld, flags: CommonFlags): Promise<number> {
   const day = (at: unknown): string => new Date(numberOf(at)).toISOString().slice(0, 16);
   return printList(world, flags, "/api/sign-ins", {
-    line: ({ id, createdAt, expiresAt }) =>
-      visible(`${textOf(id)}  signed in ${day(createdAt)}, until ${day(expiresAt)}`),
+    columns: [
+      ["ID", ({ id }) => textOf(id)],
+      ["SIGNED IN", ({ createdAt }) => day(createdAt)],
+      ["UNTIL", ({ expiresAt }) => day(expiresAt)],
+    ],
     none: "No browser is signed in.",
   });
 }

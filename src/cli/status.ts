@@ -1,4 +1,4 @@
-/** `pi-gw status`: what the running gateway says about itself, in a few lines. */
+/** `pi-gw status` and `pi-gw metrics`: what the running gateway says about itself, in a few lines or in numbers. */
 import { visible } from "../observe/index.ts";
 import { askGateway } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
@@ -15,6 +15,17 @@ export async function status(world: CliWorld, flags: CommonFlags): Promise<numbe
     ? JSON.stringify({ url, pid, ...answer })
     : statusLines(answer, url, world.clock.now()).map(visible).join("\n");
   world.stdout(`${text}\n`);
+  return EXIT_OK;
+}
+
+/** `pi-gw metrics`: as Prometheus reads them, or what the web console shows as JSON. */
+export async function metrics(world: CliWorld, flags: CommonFlags): Promise<number> {
+  const text = await askGateway(world, flags, async (client, signal) =>
+    flags.json
+      ? `${JSON.stringify(await client.ask({ path: "/api/metrics" }, signal))}\n`
+      : client.text("/metrics", signal),
+  );
+  world.stdout(text);
   return EXIT_OK;
 }
 

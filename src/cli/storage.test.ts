@@ -26,12 +26,13 @@ test("pi-gw storage shows rows, size, oldest row and time of each kind, and --js
   expect(await fx.run("storage")).toBe(0);
   expect(fx.out().trimEnd().split("\n")).toEqual([
     "The database has 3.0 MiB.",
-    "kind                 rows       size      oldest  kept",
-    "messages           12,345    2.0 MiB  2026-01-02  730 days (retention.messagesDays)",
-    "tool calls              0    4.0 KiB           -  for ever (tools.keepDays)",
-    "job runs                1   12 bytes           -  as long as it is needed",
-    "Folders of the state directory:",
-    "media                   2    1.5 KiB",
+    "KIND        ROWS    SIZE      OLDEST      KEPT",
+    "messages    12,345  2.0 MiB   2026-01-02  730 days (retention.messagesDays)",
+    "tool calls  0       4.0 KiB   -           for ever (tools.keepDays)",
+    "job runs    1       12 bytes  -           as long as it is needed",
+    "",
+    "FOLDER  FILES  SIZE",
+    "media   2      1.5 KiB",
   ]);
   const shown = fx.out().length;
   expect(await fx.run("storage", "--json")).toBe(0);

@@ -57,7 +57,8 @@ test("pi-gw turns lists turns, as lines or as JSON", async () => {
   expect(await fx.run("turns", "--outcome", "failed")).toBe(0);
   expect(fx.asked).toEqual(["/api/turns?outcome=failed&limit=20"]);
   expect(fx.out()).toBe(
-    "turn_1  1970-01-01T00:00:02.000Z  failed (model_failed)  2.5 s  1,234 tokens, $0.2500  agent:default:webchat:dm:a\n",
+    "TURN    BEGUN                     END                    TIME   USED                   SESSION\n" +
+      "turn_1  1970-01-01T00:00:02.000Z  failed (model_failed)  2.5 s  1,234 tokens, $0.2500  agent:default:webchat:dm:a\n",
   );
   await using json = await world({ items: [TURN] });
   await json.run("turns", "--json");
@@ -80,8 +81,9 @@ test("pi-gw activity lists what happened and says how far back it looked", async
   await using fx = await world({ items: [CALL], next: "x", searchedTo: 1_000 });
   expect(await fx.run("activity", "--kind", "tool", "--text", "no plant")).toBe(0);
   expect(fx.asked).toEqual(["/api/activity?kind=tool&q=no+plant&limit=20"]);
-  const [line = "", note] = fx.out().trimEnd().split("\n");
-  expect(line).toStartWith("1970-01-01T00:00:02.500Z  tool      failed   4 ms  echo");
+  const [head, line = "", note] = fx.out().trimEnd().split("\n");
+  expect(head).toMatch(/^AT +KIND +END +TIME +NAME +NOTE +TURN$/);
+  expect(line).toStartWith("1970-01-01T00:00:02.500Z  tool  failed  4 ms  echo");
   expect(line).not.toContain("\u001b");
   expect(note).toBe("Searched back to 1970-01-01T00:00:01.000Z; nothing older was looked at.");
   await using none = await world({ items: [] });

@@ -1,8 +1,9 @@
 /** `pi-gw turns` and `pi-gw activity`: what happened, and where the time of one turn went. */
 import { visible } from "../observe/index.ts";
-import { askGateway, printAnswer, queryOf } from "./ask-gateway.ts";
+import { askGateway, printAnswer, printItems, queryOf } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, shortText, textOf } from "./read-value.ts";
+import type { Column } from "./table.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 export interface TurnsFlags extends CommonFlags {
@@ -29,7 +30,14 @@ const MS_PER_SECOND = 1_000;
 export function listTurns(world: CliWorld, flags: TurnsFlags): Promise<number> {
   const { session, outcome, limit } = flags;
   return printPage(world, flags, `/api/turns?${queryOf({ session, outcome, limit })}`, {
-    line: turnLine,
+    columns: [
+      ["TURN", ({ turn }) => textOf(recordOf(turn)["turnId"])],
+      ["BEGUN", ({ turn }) => whenText(recordOf(turn)["begunAt"])],
+      ["END", ({ turn }) => endText(recordOf(turn))],
+      ["TIME", ({ turn }) => timeText(recordOf(turn))],
+      ["USED", ({ turn }) => usageText(recordOf(turn)["usage"])],
+      ["SESSION", ({ turn }) => textOf(recordOf(turn)["sessionKey"])],
+    ],
     none: "There are no turns.",
   });
 }
@@ -37,41 +45,47 @@ export function listTurns(world: CliWorld, flags: TurnsFlags): Promise<number> {
 export function listActivity(world: CliWorld, flags: ActivityFlags): Promise<number> {
   const { kind, outcome, agent, person, channel, text: q, limit } = flags;
   const path = `/api/activity?${queryOf({ kind, outcome, agent, person, channel, q, limit })}`;
-  return printPage(world, flags, path, { line: activityLine, none: "Nothing was found." });
+  return printPage(world, flags, path, {
+    columns: [
+      ["AT", ({ at }) => whenText(at)],
+      ["KIND", ({ kind: one }) => textOf(one)],
+      ["END", ({ outcome: end }) => textOf(end)],
+      ["TIME", ({ ms }) => (ms === null ? "" : msText(numberOf(ms)))],
+      ["NAME", ({ name }) => shortText(name, MAX_NAME_CHARS)],
+      ["NOTE", ({ note }) => shortText(note, MAX_NAME_CHARS)],
+      ["TURN", ({ turnId }) => textOf(turnId)],
+    ],
+    none: "Nothing was found.",
+  });
 }
 
-/** A line for each; with --json, one JSON object a line. */
+/** A page of a list, with a word about what is not on it. */
 async function printPage(
   world: CliWorld,
   flags: CommonFlags,
   path: string,
-  { line, none }: { line(item: Fields): string; readonly none: string },
+  { columns, none }: { readonly columns: readonly Column<Fields>[]; readonly none: string },
 ): Promise<number> {
   const { items, next, searchedTo } = await askGateway(world, flags, (client, signal) => client.ask({ path }, signal));
   const found = listOf(items).map(recordOf);
-  for (const item of found) world.stdout(`${flags.json ? JSON.stringify(item) : visible(line(item))}\n`);
-  if (flags.json) return EXIT_OK;
-  if (typeof searchedTo === "number")
-    world.stdout(`Searched back to ${whenText(searchedTo)}; nothing older was looked at.\n`);
-  else if (found.length === 0) world.stdout(`${none}\n`);
+  const searched = typeof searchedTo === "number";
+  printItems(world, flags, found, {
+    columns,
+    none: searched ? `Searched back to ${whenText(searchedTo)}; nothing older was looked at.` : none,
+  });
+  if (flags.json || found.length === 0) return EXIT_OK;
+  if (searched) world.stdout(`Searched back to ${whenText(searchedTo)}; nothing older was looked at.\n`);
   else if (next !== undefined) world.stdout("There are more: raise --limit.\n");
   return EXIT_OK;
 }
 
-function turnLine(item: Fields): string {
-  const turn = recordOf(item["turn"]);
-  const end = textOf(turn["outcome"]) || "running";
-  const ms = turn["endedAt"] === null ? "" : `  ${msText(numberOf(turn["endedAt"]) - numberOf(turn["acceptedAt"]))}`;
-  const why = textOf(turn["errorCode"]) === "" ? "" : ` (${textOf(turn["errorCode"])})`;
-  return `${textOf(turn["turnId"])}  ${whenText(turn["begunAt"])}  ${end}${why}${ms}  ${usageText(turn["usage"])}  ${textOf(turn["sessionKey"])}`;
+function endText({ outcome, errorCode }: Fields): string {
+  const end = textOf(outcome) || "running";
+  return textOf(errorCode) === "" ? end : `${end} (${textOf(errorCode)})`;
 }
 
-function activityLine(item: Fields): string {
-  const ms = item["ms"] === null ? "" : `  ${msText(numberOf(item["ms"]))}`;
-  const note = shortText(item["note"], MAX_NAME_CHARS);
-  const name = shortText(item["name"], MAX_NAME_CHARS);
-  const of = textOf(item["turnId"]);
-  return `${whenText(item["at"])}  ${textOf(item["kind"]).padEnd(8)}  ${textOf(item["outcome"]).padEnd(7)}${ms}  ${name}${note === "" ? "" : `  (${note})`}${of === "" ? "" : `  ${of}`}`;
+function timeText({ acceptedAt, endedAt }: Fields): string {
+  return endedAt === null ? "" : msText(numberOf(endedAt) - numberOf(acceptedAt));
 }
 
 export function showTurn(world: CliWorld, id: string, flags: CommonFlags): Promise<number> {

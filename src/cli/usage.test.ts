@@ -32,8 +32,9 @@ test("pi-gw usage shows what was spent, in all, and how full the budgets are", a
   expect(fx.asked).toEqual(["/api/usage?from=2026-01-01&by=origin&limit=5"]);
   expect(fx.out().trimEnd().split("\n")).toEqual([
     "From 2026-01-01 to 2026-01-31 (Europe/Berlin), by origin:",
-    "chat                      $0.2500  12,345 tokens in (300 cached), 50 out, turns: 2",
-    "in all                    $0.2500  12,345 tokens in (300 cached), 50 out, turns: 2",
+    "ORIGIN  COST     TOKENS IN  CACHED  TOKENS OUT  TURNS",
+    "chat    $0.2500  12,345     300     50          2",
+    "in all  $0.2500  12,345     300     50          2",
     "budget.dailyUsd: $5.50 of $5.00, used up",
   ]);
 });

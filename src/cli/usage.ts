@@ -2,6 +2,7 @@
 import { visible } from "../observe/index.ts";
 import { printAnswer, queryOf } from "./ask-gateway.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import { tableLines } from "./table.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 export interface UsageFlags extends CommonFlags {
@@ -11,35 +12,38 @@ export interface UsageFlags extends CommonFlags {
   readonly limit?: number;
 }
 
-const KEY_WIDTH = 24;
-
 export function usage(world: CliWorld, flags: UsageFlags): Promise<number> {
   const { from, to, by, limit } = flags;
   return printAnswer(world, flags, { path: `/api/usage?${queryOf({ from, to, by, limit })}` }, (report) =>
-    reportLines(report).join("\n"),
+    reportLines(world, report).join("\n"),
   );
 }
 
-function reportLines(report: Fields): readonly string[] {
+function reportLines(world: CliWorld, report: Fields): readonly string[] {
   const items = listOf(report["items"]).map(recordOf);
   const span = `${textOf(report["from"])} to ${textOf(report["to"])} (${textOf(report["timezone"])})`;
+  const total = recordOf(report["total"]);
   const limits = listOf(report["limits"]).map((limit) => limitLine(recordOf(limit)));
   if (items.length === 0) return [`Nothing was used from ${span}.`, ...limits];
-  const rows = items.map((item) => line(visible(textOf(item["key"])) || "unknown", item));
+  const by = textOf(report["by"]);
+  const rows = tableLines(
+    world,
+    [
+      [by.toUpperCase(), (sum) => (sum === total ? "in all" : textOf(sum["key"]) || "unknown")],
+      ["COST", ({ costUsd }) => `$${numberOf(costUsd).toFixed(4)}`],
+      ["TOKENS IN", ({ inputTokens }) => countText(inputTokens)],
+      ["CACHED", ({ cachedTokens }) => countText(cachedTokens)],
+      ["TOKENS OUT", ({ outputTokens }) => countText(outputTokens)],
+      ["TURNS", ({ turns }) => countText(turns)],
+    ],
+    [...items, total],
+  );
   const more = textOf(report["next"]) === "" ? [] : ["There are more; --limit shows up to 200."];
-  return [
-    `From ${span}, by ${textOf(report["by"])}:`,
-    ...rows,
-    ...more,
-    line("in all", recordOf(report["total"])),
-    ...limits,
-  ];
+  return [`From ${span}, by ${by}:`, ...rows, ...more, ...limits];
 }
 
-function line(key: string, sum: Fields): string {
-  const count = (name: string): string => numberOf(sum[name]).toLocaleString("en-US");
-  const tokens = `${count("inputTokens")} tokens in (${count("cachedTokens")} cached), ${count("outputTokens")} out`;
-  return `${key.padEnd(KEY_WIDTH)}  $${numberOf(sum["costUsd"]).toFixed(4)}  ${tokens}, turns: ${count("turns")}`;
+function countText(count: unknown): string {
+  return numberOf(count).toLocaleString("en-US");
 }
 
 function limitLine(limit: Fields): string {

@@ -83,7 +83,7 @@ function environmentAt(home: string, variables: Readonly<Record<string, string>>
     locale: {},
     transpilerCache: null,
     piPath: null,
-    noColor: true,
+    noColor: variables["FORCE_COLOR"] === undefined,
     providerKeys: {},
     variables: (name) => variables[name],
   };

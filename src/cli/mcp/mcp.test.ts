@@ -194,7 +194,11 @@ describe("pi-gw mcp list and test", () => {
       return Response.json(request.method === "GET" ? { items: [SHOP] } : SHOP);
     });
     expect(await fx.run("mcp", "list")).toBe(0);
-    expect(fx.out()).toBe("shop  waiting  2 tools, 1 to review  It exited with code 3.\\u001b[2J\n");
+    expect(fx.out().split("\n")).toEqual([
+      "SERVER  STATE    TOOLS            TROUBLE",
+      "shop    waiting  2 (1 to review)  It exited with code 3.\\u001b[2J",
+      "",
+    ]);
     expect(await fx.run("mcp", "list", "shop")).toBe(0);
     expect(fx.out()).toContain(
       "  mcp_shop_buy (changed) aaaaaaaaaaaa\n      Buys.\n  mcp_shop_look (read-only) bbbbbbbbbbbb\n      Looks. word ",

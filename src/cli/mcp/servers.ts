@@ -19,7 +19,12 @@ const MAX_DESCRIPTION_CHARS = 200;
 export async function listServers(world: CliWorld, name: string | undefined, flags: CommonFlags): Promise<number> {
   if (name === undefined)
     return printList(world, flags, "/api/mcp", {
-      line: (server) => visible(lineOf(server)),
+      columns: [
+        ["SERVER", (server) => textOf(server["name"])],
+        ["STATE", ({ state }) => textOf(state)],
+        ["TOOLS", toolsText],
+        ["TROUBLE", ({ trouble }) => textOf(trouble)],
+      ],
       none: "There are no MCP servers. Add one with: pi-gw mcp add",
     });
   const answer = await askGateway(world, flags, (client, signal) => client.ask({ path: "/api/mcp" }, signal));
@@ -84,11 +89,13 @@ async function tellGateway(world: CliWorld, name: string, flags: ServerFlags): P
 
 function lineOf(server: Fields): string {
   const { name, state, trouble } = server;
-  const waiting = listOf(server["tools"])
-    .map(recordOf)
-    .filter(({ review }) => review === "new" || review === "changed").length;
-  const tools = `${listOf(server["tools"]).length} tools${waiting > 0 ? `, ${waiting} to review` : ""}`;
-  return `${textOf(name)}  ${textOf(state)}  ${tools}${typeof trouble === "string" ? `  ${trouble}` : ""}`;
+  return `${textOf(name)}  ${textOf(state)}  ${toolsText(server)} tools${typeof trouble === "string" ? `  ${trouble}` : ""}`;
+}
+
+function toolsText({ tools }: Fields): string {
+  const all = listOf(tools).map(recordOf);
+  const waiting = all.filter(({ review }) => review === "new" || review === "changed").length;
+  return waiting > 0 ? `${all.length} (${waiting} to review)` : String(all.length);
 }
 
 function detailsOf(server: Fields): readonly string[] {

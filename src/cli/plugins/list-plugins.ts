@@ -5,12 +5,15 @@ import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
-const NAME_WIDTH = 24;
-const STATE_WIDTH = 9;
-
 export function listPlugins(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printList(world, flags, "/api/plugins", {
-    line: (plugin) => visible(pluginLine(plugin)),
+    columns: [
+      ["PLUGIN", ({ id }) => textOf(id)],
+      ["STATE", ({ state }) => textOf(state)],
+      ["VERSION", ({ version }) => textOf(version)],
+      ["PROVIDES", providesText],
+      ["TROUBLE", ({ trouble }) => textOf(trouble)],
+    ],
     none: "There are no plugins.",
   });
 }
@@ -23,17 +26,16 @@ export async function reloadPlugin(world: CliWorld, id: string, flags: CommonFla
   return plugin["state"] === "failed" ? EXIT_FAILED : EXIT_OK;
 }
 
-function pluginLine(plugin: Fields): string {
-  const provides = Object.entries(recordOf(plugin["provides"])).flatMap(([kind, names]) => {
+function providesText({ provides }: Fields): string {
+  const kinds = Object.entries(recordOf(provides)).flatMap(([kind, names]) => {
     const list = listOf(names).map(textOf);
     return list.length === 0 ? [] : [`${kind}: ${list.join(", ")}`];
   });
-  const parts = [
-    textOf(plugin["id"]).padEnd(NAME_WIDTH),
-    textOf(plugin["state"]).padEnd(STATE_WIDTH),
-    textOf(plugin["version"]),
-    provides.join("; "),
-    textOf(plugin["trouble"]),
-  ];
-  return parts.filter((part) => part.trim() !== "").join("  ");
+  return kinds.join("; ");
+}
+
+function pluginLine(plugin: Fields): string {
+  const { id, state, version, trouble } = plugin;
+  const parts = [textOf(id), textOf(state), textOf(version), providesText(plugin), textOf(trouble)];
+  return parts.filter((part) => part !== "").join("  ");
 }

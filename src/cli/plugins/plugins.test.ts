@@ -42,7 +42,8 @@ describe("the plugins of a running gateway", () => {
   test("are listed with their state, what they bring, and what is wrong", async () => {
     await using fx = await listed();
     expect(await fx.run("plugins", "list")).toBe(0);
-    const [first = "", second = ""] = fx.out().split("\n");
+    const [head = "", first = "", second = ""] = fx.out().split("\n");
+    expect(head).toMatch(/^PLUGIN +STATE +VERSION +PROVIDES +TROUBLE$/);
     expect(first).toMatch(/^weather +running +1\.0\.0 +tools: a, b; hooks: h$/);
     expect(second).toMatch(/failed +It failed: no luck \(index\.ts:3:1\)$/);
     expect(fx.out()).not.toContain("\u001b");

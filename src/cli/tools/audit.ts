@@ -4,7 +4,7 @@ import { printList, queryOf } from "../ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
 import { storeUrlOf } from "../store/store-url.ts";
-import { type Fields, numberOf, textOf } from "../read-value.ts";
+import { numberOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
 const SHOWN_FINDINGS = 20;
@@ -18,15 +18,15 @@ export interface AuditListFlags extends CommonFlags {
 export function auditList(world: CliWorld, flags: AuditListFlags): Promise<number> {
   const { kind, limit } = flags;
   return printList(world, flags, `/api/audit?${queryOf({ kind, limit })}`, {
-    line: entryLine,
+    columns: [
+      ["AT", ({ at }) => new Date(numberOf(at)).toISOString()],
+      ["WHAT", (entry) => textOf(entry["kind"])],
+      ["ABOUT", ({ subject }) => textOf(subject)],
+      ["BY", ({ actor }) => textOf(actor)],
+      ["MORE", ({ detail }) => JSON.stringify(detail)],
+    ],
     none: "Nothing is on the audit log besides tool calls.",
   });
-}
-
-function entryLine({ at, kind, actor, subject, detail }: Fields): string {
-  const when = new Date(numberOf(at)).toISOString();
-  const about = textOf(subject) === "" ? "" : ` ${textOf(subject)}`;
-  return visible(`${when}  ${textOf(kind)}${about}  by ${textOf(actor)}  ${JSON.stringify(detail)}`);
 }
 
 export interface AuditVerifyFlags extends CommonFlags {

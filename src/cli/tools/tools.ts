@@ -1,8 +1,8 @@
 /** `pi-gw tools list|call` and `pi-gw tool-calls`: what tools the running gateway has, calling one, and what was called. */
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
-import { visible, visibleLines } from "../../observe/index.ts";
-import { askGateway, printList, queryOf } from "../ask-gateway.ts";
+import { visibleLines } from "../../observe/index.ts";
+import { askGateway, printItems, printList, queryOf } from "../ask-gateway.ts";
 import { createClient } from "../client.ts";
 import { findGateway } from "../state-directory.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
@@ -24,7 +24,6 @@ export interface ToolCallsFlags extends CommonFlags {
 
 /** Longer than any tool may take. */
 const CALL_MS = 150_000;
-const NAME_WIDTH = 24;
 const PARAMS_LIMITS = { maxChars: 1024 * 1024, maxDepth: 64 };
 const SHOWN_CHARS = 80;
 /** Those of MCP servers are written by others, and can have thousands. */
@@ -35,8 +34,16 @@ export async function toolsList(world: CliWorld, flags: CommonFlags): Promise<nu
     client.ask({ path: "/api/tools" }, signal),
   );
   const ofPi = listOf(piTools).map((tool): Fields => ({ ...recordOf(tool), plugin: "pi" }));
-  for (const tool of [...listOf(tools).map(recordOf), ...ofPi])
-    world.stdout(flags.json ? `${JSON.stringify(tool)}\n` : `${visible(toolLine(tool))}\n`);
+  printItems(world, flags, [...listOf(tools).map(recordOf), ...ofPi], {
+    columns: [
+      ["TOOL", ({ name }) => textOf(name)],
+      ["OF", ({ plugin }) => textOf(plugin)],
+      ["FOR", (tool) => (tool["usableBy"] === undefined ? "" : usersText(tool))],
+      ["FLAGS", (tool) => flagsOf(tool).join(", ")],
+      ["WHAT IT DOES", aboutText],
+    ],
+    none: "There are no tools.",
+  });
   return EXIT_OK;
 }
 
@@ -53,16 +60,17 @@ function usersText(tool: Fields): string {
   return each.length === 0 ? "nobody" : each.join("; ");
 }
 
-function toolLine(tool: Fields): string {
-  const name = textOf(tool["name"]).padEnd(NAME_WIDTH);
-  if (tool["status"] === "quarantined") return `${name} quarantined: ${textOf(tool["reason"])}`;
+function flagsOf(tool: Fields): readonly string[] {
   const flags = Object.entries(recordOf(tool["flags"])).flatMap(([flag, isSet]) => (isSet === true ? [flag] : []));
-  const notices = listOf(tool["notices"]).map((notice) => ` (${textOf(notice)})`);
-  const asks = textOf(tool["asks"]) === "" ? "" : ", after approval";
-  const users = tool["usableBy"] === undefined ? "" : ` (for ${usersText(tool)}${asks})`;
   const search = listOf(tool["behindSearch"]).length > 0 ? ["behind tool_search"] : [];
-  const about = [textOf(tool["plugin"]), ...flags, ...search].join(", ");
-  return `${name} ${shortText(tool["description"], MAX_DESCRIPTION_CHARS)} [${about}]${users}${notices.join("")}`;
+  const asks = textOf(tool["asks"]) === "" ? [] : ["after approval"];
+  return [...flags, ...search, ...asks];
+}
+
+function aboutText(tool: Fields): string {
+  if (tool["status"] === "quarantined") return `quarantined: ${textOf(tool["reason"])}`;
+  const notices = listOf(tool["notices"]).map((notice) => ` (${textOf(notice)})`);
+  return `${shortText(tool["description"], MAX_DESCRIPTION_CHARS)}${notices.join("")}`;
 }
 
 /** `params` as JSON; "-" reads it from the input. */
@@ -107,23 +115,15 @@ function resultText(result: Fields): string {
 export function toolCalls(world: CliWorld, flags: ToolCallsFlags): Promise<number> {
   const { session, tool, status, since, until, limit } = flags;
   return printList(world, flags, `/api/tool-calls?${queryOf({ session, tool, status, since, until, limit })}`, {
-    line: (row) => visible(callLine(row)),
+    columns: [
+      ["AT", ({ createdAt }) => new Date(numberOf(createdAt)).toISOString()],
+      ["END", (row) => textOf(row["status"])],
+      ["TOOL", (row) => textOf(row["tool"])],
+      ["TIME", ({ executionTimeMs: ms }) => (ms === null ? "" : `${numberOf(ms)} ms`)],
+      ["FOR", ({ userId }) => textOf(userId)],
+      ["FROM", ({ origin }) => textOf(origin)],
+      ["INPUT", ({ input }) => shortText(JSON.stringify(input), SHOWN_CHARS)],
+    ],
     none: "No tool was called.",
   });
-}
-
-function callLine(row: Fields): string {
-  const at = new Date(numberOf(row["createdAt"])).toISOString();
-  const ms = row["executionTimeMs"] === null ? "" : `${numberOf(row["executionTimeMs"])} ms`;
-  const input = shortText(JSON.stringify(row["input"]), SHOWN_CHARS);
-  const parts = [
-    at,
-    textOf(row["status"]).padEnd(7),
-    textOf(row["tool"]),
-    ms,
-    textOf(row["userId"]),
-    textOf(row["origin"]),
-    input,
-  ];
-  return parts.filter((part) => part !== "").join("  ");
 }

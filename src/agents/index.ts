@@ -4,7 +4,7 @@
  */
 export { modelListAt, modelListOf, tryModelKey } from "./setup/model-list.ts";
 export { checklistFile, readChecklist, writeChecklist } from "./setup/checklist.ts";
-export { killOrphans } from "./process/orphans.ts";
+export { countOrphans, killOrphans } from "./process/orphans.ts";
 export { findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
 export { removeSession } from "./setup/damaged-session.ts";

@@ -62,11 +62,18 @@ export function childNotes(home: string, kind: NoteKind = "agents"): ChildNotes 
   };
 }
 
-/** Ends what a previous process left running, and frees what it had locked. Returns how many processes that were. */
-export async function killOrphans(deps: { readonly clock: Clock; readonly log: Log }, home: string): Promise<number> {
+interface LeftBehind {
+  readonly processes: readonly ProcessIdentity[];
+  /** Notes of gateways that are gone. */
+  readonly notes: readonly string[];
+}
+
+/** What gateways that are gone left running. */
+function leftBehind(home: string): LeftBehind {
   const boot = bootId();
   const left: ProcessIdentity[] = [];
   const marks = new Set<string>();
+  const notes: string[] = [];
   for (const file of KINDS.flatMap((kind) => filesOf(notesFolder(home, kind)))) {
     const note = readNote(file);
     if (note && isAlive(note.owner)) continue;
@@ -74,10 +81,21 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
     if (ours) marks.add(markOf(note.owner));
     if (ours && note.id !== "") left.push(...withProcessMark(note.id));
     if (ours && isAlive(note)) left.push(note, ...descendantsOf(note.pid));
-    rmSync(file, { force: true });
+    notes.push(file);
   }
   for (const mark of marks) left.push(...withVariable(OWNER_VARIABLE, mark));
-  const each = [...new Map(left.map((one) => [one.pid, one])).values()];
+  return { processes: [...new Map(left.map((one) => [one.pid, one])).values()], notes };
+}
+
+/** How many processes a gateway that is gone left running. Only looks. */
+export function countOrphans(home: string): number {
+  return leftBehind(home).processes.length;
+}
+
+/** Ends what a previous process left running, and frees what it had locked. Returns how many processes that were. */
+export async function killOrphans(deps: { readonly clock: Clock; readonly log: Log }, home: string): Promise<number> {
+  const { processes: each, notes } = leftBehind(home);
+  for (const file of notes) rmSync(file, { force: true });
   if (each.length > 0)
     deps.log.warn("ending agent processes of a previous process", { pids: each.map(({ pid }) => pid) });
   await killAll(deps.clock, each);

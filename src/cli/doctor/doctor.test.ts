@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { childNotes } from "../../agents/process/orphans.ts";
+import { identify } from "../../agents/process/proc.ts";
 import { cliFixture, fakeGateway } from "../../testing/cli-fixture.ts";
 import type { DoctorProbes } from "./probes.ts";
 
@@ -36,6 +38,8 @@ describe("doctor", () => {
       plugins: "ok",
       model: "note",
       port: "ok",
+      token: "ok",
+      network: "ok",
       "state directory": "ok",
       database: "ok",
       "disk space": "ok",
@@ -248,6 +252,88 @@ describe("doctor", () => {
     expect(fx.out()).toContain("ok      mcp              shop: idle, 3 tools\n");
     expect(fx.out()).toContain("broken  mcp              lost: waiting, 0 tools. It exited with code 3.\n");
     expect(fx.out()).not.toContain("notice ");
+  });
+
+  describe("without a running gateway", () => {
+    const lineOf = (out: string, check: string) =>
+      out
+        .trimEnd()
+        .split("\n")
+        .map((text) => JSON.parse(text) as { check: string; state: string; say: string })
+        .find((line) => line.check === check);
+
+    const STRONG = "aGoodToken-7xQ2mV9pL4kR8sT1wZ6yB3nC";
+    test.each([
+      { what: "short", value: "secret", mode: 0o600, state: "broken", words: "is too short" },
+      {
+        what: "published",
+        value: "your-token-here-0123456789abcdefghij",
+        mode: 0o600,
+        state: "broken",
+        words: "placeholder",
+      },
+      { what: "readable by others", value: STRONG, mode: 0o644, state: "broken", words: "other users of this machine" },
+      { what: "good", value: STRONG, mode: 0o600, state: "ok", words: "private" },
+    ])("says of a token that is $what how it is", async ({ value, mode, state, words }) => {
+      await using fx = await cliFixture({ doctorProbes: healthy });
+      await writeFile(join(fx.home, "token"), `${value}\n`);
+      await chmod(join(fx.home, "token"), mode);
+      await fx.run("doctor", "--json");
+      const line = lineOf(fx.out(), "token");
+      expect([line?.state, line?.say.includes(words)]).toEqual([state, true]);
+      expect(fx.out()).not.toContain(value);
+    });
+
+    test("notes a port that others will reach", async () => {
+      await using fx = await cliFixture({ doctorProbes: healthy });
+      const gateway = { bind: "0.0.0.0", insecure: true, auth: { token: "aGoodToken-7xQ2mV9pL4kR8sT1wZ6yB3nC" } };
+      await writeFile(join(fx.home, "pi-gateway.jsonc"), JSON.stringify({ gateway }), { mode: 0o600 });
+      await fx.run("doctor", "--json");
+      expect(lineOf(fx.out(), "network")).toMatchObject({ state: "note" });
+    });
+
+    test.each([
+      ["of the year 2000", () => Date.UTC(2000, 0, 1), "broken", "in the past"],
+      ["that was moved back by an hour", () => Date.now() - 3_600_000, "broken", "moved back"],
+      ["that is right", () => Date.now(), "ok", "it says"],
+    ])("says of a clock %s how it is", async (_what, now, state, words) => {
+      await using fx = await cliFixture({ doctorProbes: { ...healthy, now } });
+      await writeFile(join(fx.home, "gateway.db"), "");
+      await fx.run("doctor", "--json");
+      const line = lineOf(fx.out(), "clock");
+      expect([line?.state, line?.say.includes(words)]).toEqual([state, true]);
+    });
+
+    test("names the variables that the service has and this shell does not, and a file of them that others can read", async () => {
+      await using fx = await cliFixture({ doctorProbes: healthy }, { HERE: "1" });
+      const file = join(fx.home, "service.env");
+      await writeFile(file, "# keys\nHERE=1\nANTHROPIC_API_KEY=sk-of-the-service\n", { mode: 0o600 });
+      expect(await fx.run("doctor", "--json")).toBe(0);
+      expect(lineOf(fx.out(), "service")?.say).toContain("the service has ANTHROPIC_API_KEY (");
+      expect(fx.out()).not.toContain("sk-of-the-service");
+      await chmod(file, 0o644);
+      expect(await fx.run("doctor", "--json")).toBe(1);
+      expect(fx.out()).toContain("other users can read it");
+    });
+
+    test("counts processes that a killed gateway left running, and touches none", async () => {
+      await using fx = await cliFixture({ doctorProbes: healthy });
+      const child = Bun.spawn(["sleep", "60"]);
+      try {
+        const notes = childNotes(fx.home);
+        const identity = identify(child.pid);
+        if (identity === null) return; // this system does not tell processes apart, and there are no notes
+        notes.write(identity, "");
+        const path = join(fx.home, "run", "agents", `${child.pid}.json`);
+        const note = JSON.parse(await readFile(path, "utf8")) as { owner: unknown };
+        await writeFile(path, JSON.stringify({ ...note, owner: { pid: 4_000_000, startTime: "1" } }));
+        expect(await fx.run("doctor", "--json")).toBe(1);
+        expect(lineOf(fx.out(), "processes")?.say).toStartWith("1 of a gateway that is gone still run.");
+        expect([child.exitCode, await Bun.file(path).exists()]).toEqual([null, true]);
+      } finally {
+        child.kill();
+      }
+    });
   });
 
   test("notes a state directory that others may look into", async () => {

@@ -7,7 +7,9 @@ import { visible } from "../../observe/index.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf, MAX_CONFIG_BYTES, readSmall } from "../state-directory.ts";
 import { recordOf, textOf } from "../read-value.ts";
+import { styled } from "../style.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
+import { checkAtRest } from "./at-rest.ts";
 import type { Check } from "./check.ts";
 import { fixAll } from "./fix.ts";
 import { type DoctorProbes, systemProbes } from "./probes.ts";
@@ -40,7 +42,7 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   const print = ({ check, state, say }: Check): void => {
     broken ||= state === "broken";
     if (flags.json) world.stdout(`${JSON.stringify({ check, state, say })}\n`);
-    else world.stdout(`${state.padEnd(7)} ${check.padEnd(16)} ${visible(say)}\n`);
+    else world.stdout(`${styled(world, state, state.padEnd(7))} ${check.padEnd(16)} ${visible(say)}\n`);
   };
 
   print(checkBun(probes));
@@ -63,6 +65,7 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   } else {
     checks.forEach(print);
     for await (const check of checkStart(scene)) print(check);
+    for await (const check of checkAtRest({ world, home, config, now: probes.now?.() })) print(check);
   }
   if (answer.kind === "running" && answer.checks.length > 0) (await checkDatabase(scene)).forEach(print);
   else

@@ -64,7 +64,7 @@ test("file modes, the notes of a dead gateway and the search index are mended, e
   await damagedIndex(fx.home);
   await mkdir(join(fx.home, "sessions"), { mode: 0o755 });
   await chmod(join(fx.home, "sessions"), 0o755);
-  await writeFile(join(fx.home, "token"), "a token\n");
+  await writeFile(join(fx.home, "token"), "aGoodToken-7xQ2mV9pL4kR8sT1wZ6yB3nC\n");
   await chmod(join(fx.home, "token"), 0o644);
   await writeFile(
     join(fx.home, "gateway.json"),

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
 import type { SandboxReport } from "../../contracts/sandbox.ts";
+import { systemClock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import { silentLog } from "../../kit/log.ts";
 import { readSmall } from "../state-directory.ts";
@@ -21,6 +22,8 @@ export interface DoctorProbes {
   freeBytes(path: string): Promise<number | null>;
   /** Whether the gateway could listen there. */
   portIsFree(port: number): boolean;
+  /** The clock of this machine. */
+  now?(): number;
   /** Asks Discord about the bot; null: there is none. */
   discord?(world: CliWorld, config: Config): Promise<ChannelProbe | null>;
   telegram?(world: CliWorld, config: Config): Promise<readonly ChannelProbe[]>;
@@ -62,6 +65,7 @@ export const systemProbes: DoctorProbes = {
       return false; // taken, or not allowed: either way the gateway could not use it
     }
   },
+  now: () => systemClock.now(),
   discord: probeDiscord,
   telegram: probeTelegram,
 };

@@ -2,12 +2,13 @@
 import { expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { MediaId, SessionKey } from "../contracts/ids.ts";
+import type { MediaId, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import type { OldRows } from "../contracts/store/retention.ts";
 import { createEvents } from "../observe/index.ts";
 import { verifyStoredAudit } from "../testing/stored-audit.ts";
 import { end, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
+import { question } from "../testing/contracts/store/approval-contract.ts";
 import { spent } from "../testing/contracts/store/usage-contract.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
@@ -41,6 +42,10 @@ async function talk(store: Store, id: string, at: number): Promise<void> {
   const day = new Date(at).toISOString().slice(0, 10);
   await store.turns.finish(end(id, { reply, at, spent: spent(id, { day }) }));
   await store.outbox.markSent(`${id}:0`, at);
+  await store.outbox.react(`${id}:0`, { by: { principal: OPERATOR, name: "Ada" }, how: "add", emoji: ["👍"] }, at);
+  await store.approvals.put(question(`ask-${id}`, { sessionKey: sessionKey(id), turnId: id as TurnId, askedAt: at }));
+  await store.approvals.end(`ask-${id}`, { decision: "session", by: OPERATOR, at });
+  await store.sessionTools.save(sessionKey(id), { on: [{ tool: "echo", position: 0, at }], off: [] });
 }
 
 function world(store: Store, clock: ReturnType<typeof createFakeClock>, settings = SETTINGS) {
@@ -79,6 +84,10 @@ test("a database under constant writes stops growing, and what is left of the au
   );
   const rows = (kind: string) => report.kinds.find((one) => one.kind === kind)?.rows;
   const kept = (KEEP_DAYS + 1) * TURNS_A_DAY;
+  const { tables } = await store.retention.sizes(AbortSignal.timeout(10_000));
+  const rowsIn = (table: string) => tables.find((one) => one.table === table)?.rows;
+  for (const table of ["reactions", "approvals", "approval_grants", "session_tools", "message_index"])
+    expect([table, (rowsIn(table) ?? 0) <= 2 * kept]).toEqual([table, true]);
   for (const kind of ["messages", "replies", "turns", "sessions", "media", "tool calls"]) expect(rows(kind)).toBe(kept);
   expect(rows("usage")).toBe(DAYS * TURNS_A_DAY); // budgets need two months
   expect(await verifyStoredAudit(real.home)).toMatchObject({ kind: "intact" });

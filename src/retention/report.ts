@@ -31,11 +31,12 @@ const KINDS: readonly Described[] = [
   { kind: "replies", tables: ["outbox"], ...MESSAGES },
   { kind: "turns", tables: ["turns"], ...MESSAGES },
   { kind: "search index", tables: ["message_index"], ...MESSAGES },
-  { kind: "sessions", tables: ["sessions", "conversations"], ...SESSIONS },
+  { kind: "sessions", tables: ["sessions", "conversations", "session_branches", "approval_grants"], ...SESSIONS },
+  { kind: "files in the database", tables: ["files", "file_chunks"], ...SESSIONS },
   { kind: "media", tables: ["media"], setting: "retention.mediaDays", keepDays: ({ mediaDays }) => mediaDays },
-  { kind: "tool calls", tables: ["tool_calls"], ...TOOL_CALLS },
+  { kind: "tool calls", tables: ["tool_calls", "session_tools"], ...TOOL_CALLS },
   { kind: "audit log", tables: ["audit_entries"], ...TOOL_CALLS },
-  { kind: "approvals", tables: ["approvals"], ...TOOL_CALLS },
+  { kind: "approvals", tables: ["approvals", "approval_rules"], ...TOOL_CALLS },
   {
     kind: "usage",
     tables: ["usage", "usage_days"],
@@ -45,12 +46,19 @@ const KINDS: readonly Described[] = [
   { kind: "job runs", tables: ["job_runs"] },
   { kind: "responses", tables: ["responses"] },
   { kind: "system events", tables: ["system_events"] },
+  { kind: "transcripts of voice messages", tables: ["spoken_words"] },
+  { kind: "answers for repeated requests", tables: ["idempotent_answers"] },
+  { kind: "webhook marks", tables: ["hook_marks"] },
+  { kind: "sign-ins", tables: ["sign_ins"] },
+  { kind: "notes", tables: ["notes"] },
+  { kind: "tasks", tables: ["tasks"] },
 ];
 
 export async function storageReport({ retention, settings }: ReportDeps, signal: AbortSignal): Promise<StorageReport> {
   const { bytes, tables, folders } = await retention.sizes(signal);
   const found = new Map(tables.map((table) => [table.table, table]));
-  return { databaseBytes: bytes, kinds: KINDS.map((kind) => storedKind(kind, found, settings())), folders };
+  const kinds = KINDS.filter((kind) => kind.tables.some((table) => found.has(table)));
+  return { databaseBytes: bytes, kinds: kinds.map((kind) => storedKind(kind, found, settings())), folders };
 }
 
 /** Rows are those of its first table: the others only add to them. */

@@ -7,7 +7,7 @@ import type { DatabaseSizes, TableSize } from "../contracts/store/retention.ts";
 import type { Tables } from "./schema.ts";
 
 /** Tables that grow with time, and the column that says when a row was written; null: it has none. */
-export const GROWING_TABLES = {
+const GROWING_TABLES = {
   inbox: "received_at",
   outbox: "created_at",
   turns: "begun_at",
@@ -24,6 +24,23 @@ export const GROWING_TABLES = {
   system_events: "created_at",
   platform_messages: null,
   reactions: "at",
+  session_branches: "at",
+  session_tools: "at",
+  approval_rules: null,
+  approval_grants: null,
+  spoken_words: "at",
+  idempotent_answers: "at",
+  hook_marks: null,
+  sign_ins: null,
+  notes: null,
+  tasks: null,
+} as const satisfies Partial<Record<keyof Tables, string | null>>;
+
+/** Postgres keeps session files and media in the database; with SQLite they are in folders. */
+export const GROWING_POSTGRES_TABLES = {
+  ...GROWING_TABLES,
+  files: null,
+  file_chunks: null,
 } as const satisfies Partial<Record<keyof Tables, string | null>>;
 
 /** As text, so that a bundle and a single executable need no second file for it. A table that an index or a full-text index is of has its bytes too. */

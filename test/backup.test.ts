@@ -57,7 +57,7 @@ interface Acknowledged {
   readonly calls: string[];
 }
 
-/** A conversation and a program that calls a tool, each as fast as it is answered. */
+/** Two conversations and two programs that call a tool, each as fast as it is answered. */
 function startLoad(signal: AbortSignal): { readonly acknowledged: Acknowledged; readonly done: Promise<unknown> } {
   const acknowledged: Acknowledged = { messages: [], calls: [] };
   const talk = async (session: string): Promise<void> => {
@@ -80,20 +80,33 @@ function startLoad(signal: AbortSignal): { readonly acknowledged: Acknowledged; 
       if (ok) acknowledged.calls.push(callId);
     }
   };
-  const done = Promise.all([talk("ann"), callTools("note")]);
+  const done = Promise.all([talk("ann"), talk("bob"), callTools("note"), callTools("memo")]);
   return { acknowledged, done };
 }
 
-/** The titles of all notes, from the audit log. */
-async function callsOf(of: GatewayProcess): Promise<ReadonlySet<string>> {
-  const titles = new Set<string>();
+interface NoteCall {
+  readonly status: string;
+  readonly input: { readonly title?: string; readonly content?: string };
+}
+
+/** All calls that made notes, from the audit log. */
+async function callsOf(of: GatewayProcess): Promise<readonly NoteCall[]> {
+  const calls: NoteCall[] = [];
   for (let cursor = ""; ;) {
-    const response = await of.fetch(`/api/tool-calls?limit=200${cursor}`);
-    const { items, next } = (await response.json()) as { items: { input: { title?: string } }[]; next?: string };
-    for (const { input } of items) titles.add(input.title ?? "");
-    if (next === undefined) return titles;
+    const response = await of.fetch(`/api/tool-calls?tool=save_note&limit=200${cursor}`);
+    const { items, next } = (await response.json()) as { items: NoteCall[]; next?: string };
+    calls.push(...items);
+    if (next === undefined) return calls;
     cursor = `&cursor=${encodeURIComponent(next)}`;
   }
+}
+
+/** Messages of a conversation that have no answer, or more than one. */
+async function unpaired(of: GatewayProcess, session: string): Promise<readonly string[]> {
+  const texts = (await transcript(of, session)).map(({ text }) => text);
+  const said = texts.filter((text) => text.startsWith(`${session} says`));
+  const count = (wanted: string) => texts.filter((text) => text === wanted).length;
+  return said.filter((text) => count(text) !== 1 || count(`re: ${text}`) !== 1);
 }
 
 test("a backup under load holds every acknowledged message and call, verifies, and is restored elsewhere", async () => {
@@ -110,7 +123,8 @@ test("a backup under load holds every acknowledged message and call, verifies, a
   await eventually(
     "some load",
     () => acknowledged,
-    ({ messages, calls }) => messages.length >= 2 && calls.length >= 50,
+    ({ messages, calls }) =>
+      ["ann", "bob"].every((name) => messages.some((text) => text.startsWith(name))) && calls.length >= 50,
   );
   const before: Acknowledged = { messages: [...acknowledged.messages], calls: [...acknowledged.calls] };
   const folder = join(temp.path, "backups");
@@ -135,9 +149,24 @@ test("a backup under load holds every acknowledged message and call, verifies, a
 
   await using second = await startGatewayProcess({ home });
   const calls = await callsOf(second);
-  expect(before.calls.filter((id) => !calls.has(id))).toEqual([]);
-  const texts = (await transcript(second, "ann")).map(({ text }) => text);
+  const titles = calls.map(({ input }) => input.title ?? "");
+  expect(before.calls.filter((id) => !titles.includes(id))).toEqual([]);
+  // none half: a call that was running at that moment has an end, and what went in is whole
+  expect(titles.length).toBe(new Set(titles).size);
+  const half = calls.filter(({ status, input }) => status === "pending" || input.content?.length !== 2_000);
+  expect(half).toEqual([]);
+  const texts = (
+    await Promise.all(
+      ["ann", "bob"].map(async (session) => (await transcript(second, session)).map(({ text }) => text)),
+    )
+  ).flat();
   expect(before.messages.filter((text) => !texts.includes(text) || !texts.includes(`re: ${text}`))).toEqual([]);
+  for (const session of ["ann", "bob"])
+    await eventually(
+      `one answer to each message of ${session}`,
+      () => unpaired(second, session),
+      (left) => left.length === 0,
+    );
   // the turn that was running is taken up again, on the session file that a process had at that moment
   released.resolve();
   await eventually(

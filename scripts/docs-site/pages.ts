@@ -18,7 +18,21 @@ export const SITE = "/docs";
 
 /** By what a reader wants to do. Names without a folder are in docs/. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ["Begin", ["README.md", "models", "console", "notifications", "channels", "telegram", "discord", "irc", "commands"]],
+  [
+    "Begin",
+    [
+      "README.md",
+      "first-steps",
+      "models",
+      "console",
+      "notifications",
+      "channels",
+      "telegram",
+      "discord",
+      "irc",
+      "commands",
+    ],
+  ],
   [
     "Agents and tools",
     ["agents", "prompts", "routing", "tools", "built-in-tools", "mcp-servers", "plugins", "questions"],

@@ -27,6 +27,12 @@ const SETTINGS = "<!-- settings -->";
 const OUTPUT = "<!-- output -->";
 const STARTS = "<!-- starts -->";
 
+/** What a newcomer reads: on these every command is run, and everything that it prints is on the page. */
+export const MAIN_PAGES: readonly string[] = [
+  "README.md",
+  ...["cli", "config", "backup", "service", "automation", "http"].map((name) => `docs/${name}.md`),
+];
+
 export function pages(): readonly string[] {
   const docs = readdirSync(join(PROJECT, "docs")).filter((name) => name.endsWith(".md"));
   return ["README.md", ...docs.toSorted().map((name) => `docs/${name}`)];

@@ -1,5 +1,5 @@
 /** `npm run docs-check`: runs the commands of README.md and the pages in docs/ as they are written, page by page, and says which do not work. */
-import { pages } from "./blocks.ts";
+import { MAIN_PAGES, pages } from "./blocks.ts";
 import { runPage } from "./run-page.ts";
 
 const HELP = `npm run docs-check [-- PAGE ...]
@@ -8,6 +8,7 @@ Runs every shell block of README.md and docs/*.md against a real gateway in a te
 PAGE   only these, such as docs/http.md
 A block after <!-- not run: reason --> is left out; the block after <!-- settings --> is the page's configuration file.
 A block after <!-- starts --> starts a gateway: it must say that it is ready, take its sign-in link, and end with Ctrl-C.
+On the main pages (${MAIN_PAGES.join(", ")}) a block that prints something must be followed by its output.
 A block after <!-- output --> is what the commands before it print; … stands for any text, alone on a line for any lines.
 `;
 

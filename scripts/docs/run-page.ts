@@ -6,7 +6,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
-import { type Block, blocksOf, PROJECT } from "./blocks.ts";
+import { type Block, blocksOf, MAIN_PAGES, PROJECT } from "./blocks.ts";
 import { missingLine } from "./outputs.ts";
 import { runStart } from "./run-start.ts";
 
@@ -24,7 +24,7 @@ export interface PageRun {
 const DEFAULT_PORT = "18789";
 /** Of pages that name none. A start of pi takes longer than the commands of most pages. */
 const SETTINGS = '{ "agent": { "pool": { "min": 0 } } }';
-const PAGE_MS = 180_000;
+const PAGE_MS = 600_000;
 /** Between the outputs of blocks. */
 const SEPARATOR = "\n--- ";
 /** Commands that go on until Ctrl-C: they are given this long, and must still be there then. */
@@ -54,7 +54,11 @@ export async function runPage(page: string): Promise<PageRun> {
   await using gateway = await startGatewayProcess({ home, env: { ...variables, HOME: folder.path } });
   const { ok, output } = await runCommands(run, { gateway, folder: folder.path, variables });
   if (!ok) return { ...about, ok, output };
-  const wrong = differences(output, outputs);
+  const printed = printedBy(output);
+  const wrong = [
+    ...differences(printed, outputs),
+    ...(MAIN_PAGES.includes(page) ? unshown(printed, run, outputs) : []),
+  ];
   return { ...about, ok: wrong.length === 0, output: wrong.length === 0 ? output : `${output}\n${wrong.join("\n")}\n` };
 }
 
@@ -69,13 +73,28 @@ function outputsOf(blocks: readonly Block[]): ReadonlyMap<number, Block> {
   return new Map(pairs);
 }
 
-function differences(output: string, outputs: ReadonlyMap<number, Block>): readonly string[] {
-  const printed = new Map(
+/** By the line of the block. */
+function printedBy(output: string): ReadonlyMap<number, string> {
+  return new Map(
     output.split(SEPARATOR).map((part) => {
       const [head = "", ...lines] = part.split("\n");
       return [Number(head.slice(head.lastIndexOf(":") + 1)), lines.join("\n")] as const;
     }),
   );
+}
+
+/** Blocks that print something which the page does not show. */
+function unshown(
+  printed: ReadonlyMap<number, string>,
+  run: readonly Block[],
+  outputs: ReadonlyMap<number, Block>,
+): readonly string[] {
+  return run
+    .filter(({ line }) => !outputs.has(line) && (printed.get(line) ?? "").trim() !== "")
+    .map(({ page, line }) => `${page}:${line} prints something, and no block after it says what`);
+}
+
+function differences(printed: ReadonlyMap<number, string>, outputs: ReadonlyMap<number, Block>): readonly string[] {
   return [...outputs].flatMap(([line, block]) => {
     const missing = missingLine(block.text, printed.get(line) ?? "");
     return missing === null ? [] : [`${block.page}:${block.line} is not what was printed: ${missing}`];

@@ -129,7 +129,7 @@ export const MCP_CLIENT_BUGS: readonly SeededBug[] = [
   {
     what: "Programs that a killed gateway left running are not ended by the next one.",
     file: "src/agents/process/orphans.ts",
-    in: "killOrphans",
+    in: "leftBehind",
     find: "KINDS.flatMap(",
     replace: '(["agents"] as const).flatMap(',
     tests: programs,

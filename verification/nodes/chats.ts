@@ -149,7 +149,8 @@ function whatIsToBeShown(
   const answers = said.flatMap(({ chat, text, name }) => {
     const turnId = turnOf.get(text) ?? "";
     const own = byTurn.get(turnId) ?? [];
-    if (own.length > 0 && own[0]?.text !== text) return []; // the first message of its turn stands for all of them
+    const first = own.find(({ overflow: how }) => how !== "counted");
+    if (first !== undefined && first.text !== text) return []; // the first message that its turn shows stands for all of them
     const { texts, overflow } = expectedOf(own);
     const answer = model.answerTo(overflow === 0 ? text : `${texts.join(" | ")}, with overflow ${overflow}`);
     return [{ chat, answer, taken: !isWaiting(name), turnId }];

@@ -58,7 +58,7 @@ export function startPeople(world: NodesWorld, { sessions, messages, pauseMs, ch
       const place = sent.push({ ...message, acknowledgedAt: null }) - 1;
       await untilAccepted(world, message, { chance: own, signal: stopping.signal });
       if (!stopping.signal.aborted) sent[place] = { ...message, acknowledgedAt: performance.now() };
-      await pause(session, own.between(...pauseMs));
+      if (!isOver(number + 1)) await pause(session, own.between(...pauseMs));
     }
     pauses.delete(session);
   };

@@ -167,6 +167,20 @@ test("overflow that is answered with the message before it, or together, is clea
   expect([isClean(verdict), verdict.overflow]).toEqual([true, 4]);
 });
 
+test("overflow that is counted with the next overflow of its chat, behind what was accepted between the two, is clean", () => {
+  const between = [
+    stored("a0", "t1"),
+    stored("a1", "t3", "counted"),
+    stored("a2", "t2"),
+    stored("a3", "t3"),
+    stored("a4", "t3", "shown"),
+  ];
+  const texts = ["answer to a0", "answer to a2", "answer to a3 (+2: a4)"];
+  const replies = TOO_MANY.replies.map((one, at) => ({ ...one, text: texts[at] ?? "" }));
+  const verdict = judgeNodes({ ...TOO_MANY, sent: TOO_MANY.sent.slice(0, 5), messages: between, replies }, model);
+  expect(verdict).toMatchObject({ wrong: [], outOfOrder: [], lost: [], doubled: [] });
+});
+
 test.each<[string, keyof NodesVerdict, Partial<History>]>([
   ["is not shown to the model", "wrong", saying("answer to a0 (+3: a3)")],
   ["is shown to the model twice", "doubled", saying("answer to a0 (+3: a2 a3 a3)")],
@@ -176,7 +190,8 @@ test.each<[string, keyof NodesVerdict, Partial<History>]>([
   ["hides the message that it came after", "wrong", saying("answer to (+3: a2 a3)")],
   ["is shown by the turn before its own as well", "doubled", saying("answer to a0 (+3: a2 a3 a4)")],
   ["is answered by no turn", "lost", filed("a1", { turnId: null })],
-  ["is answered after what came later", "outOfOrder", filed("a1", { turnId: "t3" })],
+  ["is counted by a turn that comes later", "outOfOrder", filed("a1", { turnId: "t3" })],
+  ["is shown by a turn that comes later", "outOfOrder", filed("a2", { turnId: "t3" })],
   ["is no overflow, and shares the turn of another message", "wrong", filed("a2", { overflow: "none" })],
 ])("overflow that %s is found", (_what, where, wrong) => {
   const verdict = judgeNodes({ ...TOO_MANY, ...wrong }, model);

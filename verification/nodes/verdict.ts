@@ -110,7 +110,7 @@ export function judgeNodes(history: History, model: Model): NodesVerdict {
       .filter(({ text }) => (stored.get(text)?.length ?? 0) > 1 || isAnsweredTwice(text))
       .map(({ text }) => text),
     wrong: [...wrongAnswers(history, model, poisoned), ...[...stored.keys()].filter((text) => !known.has(text))],
-    outOfOrder: [...overtaken(history), ...overtakenTurns(history)],
+    outOfOrder: [...overtaken(history), ...overtakenTurns(history), ...countedElsewhere(history)],
     overlaps: overlapping(history.turns),
     undelivered: history.replies.filter(({ isSent, isInDoubt }) => !isSent && !isInDoubt).map(({ text }) => text),
     notices: notices.filter(({ turnId }) => !poisonedTurns.has(turnId)).length,
@@ -144,13 +144,13 @@ export function expectedOf(own: readonly StoredMessage[]): Heard {
 function wrongAnswers(history: History, model: Model, poisoned: ReadonlySet<string>): string[] {
   const byTurn = messagesByTurn(history);
   const isRight = (own: readonly StoredMessage[], said: string): boolean => {
-    const [first, ...others] = own;
+    const [first, ...others] = own.filter(({ overflow }) => overflow !== "counted");
     if (first === undefined) return false;
     const whole = model.answerTo(first.text);
     // of a message that cannot be answered, the chat may be shown how far the model came
     if (poisoned.has(first.text)) return said !== whole && whole.startsWith(said);
-    if (others.length === 0 && first.overflow === "none") return said === whole;
-    return Bun.deepEquals(model.heardIn(said), expectedOf(own)) && others.every(({ overflow }) => overflow !== "none");
+    if (own.length === 1 && first.overflow === "none") return said === whole;
+    return Bun.deepEquals(model.heardIn(said), expectedOf(own)) && others.every(({ overflow }) => overflow === "shown");
   };
   return history.replies
     .filter(({ isNotice, turnId, text }) => !isNotice && !isRight(byTurn.get(turnId) ?? [], text))
@@ -171,15 +171,27 @@ function overtaken({ sent, messages }: History): string[] {
   });
 }
 
-/** A message that was accepted later is answered later. */
+/** A message that was accepted later is answered later; what is only counted has a rule of its own. */
 function overtakenTurns({ messages, turns }: History): string[] {
   const begun = new Map(turns.map(({ id, begunAt }) => [id, begunAt]));
   return [...Map.groupBy(messages, ({ session }) => session).values()].flatMap((own) => {
-    const answered = own.filter(({ turnId }) => turnId !== null);
+    const answered = own.filter(({ turnId, overflow }) => turnId !== null && overflow !== "counted");
     return answered
       .filter(({ turnId }, at) => at > 0 && timeOf(begun, turnId) < timeOf(begun, answered[at - 1]?.turnId ?? null))
       .map(({ text }) => `${text} was begun before what came before it`);
   });
+}
+
+/** Overflow that is only counted is counted by the turn that shows the next overflow of its session. */
+function countedElsewhere({ messages }: History): string[] {
+  return [...Map.groupBy(messages, ({ session }) => session).values()].flatMap((own) =>
+    own
+      .filter(({ overflow, turnId }, at) => {
+        const next = own.slice(at).find((later) => later.overflow === "shown");
+        return overflow === "counted" && turnId !== null && turnId !== next?.turnId;
+      })
+      .map(({ text }) => `${text} was counted by another turn than that of the next overflow`),
+  );
 }
 
 function timeOf(begun: ReadonlyMap<string, number>, turnId: string | null): number {

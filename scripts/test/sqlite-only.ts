@@ -7,24 +7,12 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-const TWO_ON_ONE_FILE =
-  "plays two gateways on one file; on Postgres the database refuses the first one (src/store/postgres/takeover.test.ts)";
-
 export const SQLITE_ONLY: readonly LeftOut[] = [
   {
     file: "src/delivery/outbox-claims.test.ts",
-    test: "a part that another gateway has claimed is not sent, and the next part of its chat is",
-    reason: TWO_ON_ONE_FILE,
-  },
-  {
-    file: "src/delivery/outbox-claims.test.ts",
     test: "a send that %s is not recorded after another gateway took the part over",
-    reason: TWO_ON_ONE_FILE,
-  },
-  {
-    file: "src/delivery/outbox-claims.test.ts",
-    test: "a claim holds for as long as a send may take, so that no second gateway sends the same part meanwhile",
-    reason: TWO_ON_ONE_FILE,
+    reason:
+      "plays a takeover by opening one file twice; on Postgres the database refuses the first one (src/store/postgres/takeover.test.ts)",
   },
   {
     file: "src/retention/bounded.test.ts",

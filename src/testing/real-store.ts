@@ -15,6 +15,8 @@ export interface RealStore extends AsyncDisposable {
   readonly store: Store;
   readonly home: string;
   reopen(): Promise<Store>;
+  /** Another gateway on the same database, beside the one that is open. On SQLite, where there can be none, it opens the file a second time. */
+  openBeside(): Promise<Store>;
 }
 
 /** Tables as a new database has them, made once for all tests of a process: making them is most of what a store costs. */
@@ -25,11 +27,12 @@ export async function realStore(clock: Clock): Promise<RealStore> {
   const url = await storeUrlOf(home.path);
   if (!url) await writeFile(join(home.path, "gateway.db"), (blank ??= blankDisk()), { mode: 0o600 });
   const deps = { clock: storeClock(clock), ids: systemIds, log: recordingLog() };
-  const open = async () => {
-    const store = await openStore(deps, { home: home.path, url });
+  const open = async (beside?: { readonly stateDirectory: string }) => {
+    const store = await openStore(deps, { home: home.path, url, ...(beside && { beside }) });
     return url ? counted(store) : store;
   };
   const opened = [await open()];
+  const others: Store[] = [];
   return {
     get store() {
       return opened.at(-1) as Store;
@@ -40,8 +43,13 @@ export async function realStore(clock: Clock): Promise<RealStore> {
       opened.push(next);
       return next;
     },
+    async openBeside() {
+      const other = await open({ stateDirectory: `directory ${others.length}` });
+      others.push(other);
+      return other;
+    },
     async [Symbol.asyncDispose]() {
-      for (const store of opened) await store[Symbol.asyncDispose]();
+      for (const store of [...others, ...opened]) await store[Symbol.asyncDispose]();
       await home[Symbol.asyncDispose]();
     },
   };

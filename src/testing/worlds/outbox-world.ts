@@ -188,7 +188,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       return cut.map(([id]) => id);
     },
     async openSecond() {
-      const { outbox, instanceId: node } = await real.reopen();
+      const { outbox, instanceId: node } = await real.openBeside();
       return { ...outbox, node };
     },
     async restart() {

@@ -59,7 +59,7 @@ function Line({ entry }: { readonly entry: ActivityEntry }) {
       </span>
       <span class="hidden">{KIND_WORDS[kind]}:</span>
       <span class="activity-name" dir="auto">
-        {kind === "tool" || kind === "model" ? <code>{name}</code> : name || "(no words)"}
+        {kind === "tool" || kind === "model" ? <code>{name}</code> : shownName(kind, name) || "(no words)"}
       </span>
       <span class="activity-word">{wordOf(entry)}</span>
       <span class="activity-note" dir="auto">
@@ -72,6 +72,11 @@ function Line({ entry }: { readonly entry: ActivityEntry }) {
       </time>
     </>
   );
+}
+
+/** Replies are Markdown; its marks would only be noise in one line. */
+function shownName(kind: ActivityKind, name: string): string {
+  return kind === "delivery" ? name.replace(/^#+ |\*\*|`/g, "") : name;
 }
 
 /** What went well needs no word: the colour and the list around it say so. */

@@ -81,7 +81,7 @@ function OneCall({ row }: { readonly row: AuditRow }) {
 function Filters() {
   const { tool, status, session, withinMs } = filter.value;
   return (
-    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+    <form class="filters call-filters" onSubmit={(event) => event.preventDefault()}>
       <Choice label="Tool" value={tool} onChoose={(chosen) => filterBy({ tool: chosen })}>
         <option value="">All tools</option>
         {toolNames.value.map((name) => (

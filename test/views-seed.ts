@@ -31,7 +31,7 @@ const LARGE = "anthropic/claude-opus-4-8";
 const SMALL = "openai/gpt-5.4-mini";
 
 /** Newest first. What is said contains markup, which must be shown as it is. */
-const SAID: readonly Said[] = [
+export const SAID: readonly Said[] = [
   {
     text: "Which <b>plants</b> need water today?",
     hoursAgo: 1,
@@ -92,15 +92,14 @@ const SAID: readonly Said[] = [
   },
 ];
 
-/** The ids are `seed-1`, `seed-2`, … as in the list above, then those of `more`. */
-export async function seedViews(home: string, more: readonly Said[] = []): Promise<void> {
+/** The ids are `seed-1`, `seed-2`, … in their order. */
+export async function seedViews(home: string, said: readonly Said[] = SAID): Promise<void> {
   await using store = await openStore(
     { clock: systemClock, ids: systemIds, log: silentLog },
     { home, url: await storeUrlOf(home) },
   );
   const now = systemClock.now();
-  for (const [index, said] of [...SAID, ...more].entries().toArray().toReversed())
-    await addTurn(store, `seed-${index + 1}`, said, now);
+  for (const [index, one] of said.entries().toArray().toReversed()) await addTurn(store, `seed-${index + 1}`, one, now);
   await store.pairings.put({
     id: "pair-ada",
     channel: "telegram",

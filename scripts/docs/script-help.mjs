@@ -24,6 +24,8 @@ Puts known bugs into a copy of the project, one by one, and says which the tests
 Kills updates at random moments and says which version serves and what was lost. --calm: kills nothing.`,
   "verification/soak/soak.ts": `npm run soak [-- --minutes N]
 Uses a real gateway for N minutes (20) and says whether memory, descriptors, files and the database stay flat.`,
+  "scripts/screenshots.ts": `npm run screenshots [-- --all DIR] [--only NAME,NAME]
+Takes the pictures of the web console in docs/images anew. --all: every view in every look, into DIR. --only: some views.`,
   "scripts/cron/oracle.ts": `npm run cron-oracle [-- --cases N] [--seed N]
 Compares random cron expressions around clock changes with a second way to know when they fire.`,
   "scripts/irc/fetch-server.ts": `npm run irc-server

@@ -6,7 +6,7 @@ import { systemClock } from "./kit/clock.ts";
 import { compileLater } from "./kit/compile-threshold.ts";
 import { systemIds } from "./kit/ids.ts";
 import type { Assets } from "./serve.ts";
-import { VERSION } from "./version.ts";
+import { PI_VERSION, VERSION } from "./version.ts";
 
 /** Everything the gateway writes is for its owner only. */
 const PRIVATE_UMASK = 0o077;
@@ -23,6 +23,7 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     environment,
     cwd: process.cwd(),
     version: VERSION,
+    piVersion: PI_VERSION,
     isTerminal: isTerminal("stdout"),
     assets,
     stdin: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() }, // only opened by who reads it

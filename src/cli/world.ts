@@ -16,6 +16,8 @@ export interface CliWorld {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly version: string;
+  /** Of the pi that this version is tested with. */
+  readonly piVersion?: string;
   /** Calls back for every Ctrl-C until disposed; while somebody listens, Ctrl-C does not end the process. Default: the process's own. */
   readonly onInterrupt?: (listener: () => void) => Disposable;
   /** Runs the gateway until it is told to stop; gives the exit code. */

@@ -284,6 +284,16 @@ describe("doctor", () => {
       expect(fx.out()).not.toContain(value);
     });
 
+    test.each([
+      ["0.80.0", "note", "0.80.0 found. This gateway is tested with pi 0.87.1."],
+      ["0.87.1", "ok", "0.87.1 found"],
+    ])("says of pi %s whether this gateway is tested with it", async (version, state, say) => {
+      const pi = async () => ({ ok: true, say: `${version} found`, version });
+      await using fx = await cliFixture({ doctorProbes: { ...healthy, pi }, piVersion: "0.87.1" });
+      expect(await fx.run("doctor", "--json")).toBe(0);
+      expect(lineOf(fx.out(), "pi")).toMatchObject({ state, say });
+    });
+
     test("notes a port that others will reach", async () => {
       await using fx = await cliFixture({ doctorProbes: healthy });
       const gateway = { bind: "0.0.0.0", insecure: true, auth: { token: "aGoodToken-7xQ2mV9pL4kR8sT1wZ6yB3nC" } };

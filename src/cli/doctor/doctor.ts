@@ -169,8 +169,11 @@ async function checkConfigFile(
 }
 
 async function checkAgent({ world, probes, home, config }: Scene): Promise<Check> {
-  const { ok, say } = await probes.pi(world, { home, config });
-  return { check: "pi", state: ok ? "ok" : "broken", say };
+  const { ok, say, version } = await probes.pi(world, { home, config });
+  const tested = world.piVersion;
+  if (!ok || version === undefined || tested === undefined || version === tested)
+    return { check: "pi", state: ok ? "ok" : "broken", say };
+  return { check: "pi", state: "note", say: `${say}. This gateway is tested with pi ${tested}.` };
 }
 
 async function checkSandbox({ world, probes, config }: Scene): Promise<Check> {

@@ -37,6 +37,8 @@ interface ChannelProbe {
 interface ProbeResult {
   readonly ok: boolean;
   readonly say: string;
+  /** Of the package it belongs to; absent: it belongs to none. */
+  readonly version?: string;
 }
 
 const PROBE_MS = 30_000;
@@ -143,8 +145,10 @@ async function probeAgent(
     const places = found.looked.map(({ where, result }) => `${where}: ${result}`).join("; ");
     return { ok: false, say: `${found.say} Looked at: ${places}` };
   }
-  const name = `${await versionBeside(found.file)}at ${found.file}`;
-  if (!assets) return { ok: true, say: name };
+  const version = await versionBeside(found.file);
+  const name = `${version === undefined ? "" : `${version} `}at ${found.file}`;
+  const about = version === undefined ? {} : { version };
+  if (!assets) return { ok: true, say: name, ...about };
 
   const home = await mkdtemp(join(tmpdir(), "pi-gateway-doctor-"));
   using limit = clock.deadline(PROBE_MS, () => new Error("pi did not answer"));
@@ -160,7 +164,7 @@ async function probeAgent(
       bunEnv: assets.bunEnv,
     };
     const probe = await probePi({ clock, ids, log: silentLog }, options, limit.signal);
-    if (probe.kind === "ok") return { ok: true, say: `${name}, answered in ${probe.ms} ms` };
+    if (probe.kind === "ok") return { ok: true, say: `${name}, answered in ${probe.ms} ms`, ...about };
     return { ok: false, say: `${name}: ${probe.say} (${probe.detail})` };
   } catch (error) {
     const because = isGatewayError(error) ? error.say : error instanceof Error ? error.message : String(error);
@@ -170,14 +174,14 @@ async function probeAgent(
   }
 }
 
-/** "0.87.1 " from the package the file belongs to; empty when it belongs to none. */
-async function versionBeside(file: string): Promise<string> {
+/** From the package the file belongs to; undefined when it belongs to none. */
+async function versionBeside(file: string): Promise<string | undefined> {
   let folder = dirname(file);
   for (let level = 0; level < MAX_LEVELS_UP; level++) {
     const parsed = parseJson((await readSmall(join(folder, "package.json"))) ?? "", PACKAGE_LIMITS);
     const version = parsed.ok ? textOf(recordOf(parsed.value)["version"]) : "";
-    if (version !== "") return `${version} `;
+    if (version !== "") return version;
     folder = dirname(folder);
   }
-  return "";
+  return undefined;
 }

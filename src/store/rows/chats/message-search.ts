@@ -14,7 +14,7 @@ import { withoutAccents, wordMatcher } from "./word-match.ts";
 const MAX_QUERY_CHARS = 200;
 const MAX_QUERY_WORDS = 10;
 /** For each message that is asked for, so many of the newest are read before the index is asked. */
-const NEWEST_FOR_EACH = 3;
+const NEWEST_FOR_EACH = 8;
 
 interface Found {
   /** Of the index. */

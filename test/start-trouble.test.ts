@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { settingsWithStore } from "../src/testing/postgres/home-database.ts";
 import { type Misbehaviour, writeScriptedAgent } from "../src/testing/scripted-agent.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { BUILD, type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
@@ -192,7 +193,8 @@ describe("pi", () => {
     await saysWhatIsWrong(poor, { status: 502, say, notice: /piPath.*nowhere/ });
     expect((await poor.chat("hello")).body.error?.code).toBe("agent_missing");
     expect(poor.stderr()).toMatch(/src\/agents\/[\w/-]+\.ts:\d+:\d+/); // the log names our sources, though what runs is built
-    await writeFile(join(own.path, "pi-gateway.jsonc"), JSON.stringify({ agent: { pool: { min: 1, max: 1 } } }));
+    const right = await settingsWithStore(own.path, { agent: { pool: { min: 1, max: 1 } } });
+    await writeFile(join(own.path, "pi-gateway.jsonc"), JSON.stringify(right));
     await agentReady(poor);
     expect((await poor.chat("echo: back")).body.content).toBe("back");
     expect((await statusOf(poor)).notices).toEqual([]);

@@ -9,6 +9,7 @@ import { editText } from "../../config/file/edit-file.ts";
 import { checkConfigText } from "../../config/index.ts";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { type Secret, secret } from "../../kit/secret.ts";
+import { storableText } from "../../store/storable-text.ts";
 import { goesWith } from "../temp-home.ts";
 import { createTestDatabase } from "./database.ts";
 import { STORE_TABLES } from "./store-tables.ts";
@@ -33,6 +34,11 @@ export async function storeUrlOf(home: string): Promise<Secret | undefined> {
 /** What a test does with its clock is about records that people read. Connections wait for a real server, in real time. */
 export function storeClock(clock: Clock): Clock {
   return isOnPostgres() ? { ...systemClock, now: () => clock.now() } : clock;
+}
+
+/** A text of a person as the engine of this run gives it back: Postgres keeps no U+0000 (docs/postgres.md, Limits). */
+export function storedHere(text: string): string {
+  return isOnPostgres() ? storableText(text) : text.toWellFormed();
 }
 
 /** How many cases a property is tried with: where each makes a database, fewer of them fit into the time of a test. */

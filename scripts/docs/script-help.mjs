@@ -15,8 +15,10 @@ Measures what has a budget. --quick: a fifth of the samples. --only: some scenar
 Kills the gateway and its agents under many clients and counts what was lost. --channels: with people on fake platforms.`,
   "verification/nodes/nodes.ts": `npm run nodes [-- --faults N] [--seed N] [--nodes N] [--sessions N] [--messages N] [--only FAULT] [--unfenced]
 Puts faults to several gateways on one Postgres database and judges what is left. --unfenced: the negative control, which has to fail.`,
-  "verification/sim/sim.ts": `npm run sim [-- --seeds N] [--seed N] [--pool] [--processes N] [--stop-at-first] [--mutants [--only WORDS]]
-Plays seeds of the simulated gateway. --seed alone plays that one and shows its trace. --pool: with the pool of agents.
+  "verification/queue-engines/measure.ts": `npm run queue-engines [-- --engine NAME]
+Puts one load through claims of our own and through pg-boss on a Postgres server, kills a worker, and compares them. --engine: one of them.`,
+  "verification/sim/sim.ts": `npm run sim [-- --seeds N] [--seed N] [--pool] [--store postgres] [--processes N] [--stop-at-first] [--mutants [--only WORDS]]
+Plays seeds of the simulated gateway. --seed alone plays that one and shows its trace. --pool: with the pool of agents. --store postgres: on a real server.
 --mutants: puts known bugs into a copy, one by one, and fails when the simulation does not notice one.`,
   "verification/mutants/mutants.ts": `npm run mutants [-- --room NAME] [--only WORDS] [--at-once N]
 Puts known bugs into a copy of the project, one by one, and says which the tests notice.`,

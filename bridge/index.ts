@@ -25,6 +25,7 @@ import { reportProgress, toolApplier } from "./tool-pipe.ts";
 export default function bridge(pi: ExtensionAPI): void {
   console.log = console.info = console.debug = console.warn = console.error; // stdout belongs to the protocol
 
+  delete process.env.BUN_BE_BUN; // for this process alone: programs that it starts may be made by Bun, and would become Bun
   closeMemory();
   useModelDoor();
   relayPorts();

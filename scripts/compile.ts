@@ -22,13 +22,13 @@ import { compiledStampFile, stampFile } from "./stamp.mjs";
 const MAIN: keyof typeof import("../src/main.ts") = "main";
 const ASSETS: keyof typeof import("../src/assets.ts") = "sourceAssets";
 
-const ENTRY = `import { dirname, join } from "node:path";
+const ENTRY = `import { dirname } from "node:path";
 import { ${ASSETS} } from "../../src/assets.ts";
 import { ${MAIN} } from "../../src/main.ts";
-const dist = dirname(process.execPath);
-// agents run in plain Bun: in this executable, every program that they start would need to be told that it is Bun
-const bun = join(dist, "..", "node_modules", "bun", "bin", "bun.exe");
-process.exitCode = await ${MAIN}(process.argv.slice(2), ${ASSETS}(dist, bun));
+const assets = ${ASSETS}(dirname(process.execPath));
+// agents run in this same file, so that they share its pages in memory; the variable makes it plain Bun
+const bun = [process.execPath, "--no-env-file"];
+process.exitCode = await ${MAIN}(process.argv.slice(2), { ...assets, bun, bunEnv: { BUN_BE_BUN: "1" } });
 `;
 /** Code of a start is left to the interpreter from its first line on; \`compileAsUsual\` of src/kit ends that. */
 const JIT_POLICY = 8;

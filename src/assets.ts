@@ -21,8 +21,7 @@ interface ListedFile {
   readonly policy?: string;
 }
 
-/** `bun`: the Bun that agents run in. */
-export function sourceAssets(dist = distFolder(), bun = process.execPath): Assets {
+export function sourceAssets(dist = distFolder()): Assets {
   return {
     console: async () =>
       loadConsole((await Bun.file(join(dist, "console.json")).json()) as ConsoleList, (file) => join(dist, file)),
@@ -30,7 +29,7 @@ export function sourceAssets(dist = distFolder(), bun = process.execPath): Asset
     sandboxPath: async () => join(dist, "sandbox.js"),
     sdk: () => sdkFiles(join(dist, "sdk")),
     mcpHostPath: async () => join(dist, "mcp-host.js"),
-    bun: [bun, "--no-env-file"],
+    bun: [process.execPath, "--no-env-file"],
     bunEnv: {},
   };
 }

@@ -1,10 +1,11 @@
 /** `npm start` with the code compiled for the machine: when bin/pi-gw runs it, when it does not, and that it is the same gateway. */
 import { expect, test } from "bun:test";
-import { chmodSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureDist } from "../scripts/bundle.ts";
 import { ensureCompiled } from "../scripts/compile.ts";
 import { compiledStampFile, stampFile } from "../scripts/stamp.mjs";
+import { descendantsOf } from "../src/agents/process/proc.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { waitFor } from "../src/testing/wait-for.ts";
 import { startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
@@ -48,6 +49,15 @@ test.each([
   expect(await project.run("start")).toStartWith("program");
 });
 
+/** Empty for a process that has ended meanwhile. */
+function readlinkIfThere(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
 const FAILING = `api.registerRoute({ method: "GET", path: "/fail", handle: () => { throw new Error("broken on purpose"); } });`;
 
 test(
@@ -59,6 +69,10 @@ test(
     const config = { plugins: { enabled: ["failing"] } };
     await using gateway = await startGatewayProcess({ home: home.path, config, executable });
     expect((await gateway.chat("hello")).body.content).toContain("demo model");
+    const agents = descendantsOf(gateway.pid).map(({ pid }) => readlinkIfThere(`/proc/${pid}/exe`));
+    expect(agents).toContain(executable); // the same file, whose pages are in memory once
+    expect((await gateway.chat("run: env")).body.content).toContain("PI_GATEWAY_SESSION_KEY=");
+    expect((await gateway.chat("run: env")).body.content).not.toContain("BUN_BE_BUN");
     expect((await pluginsOf(gateway)).get("failing")?.state).toBe("running");
     expect((await gateway.fetch("/plugins/failing/fail")).status).toBe(502);
     await waitFor("the stack to be written", () => gateway.stderr().includes("broken on purpose"));

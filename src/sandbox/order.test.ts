@@ -21,7 +21,7 @@ const env = {
 };
 const program = { argv: ["/opt/bun", "pi.js"], cwd: "/ws", env };
 
-function launched(tier: "full" | "basic", network: "open" | "closed") {
+function launched(tier: "full" | "basic", network: "open" | "closed", argv = program.argv) {
   const limits = { processes: 64, memoryMb: 512, openFiles: 256, fileSizeMb: 64 };
   const places = { read: [], readIfThere: [], write: ["/ws"], list: [], limits };
   const made = sandboxPolicy("/state", {
@@ -29,7 +29,7 @@ function launched(tier: "full" | "basic", network: "open" | "closed") {
     network: network === "open" ? { kind: "open" } : { kind: "closed", ports: [] },
   });
   if (!made.ok) throw new Error(made.say);
-  const launch = launchOf(tier, made.policy, program, programs);
+  const launch = launchOf(tier, made.policy, { ...program, argv }, programs);
   const at = launch.argv.indexOf("/opt/sandbox.js");
   return { launch, order: JSON.parse(launch.argv[at + 1] ?? "") as LaunchOrder, rest: launch.argv.slice(at + 2) };
 }
@@ -60,6 +60,12 @@ describe("the command before a confined program", () => {
     );
     expect(launch.env["PI_GW_LATER_HOME"]).toBe("/h");
     expect(order.keeps).toEqual(["PATH", "ANTHROPIC_API_KEY", "BUN_BE_BUN"]);
+  });
+
+  test("leaves out of a program that Bun does not run what makes an executable be Bun", () => {
+    const { launch, order } = launched("full", "open", ["/usr/bin/server"]);
+    expect(launch.env["BUN_BE_BUN"]).toBe("1"); // for the launcher itself
+    expect(order.keeps).toEqual(["PATH", "ANTHROPIC_API_KEY"]);
   });
 
   test("holds no value of a variable, whatever its name: others can read argument lists", () => {

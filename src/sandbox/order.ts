@@ -35,6 +35,8 @@ export const LATER = "PI_GW_LATER_";
 
 /** Reaps what was left to it, and ends with the program, which ends the pid namespace and everything in it. */
 const INIT_SCRIPT = '"$@"; exit $?';
+/** Tells an executable that holds the gateway to be Bun. For what stands before a program, and for a program that Bun runs; another one made by Bun would become Bun as well. */
+const BE_BUN = "BUN_BE_BUN";
 /** Read by Bun, by a shell or by the loader when they start. */
 const ACTS_AT_START = /^(BUN_(?!BE_BUN$)|NODE_|LD_|ENV$|BASH_ENV$|HOME$|TMPDIR$|TMP$|TEMP$)/;
 
@@ -45,12 +47,13 @@ export function launchOf(
   programs: LauncherPrograms,
 ): Launch {
   const names = Object.keys(program.env);
+  const isRunByBun = program.argv[0] === programs.bun[0];
   const order: LaunchOrder = {
     tier,
     policy,
     cwd: program.cwd,
     later: names.filter((name) => ACTS_AT_START.test(name)),
-    keeps: names.filter((name) => !ACTS_AT_START.test(name)),
+    keeps: names.filter((name) => !ACTS_AT_START.test(name) && (name !== BE_BUN || isRunByBun)),
     mark: program.mark ?? null,
     cgroup: program.cgroup ?? null,
     descriptors: program.descriptors ?? [],

@@ -48,7 +48,7 @@ async function world(sandbox: "real" | "none" | "off") {
     {
       home: home.path,
       environment: readEnvironment({ HOME: "/nowhere", PATH: "/usr/bin:/bin", SECRET_OF_THE_OWNER: "x" }),
-      bunEnv: {},
+      bunEnv: { BUN_BE_BUN: "1" }, // as for a gateway that is one executable
       settings: () => ({ sandbox: sandbox === "off" ? "off" : "auto", limits: LIMITS }),
     },
   );
@@ -106,6 +106,16 @@ describe("a program", () => {
     expect(said()).toMatch(new RegExp(`^own-value-1 ${join(home.path, "programs", "test")} \\S+ \\[\\]\\n$`));
     expect(existsSync(join(home.path, "programs", "test", "mine"))).toBe(true);
     await waitFor("the temporary files are gone", () => readdirSync(join(home.path, "run", "tmp")).length === 0);
+  });
+
+  test.each(["real", "off"] as const)("is not told to be Bun, wall or none: %s", async (sandbox) => {
+    const { start, said, home } = await world(sandbox);
+    const { report } = await testSandbox(home.path).wall();
+    if (sandbox === "real" && report.tier === "none") return; // nothing to look at on this machine
+    await (
+      await start('echo "[$BUN_BE_BUN]"')
+    ).ended;
+    expect(said()).toBe("[]\n");
   });
 
   test("behind the wall sees its own folder and those that were named, and not the state directory", async () => {

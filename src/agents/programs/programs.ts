@@ -57,7 +57,7 @@ export function createPrograms(deps: ProgramsDeps, options: ProgramsOptions): Pr
       };
       try {
         const env = Object.fromEntries([
-          ...Object.entries(options.bunEnv),
+          ...(wall === null ? [] : Object.entries(options.bunEnv)), // without a wall nothing stands before it
           ...variables(options.environment, order),
           ["HOME", folder],
           ["TMPDIR", temp.path],

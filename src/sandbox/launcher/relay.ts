@@ -16,6 +16,7 @@ const connection = connectDescriptor(Number(descriptor), {
 Object.assign(process.env, proxyVariables(`http://127.0.0.1:${relayPort(connection, 0, "host")}`), {
   NODE_USE_ENV_PROXY: "1",
 });
+delete process.env["BUN_BE_BUN"]; // for this program alone: another one made by Bun would become Bun
 const program = Bun.spawn([...command], { stdio: ["inherit", "inherit", "inherit"], env: process.env });
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => program.kill(signal));
 process.exit(await program.exited);

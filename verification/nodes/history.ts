@@ -105,7 +105,7 @@ export async function describeOpenWork({ sql, nodes }: NodesWorld, onLine: (line
     from nodes left join inbox on inbox.node = nodes.id and inbox.done = 0 group by nodes.id order by nodes.started_at`;
   for (const row of owners as readonly Row[]) onLine(JSON.stringify(row));
   const waiting = await sql`
-    select session_key, nodes.name, count(*)::int as messages, min(inbox.seq) as first, min(turns.state) as turn, min(turns.attempt) as attempt,
+    select inbox.session_key, nodes.name, count(*)::int as messages, min(inbox.seq) as first, min(turns.state) as turn, min(turns.attempt) as attempt,
       min(lease.owner) as home
     from inbox left join nodes on nodes.id = inbox.node left join turns on turns.id = inbox.turn_id
       left join node_leases lease on lease.kind = 'session' and lease.key = inbox.session_key

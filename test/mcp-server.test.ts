@@ -30,11 +30,14 @@ let provider: FakeProvider;
 let gateway: GatewayProcess;
 const open: Client[] = [];
 let slow = deferred<void>();
+/** The client has heard how an answer begins. A library forgets progress that comes together with the result. */
+let heardFirst = deferred<void>();
 
 /** What the model does, by the words that it was told last. */
 function play(words: string, result: string | null): FakeReply {
   if (words.includes("break")) return { kind: "status", status: 400, message: "the model is broken" };
   if (words.includes("slowly")) return says("so ", slow.promise, "far");
+  if (words.includes("morning")) return says("hello ", heardFirst.promise, "there");
   if (result !== null) return says(`got ${result}`);
   if (words.includes("water")) return { kind: "tools", calls: [{ name: "add_task", input: { title: "water" } }] };
   if (words.includes("drink")) return { kind: "tools", calls: [{ name: "ask_choice", input: {} }] };
@@ -65,6 +68,7 @@ beforeAll(async () => {
 afterEach(async () => {
   slow.resolve();
   slow = deferred();
+  heardFirst = deferred();
   await Promise.all(open.splice(0).map((client) => client.close()));
 });
 afterAll(async () => {
@@ -97,9 +101,13 @@ describe.each(combinations)("an MCP client over %s that speaks %s", (way, revisi
     const client = await connect(way, revision);
     const session = `talk-${way}-${revision}`;
     const heard: string[] = [];
+    const onprogress = ({ message = "" }): void => {
+      heard.push(message);
+      heardFirst.resolve();
+    };
     const result = await client.callTool(
       { name: "ask_agent", arguments: { message: "Good morning", session } },
-      { onprogress: ({ message }) => void heard.push(message ?? "") },
+      { onprogress },
     );
     expect(result.structuredContent).toMatchObject({ text: "hello there", session });
     expect(heard[0]).toStartWith("hello");

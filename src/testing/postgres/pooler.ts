@@ -1,10 +1,10 @@
 /** PgBouncer between a test and its Postgres database, where it is installed (`apt-get install pgbouncer`). It is no part of npm's packages, so tests that need it skip without it. */
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../free-port.ts";
 import { waitFor } from "../wait-for.ts";
 import { postgresPrograms } from "./programs.ts";
+import { newFolder } from "./server.ts";
 
 export type PoolMode = "session" | "transaction" | "statement";
 
@@ -24,7 +24,9 @@ export async function startPooler(program: string, url: string, mode: PoolMode):
   const target = new URL(url);
   const name = target.pathname.slice(1);
   const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), "pi-gw-pooler-"));
+  const programs = postgresPrograms();
+  const user = typeof programs === "string" ? null : programs.user; // it does not run as root either
+  const folder = newFolder("pi-gw-pooler-", user);
   const file = join(folder, "pgbouncer.ini");
   const from = `host=${target.hostname} port=${target.port} dbname=${name} user=${target.username} password=${target.password}`;
   const settings = [
@@ -33,10 +35,7 @@ export async function startPooler(program: string, url: string, mode: PoolMode):
     `pool_mode = ${mode}`,
   ];
   writeFileSync(file, `${settings.join("\n")}\n`);
-  const programs = postgresPrograms();
-  const user = typeof programs === "string" ? null : programs.user; // it does not run as root either
-  if (user) for (const path of [folder, file]) chownSync(path, user.uid, user.gid);
-  chmodSync(folder, 0o700);
+  if (user) chownSync(file, user.uid, user.gid);
   const child = Bun.spawn(
     user
       ? ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", program, "-q", file]
@@ -48,11 +47,10 @@ export async function startPooler(program: string, url: string, mode: PoolMode):
   );
   const own = new URL(url);
   own.port = String(port);
-  await waitFor(
-    "the pooler",
-    async () => (child.exitCode === null ? isListening(port) : new Error(await new Response(child.stderr).text())),
-    (seen) => seen !== false,
-  );
+  await waitFor("the pooler", async () => {
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${await new Response(child.stderr).text()}`);
+    return isListening(port);
+  });
   return {
     url: own.href,
     async [Symbol.asyncDispose]() {

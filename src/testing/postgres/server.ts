@@ -63,7 +63,7 @@ async function tryPort(
   port: number,
   { parent, settings }: PostgresOptions,
 ): Promise<PostgresServer | string> {
-  const folder = newFolder(programs.user, parent);
+  const folder = newFolder("pi-gw-postgres-", programs.user, parent);
   const password = systemIds.secret(PASSWORD_BYTES);
   const all = Object.entries({ ...SETTINGS, ...settings });
   const initdbFlags = [...LOCALE, ...all.map(([name, value]) => `--set=${name}=${value}`)];
@@ -98,9 +98,9 @@ async function tryPort(
 }
 
 /** A folder that the user of Postgres can use and delete: the one for temporary files of a test process often is for its own user alone. */
-function newFolder(user: PostgresPrograms["user"], wanted: string | undefined): string {
+export function newFolder(prefix: string, user: PostgresPrograms["user"], wanted?: string): string {
   const parent = wanted ?? [tmpdir(), "/dev/shm", "/tmp"].find((path) => !user || isOpen(path)) ?? tmpdir();
-  const folder = mkdtempSync(join(parent, "pi-gw-postgres-"));
+  const folder = mkdtempSync(join(parent, prefix));
   if (user) chownSync(folder, user.uid, user.gid);
   chmodSync(folder, 0o700);
   return folder;

@@ -198,8 +198,8 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
     if (!waiter.take(made)) await made[Symbol.asyncDispose](); // nobody waits any more
   } catch (error) {
     if (isGatewayError(error) && error.code === "model_missing" && agent) return notServed(pool, one, waiter, error);
+    const died = one.agent === null || (isGatewayError(error) && error.code === "agent_exited"); // its files went with it
     retire(pool, one);
-    const died = isGatewayError(error) && error.code === "agent_exited";
     if (died && waiter.reopens < MAX_REOPENS && !pool.stopping.signal.aborted) pool.waiting.rejoin(waiter);
     else waiter.fail(error);
     refill(pool);

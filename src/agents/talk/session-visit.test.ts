@@ -30,6 +30,19 @@ test("a session file is in one place only: with its process during a visit, wher
   expect([readFileSync(one.visit.kept, "utf8"), existsSync(one.visit.visiting)]).toEqual(["one\ntwo\n", false]);
 });
 
+test("a session file stays where it is kept when its process has ended meanwhile, and says so: another process may be asked", async () => {
+  await using one = await visited();
+  endVisit(one.visit);
+  one.folder.remove(silentLog);
+  expect(() => beginVisit(one.visit)).toThrow(expect.objectContaining({ code: "agent_exited" }));
+  expect(readFileSync(one.visit.kept, "utf8")).toBe("one\n");
+});
+
+test("a session file that is gone is no matter of its process", async () => {
+  await using one = await visited();
+  expect(() => beginVisit(one.visit)).toThrow("ENOENT");
+});
+
 test.each<[string, (path: string, secret: string) => void]>([
   ["a link to a file of the gateway", (path, secret) => symlinkSync(secret, path)],
   ["a second name of another file", (path, secret) => linkSync(secret, path)],

@@ -3,8 +3,9 @@
  * session, and moved back when the turn is over. So a process, and the shell it runs, never sees the session of anybody else. What comes back
  * was in reach of the agent, so only a plain file with one name is taken; a link could make the gateway open something else later.
  */
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { GatewayError } from "../../contracts/errors.ts";
 import type { Log } from "../../kit/log.ts";
 import type { ProcessIdentity } from "../process/proc.ts";
 import { lifeOf } from "../process/temp-folder.ts";
@@ -31,9 +32,14 @@ export function makeVisitFolder(home: string, owner: ProcessIdentity, id: string
   return { path, remove: (log) => endVisits(log, home, path) };
 }
 
-/** Moves the file to the process. */
+/** Moves the file to the process. Throws `agent_exited` when that has ended meanwhile: its folder goes with it. */
 export function beginVisit({ kept, visiting }: Visit): void {
-  renameSync(kept, visiting);
+  try {
+    renameSync(kept, visiting);
+  } catch (error) {
+    if (existsSync(dirname(visiting))) throw error;
+    throw new GatewayError("agent_exited", "the process ended before its session was opened", { cause: error });
+  }
 }
 
 /** Moves the file back. Does nothing when it is back already. */

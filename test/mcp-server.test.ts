@@ -155,7 +155,7 @@ describe.each(combinations)("an MCP client over %s that speaks %s", (way, revisi
 
   test("reads transcripts and notes, and gets the reply of a slash command as a prompt", async () => {
     const client = await connect(way, revision);
-    await client.callTool({ name: "ask_agent", arguments: { message: "Good morning", session: "read" } });
+    await client.callTool({ name: "ask_agent", arguments: { message: "Good evening", session: "read" } });
     await client.callTool({ name: "save_note", arguments: { title: "Wi-Fi", content: `by ${way} ${revision}` } });
     const { resources } = await client.listResources();
     const uri = (name: RegExp) => resources.find((one) => name.test(one.name))?.uri ?? "";

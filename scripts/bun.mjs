@@ -42,8 +42,8 @@ function packageFolders() {
 export function becomeBun(args) {
   const bun = findBun();
   if (!bun) return fail("Bun was not found. Run `npm install` in the pi-gateway folder, then try again.");
+  forwardSignals((signal) => child.kill(signal)); // before there is a child: a signal in between would end this process alone
   const child = spawn(bun, args, { stdio: "inherit" });
-  forwardSignals(child);
   child.on("error", (error) => fail(`Bun did not start (${error.message}). Run \`npm install\` and try again.`));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }
@@ -52,7 +52,7 @@ export function becomeBun(args) {
  * A terminal sends Ctrl-C and hang-up to the whole process group, so the child has its copy already. Repeats within a second are one
  * wish: npm passes on a signal that was also sent to the group.
  */
-function forwardSignals(child) {
+function forwardSignals(forward) {
   const terminal = [0, 1, 2].some((fd) => isatty(fd));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     let lastAt = -SAME_SIGNAL_MS;
@@ -60,7 +60,7 @@ function forwardSignals(child) {
       const now = performance.now();
       if ((terminal && signal !== "SIGTERM") || now - lastAt < SAME_SIGNAL_MS) return;
       lastAt = now;
-      child.kill(signal);
+      forward(signal);
     });
   }
 }

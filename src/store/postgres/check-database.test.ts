@@ -1,5 +1,6 @@
 /** What `pi-gw doctor` and `pi-gw audit verify` find in a Postgres database: what is decided from facts, and the facts of a real server. */
 import { describe, expect, test } from "bun:test";
+import { isGatewayError } from "../../contracts/errors.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
@@ -16,6 +17,7 @@ import { type DatabaseFacts, judgeDatabase } from "./judge-database.ts";
 const KNOWN = ["first", "second"];
 const WELL: DatabaseFacts = {
   version: 150_004,
+  encoding: "UTF8",
   answeredInMs: 1.4,
   clockAheadMs: -40,
   schema: "public",
@@ -45,6 +47,7 @@ describe("a Postgres database", () => {
 
   test.each<[string, Partial<DatabaseFacts>, "note" | "broken", string]>([
     ["of version 14", { version: 140_011 }, "broken", "Postgres 14.11 is too old"],
+    ["of another encoding", { encoding: "SQL_ASCII" }, "broken", "is SQL_ASCII, and UTF8 is needed"],
     ["behind a pooler that shares connections", { isPooled: true, isShared: true }, "broken", "in transaction mode"],
     ["without a schema", { schema: null, mayCreateTables: false }, "broken", "no schema of the search path"],
     ["in which the user may create nothing", { mayCreateTables: false }, "broken", "may not create tables"],
@@ -95,6 +98,28 @@ describe.skipIf((await testPostgres()) === null)("on a real server", () => {
       expect.stringContaining("up to date (node-keys)"),
       expect.stringContaining("row level security is not complete (1 change is missing)"),
     ]);
+  });
+
+  test("a database of another encoding is refused at the start, with a sentence that says what to do, and nothing is written", async () => {
+    await using home = await tempHome();
+    await using database = await createTestDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    {
+      await using server = new Bun.SQL((await testPostgres()) ?? "", { max: 1 });
+      await server.unsafe(`drop database "${name}"`);
+      await server.unsafe(
+        `create database "${name}" encoding 'SQL_ASCII' locale_provider libc locale 'C' template template0`,
+      );
+    }
+    const url = secret(database.url);
+    const error = await openStore(DEPS, { home: home.path, url }).catch((failure: unknown) => failure);
+    expect(isGatewayError(error) && [error.code, error.say]).toEqual([
+      "store_failed",
+      expect.stringContaining("create database gateway encoding 'UTF8' locale 'C' template template0"),
+    ]);
+    await using sql = new Bun.SQL(database.url, { max: 1 });
+    expect(await sql`select 1 from pg_tables where schemaname = 'public'`).toHaveLength(0);
+    expect(await troubles(url)).toEqual([expect.stringContaining("is SQL_ASCII, and UTF8 is needed")]);
   });
 
   test("a user that owns nothing is told so, and does not take what is hidden from it for tampering", async () => {

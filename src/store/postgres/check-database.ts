@@ -13,14 +13,17 @@ interface CheckDeps {
   readonly clock: Clock;
 }
 
-interface Seen extends Pick<DatabaseFacts, "version" | "schema" | "user" | "mayCreateTables" | "mayCreateRoles"> {
+interface Seen extends Pick<
+  DatabaseFacts,
+  "version" | "encoding" | "schema" | "user" | "mayCreateTables" | "mayCreateRoles"
+> {
   readonly now: number;
   readonly ownsTables: boolean;
   readonly hasMigrations: boolean;
   readonly isHalfMoved: boolean;
 }
 
-const LOOK = `select current_setting('server_version_num')::int as version, current_schema()::text as schema, current_user::text as user,
+const LOOK = `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding, current_schema()::text as schema, current_user::text as user,
     floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreateTables",
     (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) as "mayCreateRoles",

@@ -1,10 +1,13 @@
 /** What is to be said about a Postgres database before or while a gateway uses it: a decision without effects. Knows no address and no password. */
+import { encodingFault } from "./encoding.ts";
 import { TRANSACTION_MODE } from "./pooler.ts";
 
 /** What was seen, by the user of `store.url`. */
 export interface DatabaseFacts {
   /** As in `server_version_num`: 150004 is 15.4. */
   readonly version: number;
+  /** As in `server_encoding`. */
+  readonly encoding: string;
   readonly answeredInMs: number;
   /** How far the clock of the server is ahead of the one here. */
   readonly clockAheadMs: number;
@@ -47,9 +50,11 @@ export function judgeDatabase(facts: DatabaseFacts, known: readonly string[]): r
   ];
 }
 
-function judgeServer({ version, answeredInMs }: DatabaseFacts): DatabaseFinding {
+function judgeServer({ version, encoding, answeredInMs }: DatabaseFacts): DatabaseFinding {
   const shown = `Postgres ${Math.floor(version / 10_000)}.${version % 10_000}`;
   if (version < NEEDED_VERSION) return broken(`${shown} is too old; 15 or newer is needed.`);
+  const fault = encodingFault(encoding);
+  if (fault !== null) return broken(fault);
   return ok(`${shown}, answered in ${Math.round(answeredInMs)} ms`);
 }
 

@@ -9,6 +9,7 @@ import { channelTraffic } from "../migrations/041-channel-traffic.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { askPostgres } from "../ask-rows.ts";
 import type { Connection } from "./connection.ts";
+import { refuseOtherEncoding } from "./encoding.ts";
 import { type AppliedMigration, planMigrations } from "./migration-plan.ts";
 import { approvalRuleTables } from "./tables/approval-rules.ts";
 import { fileTables } from "./tables/files.ts";
@@ -69,8 +70,12 @@ interface Migrated {
   readonly waiting: readonly string[];
 }
 
-/** Applies what is missing. Throws `store_newer` and changes nothing when only a newer version works on these tables. */
+/**
+ * Applies what is missing. Throws `store_newer` when only a newer version works on these tables, and `store_failed` when the database has
+ * another encoding than is needed; nothing is changed then.
+ */
 export async function migratePostgres(connection: Connection, options: MigrateOptions): Promise<Migrated> {
+  await refuseOtherEncoding(connection);
   return locked(connection, async () => {
     const { apply, wait } = await planFor(connection, options);
     for (const { name, sql, worksFrom = null } of apply) {

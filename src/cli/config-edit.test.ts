@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemIds } from "../kit/ids.ts";
 import { cliFixture, fakeGateway, input } from "../testing/cli-fixture.ts";
 import { flat, valueOf } from "./config-edit.ts";
 
@@ -61,6 +62,16 @@ describe("pi-gw config set", () => {
     expect(await cli.run("config", "set", ...words)).toBe(code);
     expect(cli.err()).toContain(says);
     expect(existsSync(join(cli.home, FILE))).toBe(false);
+  });
+
+  test("judges a value together with the settings that are in the file already", async () => {
+    await using cli = await cliFixture();
+    expect(await cli.run("config", "set", "gateway.bind", "lan")).toBe(78);
+    expect(cli.err()).toContain("neither gateway.auth.token nor gateway.auth.password is set");
+    const gateway = { auth: { token: systemIds.secret(24) }, trustedProxies: ["172.16.0.0/12"] };
+    await writeFile(join(cli.home, FILE), JSON.stringify({ gateway }));
+    expect(await cli.run("config", "set", "gateway.bind", "lan")).toBe(0);
+    expect(JSON.parse(await readFile(join(cli.home, FILE), "utf8"))).toEqual({ gateway: { ...gateway, bind: "lan" } });
   });
 
   test("reads a secret from the input, and never prints it", async () => {

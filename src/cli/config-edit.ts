@@ -28,9 +28,10 @@ export async function configSet(
   const keys = path.split(".");
   const { checkConfigText, editConfig, findConfigFile } = await configDoor();
   const { variables } = world.environment;
-  // an unknown setting in the file is a warning, because files outlive versions; who types one has made a mistake
-  const { warnings, problems: wrong } = checkConfigText(JSON.stringify(nested(keys, value)), variables);
-  const mistakes = [...wrong, ...warnings].filter(({ path: at }) => isAbout(at, path)).map(({ message }) => message);
+  // An unknown setting in the file is a warning, because files outlive versions; who types one has made a mistake. Problems are left to
+  // `editConfig`, which sees the whole file: whether a value is right may depend on other settings.
+  const { warnings } = checkConfigText(JSON.stringify(nested(keys, value)), variables);
+  const mistakes = warnings.filter(({ path: at }) => isAbout(at, path)).map(({ message }) => message);
   if (!unset && mistakes.length > 0) return fail(world, mistakes, EXIT_CONFIG);
   const home = homeOf(flags.home, world.environment);
   const file = findConfigFile({ home, flag: flags.config, cwd: world.cwd }) ?? join(home, "pi-gateway.jsonc");

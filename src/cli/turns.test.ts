@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ERRORS } from "../contracts/errors.ts";
 import { cliFixture, fakeGateway } from "../testing/cli-fixture.ts";
 
 const TURN = {
@@ -9,7 +10,7 @@ const TURN = {
     outcome: "failed",
     attempt: 1,
     model: "demo",
-    errorCode: "model_failed",
+    errorCode: "agent_empty",
     usage: { inputTokens: 1_200, outputTokens: 34, costUsd: 0.25 },
     acceptedAt: 1_000,
     begunAt: 2_000,
@@ -57,8 +58,8 @@ test("pi-gw turns lists turns, as lines or as JSON", async () => {
   expect(await fx.run("turns", "--outcome", "failed")).toBe(0);
   expect(fx.asked).toEqual(["/api/turns?outcome=failed&limit=20"]);
   expect(fx.out()).toBe(
-    "TURN    BEGUN                     END                    TIME   USED                   SESSION\n" +
-      "turn_1  1970-01-01T00:00:02.000Z  failed (model_failed)  2.5 s  1,234 tokens, $0.2500  agent:default:webchat:dm:a\n",
+    "TURN    BEGUN                     END     TIME   USED                   SESSION                     WHY\n" +
+      "turn_1  1970-01-01T00:00:02.000Z  failed  2.5 s  1,234 tokens, $0.2500  agent:default:webchat:dm:a  The assistant ended without an answer.\n",
   );
   await using json = await world({ items: [TURN] });
   await json.run("turns", "--json");
@@ -69,12 +70,27 @@ test("pi-gw turns show draws where the time of a turn went", async () => {
   await using fx = await world(TURN);
   expect(await fx.run("turns", "show", "turn_1")).toBe(0);
   expect(fx.asked).toEqual(["/api/turns/turn_1"]);
-  const bars = fx.out().trimEnd().split("\n").slice(5);
+  expect(fx.out()).toContain(
+    "turn     turn_1, failed\nwhy      The assistant ended without an answer. (agent_empty)\n",
+  );
+  const bars = fx.out().trimEnd().split("\n").slice(6);
   expect(bars).toEqual([
     `${"queued".padEnd(44)} ${"█".repeat(12).padEnd(30)} 1.0 s`,
     `${"model:demo".padEnd(44)} ${" ".repeat(12)}${"█".repeat(18)} 1.5 s  answered`,
     `${"  first_token".padEnd(44)} ${`${" ".repeat(12)}█`.padEnd(30)} 20 ms`,
   ]);
+});
+
+test("pi-gw turns says in a sentence why a turn failed, whatever the code is", async () => {
+  const codes = Object.keys(ERRORS);
+  const items = codes.map((errorCode) => ({ ...TURN, turn: { ...TURN.turn, turnId: "one", errorCode } }));
+  await using fx = await world({ items });
+  await fx.run("turns");
+  const [, ...lines] = fx.out().trimEnd().split("\n");
+  expect(lines.map((line) => line.split("webchat:dm:a  ")[1])).toEqual(Object.values(ERRORS).map(({ say }) => say));
+  await using later = await world({ items: [{ ...TURN, turn: { ...TURN.turn, errorCode: "of_tomorrow" } }] });
+  await later.run("turns");
+  expect(later.out()).toContain("It failed. Another version noted why: of_tomorrow.");
 });
 
 test("pi-gw activity lists what happened and says how far back it looked", async () => {

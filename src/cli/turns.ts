@@ -1,4 +1,5 @@
 /** `pi-gw turns` and `pi-gw activity`: what happened, and where the time of one turn went. */
+import { sentenceOf } from "../contracts/errors.ts";
 import { visible } from "../observe/index.ts";
 import { askGateway, printAnswer, printItems, queryOf } from "./ask-gateway.ts";
 import { EXIT_OK } from "./exit-code.ts";
@@ -33,10 +34,11 @@ export function listTurns(world: CliWorld, flags: TurnsFlags): Promise<number> {
     columns: [
       ["TURN", ({ turn }) => textOf(recordOf(turn)["turnId"])],
       ["BEGUN", ({ turn }) => whenText(recordOf(turn)["begunAt"])],
-      ["END", ({ turn }) => endText(recordOf(turn))],
+      ["END", ({ turn }) => textOf(recordOf(turn)["outcome"]) || "running"],
       ["TIME", ({ turn }) => timeText(recordOf(turn))],
       ["USED", ({ turn }) => usageText(recordOf(turn)["usage"])],
       ["SESSION", ({ turn }) => textOf(recordOf(turn)["sessionKey"])],
+      ["WHY", ({ turn }) => sentenceOf(textOf(recordOf(turn)["errorCode"]))],
     ],
     none: "There are no turns.",
   });
@@ -79,11 +81,6 @@ async function printPage(
   return EXIT_OK;
 }
 
-function endText({ outcome, errorCode }: Fields): string {
-  const end = textOf(outcome) || "running";
-  return textOf(errorCode) === "" ? end : `${end} (${textOf(errorCode)})`;
-}
-
 function timeText({ acceptedAt, endedAt }: Fields): string {
   return endedAt === null ? "" : msText(numberOf(endedAt) - numberOf(acceptedAt));
 }
@@ -107,8 +104,10 @@ function waterfallLines(answer: Fields): readonly string[] {
   const bars = barsOf(answer["spans"], 0);
   const totalMs = Math.max(1, ...bars.map(({ startMs, ms }) => startMs + ms));
   const delivered = answer["deliveredAt"] === null ? "" : `, delivered at ${whenText(answer["deliveredAt"])}`;
+  const code = textOf(turn["errorCode"]);
   return [
-    `turn     ${textOf(turn["turnId"])}, ${textOf(turn["outcome"]) || "running"} ${textOf(turn["errorCode"])}`.trimEnd(),
+    `turn     ${textOf(turn["turnId"])}, ${textOf(turn["outcome"]) || "running"}`,
+    ...(code === "" ? [] : [`why      ${sentenceOf(code)} (${code})`]),
     `session  ${textOf(turn["sessionKey"])}`,
     `message  ${whenText(turn["acceptedAt"])}${delivered}`,
     `model    ${textOf(turn["model"]) || "none"}, ${usageText(turn["usage"])}`,

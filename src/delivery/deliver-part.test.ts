@@ -137,7 +137,7 @@ describe("a part whose channel cannot send now", () => {
       [["tellOwner", "dead", "no channel telegram"], ["settle", "t1:0", dead, NOW], STATUS],
     ]);
     const away = await stepOf({ channel: { ready: () => false }, part: old });
-    const expired = { state: "dead", because: "expired", tell: "chat" };
+    const expired = { state: "dead", because: "it waited too long to be sent", tell: "chat" };
     expect([away.step, away.calls]).toEqual([
       ended("dead"),
       [["noteInChat", "t1:0", EXPIRED_NOTICE, NOW], ["wake"], ["settle", "t1:0", expired, NOW], STATUS],

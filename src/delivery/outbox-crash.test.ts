@@ -85,7 +85,10 @@ describe("a crash between a send and the note that it was sent", () => {
     await world.crash();
     await world.drained();
     expect(world.texts()).toEqual(["one"]);
-    expect((await world.rows())["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "expired" });
+    expect((await world.rows())["turn_1:0"]).toMatchObject({
+      state: "ambiguous",
+      because: "it waited too long to be sent",
+    });
   });
 
   test("a crash after part one resumes at part two", async () => {

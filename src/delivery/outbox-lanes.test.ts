@@ -266,7 +266,7 @@ describe("the hour of a reply", () => {
     world.ready = false;
     await world.crash();
     await world.clock.advance(HOUR_MS + 2_000);
-    await waitFor("its end", async () => (await world.rows())["turn_1:0"]?.because === "expired");
+    await waitFor("its end", async () => (await world.rows())["turn_1:0"]?.because === "it waited too long to be sent");
     expect((await world.rows())["turn_1:0"]?.state).toBe("ambiguous");
   });
 

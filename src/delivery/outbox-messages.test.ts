@@ -201,7 +201,7 @@ describe("a reply that is given up", () => {
     await world.reply("chat", ["x"]);
     await world.clock.advance(2 * HOUR_MS + 4_000);
     await world.drained();
-    expect(world.told).toEqual([["turn_1:n", "dead", "expired"]]);
+    expect(world.told).toEqual([["turn_1:n", "dead", "it waited too long to be sent"]]);
   });
 
   test("although the owner cannot be told is ended all the same", async () => {

@@ -273,7 +273,7 @@ test("a chat that is paused after its last part is forgotten when the pause is o
   await world.clock.advance(10_000);
   world.ready = true;
   await world.clock.advance(3 * 3_600_000); // the reply expires, and so does the notice about it
-  expect(world.told).toEqual([["turn_1:n", "dead", "expired"]]);
+  expect(world.told).toEqual([["turn_1:n", "dead", "it waited too long to be sent"]]);
   expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
   expect([world.outbox.stats().pending, world.clock.pending()]).toEqual([0, 0]);
 });

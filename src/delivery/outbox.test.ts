@@ -217,7 +217,7 @@ describe("the outbox", () => {
     await world.reply("a", ["newer"]);
     await world.clock.advance(HOUR_MS / 2 + 1_000);
     await waitFor("the part is dead", async () => (await world.rows())["turn_1:0"]?.state === "dead");
-    expect((await world.rows())["turn_1:0"]?.because).toBe("expired");
+    expect((await world.rows())["turn_1:0"]?.because).toBe("it waited too long to be sent");
     state.broken = false;
     await world.drained();
     expect(world.texts().at(-1)).toBe("newer");
@@ -255,9 +255,9 @@ describe("the outbox", () => {
     await world.clock.advance(HOUR_MS + 2_000);
     await world.drained();
     expect(Object.values(await world.rows()).map(({ state, because }) => [state, because])).toEqual([
-      ["dead", "expired"],
-      ["dead", "expired"],
-      ["dead", "expired"], // the notice that they were not delivered
+      ["dead", "it waited too long to be sent"],
+      ["dead", "it waited too long to be sent"],
+      ["dead", "it waited too long to be sent"], // the notice that they were not delivered
     ]);
     expect([world.sends.length, world.outbox.stats().dead]).toEqual([0, 3]);
   });

@@ -74,7 +74,10 @@ describe("a part that was sent", () => {
 });
 
 describe("before a try, a part", () => {
-  const end = (state: "dead" | "ambiguous") => ({ kind: "end", end: { state, because: "expired", tell: "chat" } });
+  const end = (state: "dead" | "ambiguous") => ({
+    kind: "end",
+    end: { state, because: "it waited too long to be sent", tell: "chat" },
+  });
   const wait = (ms: number) => ({ kind: "wait", ms });
   test.each<
     [what: string, over: Partial<PendingPart>, at: { readonly on: Channel; readonly now: number }, decision: unknown]
@@ -112,7 +115,7 @@ describe("a part that cannot be tried", () => {
     [
       "tells its chat when the channel is away for an hour",
       whileAway(PART, RISKY, HOUR_MS),
-      { kind: "end", end: { state: "dead", because: "expired", tell: "chat" } },
+      { kind: "end", end: { state: "dead", because: "it waited too long to be sent", tell: "chat" } },
     ],
     ["waits for ever where a repeat is safe", whileAway(PART, SAFE, 9 * HOUR_MS), { kind: "wait", ms: 1_000 }],
     ["waits for a channel that may still start", withoutChannel(PART, HOUR_MS - 1), { kind: "wait", ms: 1_000 }],

@@ -49,7 +49,7 @@ export function afterSkip(part: PendingPart): PendingPart {
 
 export function beforeTry(part: PendingPart, channel: Channel, now: number): Before {
   const expiresInMs = channel.repeat === "safe" ? REPLY_TTL_MS : part.createdAt + REPLY_TTL_MS - now;
-  if (expiresInMs <= 0) return { kind: "end", end: givenUp(part, "expired", "chat") };
+  if (expiresInMs <= 0) return { kind: "end", end: givenUp(part, EXPIRED, "chat") };
   if (mustNotRepeat(part, channel, now)) return { kind: "skip" };
   const pauseMs = (part.nextTryAt ?? now) - now;
   return pauseMs > 0 ? { kind: "wait", ms: Math.min(pauseMs, expiresInMs) } : { kind: "try" };
@@ -58,7 +58,7 @@ export function beforeTry(part: PendingPart, channel: Channel, now: number): Bef
 /** While its channel cannot send, nothing is known about its messages, so nothing but its age decides. */
 export function whileAway(part: PendingPart, channel: Channel, now: number): Before {
   if (channel.repeat === "safe" || part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };
-  return { kind: "end", end: givenUp(part, "expired", "chat") };
+  return { kind: "end", end: givenUp(part, EXPIRED, "chat") };
 }
 
 /** It comes with a platform or a plugin that may still be starting, or be back soon: nobody's reply is given up for that alone. */
@@ -111,6 +111,7 @@ export function givenUp(part: PendingPart, because: string, tell: NonNullable<Pa
 }
 
 const LOST = "the answer to a send was lost";
+const EXPIRED = "it waited too long to be sent";
 
 export function doubtful(): PartEnd {
   return { state: "ambiguous", because: LOST, tell: "chat" };

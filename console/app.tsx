@@ -14,6 +14,7 @@ import { SignIn } from "./components/sign-in.tsx";
 import { followInbox } from "./state/inbox-state.ts";
 import { announced } from "./state/news.ts";
 import { closePalette, openPalette, paletteOpen } from "./state/palette.ts";
+import { prepareOpened } from "./state/preparing.ts";
 import { readOnlyBecause } from "./state/route.ts";
 import { drawer, followScreen, isNarrow } from "./state/screen.ts";
 import { signInState, openKey, stopTurn, turnRuns, view } from "./state/console-state.ts";
@@ -21,6 +22,7 @@ import { signInState, openKey, stopTurn, turnRuns, view } from "./state/console-
 export function App() {
   useEffect(() => {
     keepDrafts();
+    prepareOpened();
     const stops = [followScreen(), followInbox()];
     document.addEventListener("keydown", onKey);
     return () => {

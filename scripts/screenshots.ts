@@ -126,3 +126,4 @@ function withoutPath(path: string): string {
 }
 
 await takePictures(dirname(import.meta.dir));
+process.exit(0); // the Postgres server of the tests lives as long as the process that asked for it

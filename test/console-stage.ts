@@ -86,6 +86,7 @@ export async function visit(
   const context = await browser.newContext({
     viewport: options.viewport ?? WIDE,
     colorScheme: options.colorScheme ?? "light",
+    locale: "en-US", // else that of the machine, which need not be one that browsers know
     deviceScaleFactor: options.scale ?? 1,
     reducedMotion: "reduce",
   });

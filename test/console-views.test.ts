@@ -112,17 +112,39 @@ describe("activity", () => {
   });
 });
 
+/** The little of a canvas that is used here; the project's types know only the server's. */
+interface Drawn {
+  toDataURL(): string;
+}
+
+/** How many colours the middle of the picture has: one where nothing is drawn. */
+const drawnColours = (page: Visit["page"]) =>
+  page
+    .getByTestId("chart")
+    .locator("canvas")
+    .evaluate((canvas) => {
+      const { width, height } = canvas as unknown as { width: number; height: number };
+      const context = (
+        canvas as unknown as { getContext(kind: string): { getImageData(...place: number[]): { data: Uint8Array } } }
+      ).getContext("2d");
+      const { data } = context.getImageData(width / 2, 0, width / 2, height - 50);
+      return new Set(Array.from({ length: data.length / 4 }, (_, at) => data.slice(at * 4, at * 4 + 3).join())).size;
+    });
+
 describe("usage", () => {
   test("shows what was used by day, model, agent, person and origin, and forecasts the budgets", async () => {
     await using on = await open("usage");
     await on.page.getByLabel("Days").selectOption("days30");
     const totals = on.page.getByTestId("totals");
     await totals.getByText("$0.7000").waitFor();
+    const chart = on.page.getByTestId("chart");
+    const slider = chart.getByRole("slider", { name: "Cost by day" });
     await eventually(
       "a bar for each of thirty days",
-      () => on.page.getByTestId("chart").locator("rect").count(),
-      (count) => count === 30,
+      () => slider.getAttribute("aria-valuemax"),
+      (last) => last === "29",
     );
+    expect(await drawnColours(on.page)).toBeGreaterThan(1);
     const rows = async () => {
       const cells = await on.page
         .getByTestId("usage-table")
@@ -149,9 +171,71 @@ describe("usage", () => {
     await on.page.getByText("As a table").click();
     await eventually(
       "a row for each of seven days",
-      () => on.page.getByTestId("chart").locator("tr").count(),
+      () => on.page.getByTestId("chart").locator("tbody tr").count(),
       (count) => count === 7,
     );
+  });
+
+  test("reads its chart with keys and a pointer, draws it for the look of the page, and forecasts the month", async () => {
+    await using on = await open("usage");
+    const chart = on.page.getByTestId("chart");
+    const legend = on.page.getByTestId("chart-legend");
+    await on.page.getByLabel("Days").selectOption("week");
+    const slider = chart.getByRole("slider", { name: "Cost by day" });
+    const at = () => slider.getAttribute("aria-valuenow");
+    await eventually(
+      "seven days",
+      () => slider.getAttribute("aria-valuemax"),
+      (last) => last === "6",
+    );
+    await slider.press("End");
+    expect(await slider.getAttribute("aria-valuetext")).toMatch(/^\w+day, .*, Cost \$\d/);
+    expect(await legend.innerText()).toMatch(/Cost\s*\$\d.*\n.*day/s);
+    await slider.press("ArrowLeft");
+    expect(await at()).toBe("5");
+    await slider.press("Escape");
+    expect(await legend.innerText()).not.toContain("day,");
+
+    const pointAt = async (share: number) => {
+      const place = await slider.boundingBox();
+      await on.page.mouse.move((place?.x ?? 0) + (place?.width ?? 0) * share, (place?.y ?? 0) + 60);
+    };
+    await pointAt(0.9);
+    expect(await at()).toBe("6");
+    const picture = async () =>
+      Bun.hash(await chart.locator("canvas").evaluate((canvas) => (canvas as unknown as Drawn).toDataURL()));
+    const light = await picture();
+    await on.page.evaluate(`document.documentElement.dir = "rtl"`);
+    await eventually("the days turn round", picture, (drawn) => drawn !== light);
+    await pointAt(0.89); // beside the axis, which has turned round as well
+    await eventually("the first day is at the right", at, (day) => day === "0");
+    await slider.press("ArrowLeft");
+    expect(await at()).toBe("1");
+    const turned = await picture();
+    await on.page.emulateMedia({ colorScheme: "dark" });
+    await eventually("the dark picture", picture, (drawn) => drawn !== turned);
+    await on.page.setViewportSize({ width: 375, height: 720 });
+    await eventually(
+      "the picture fits on a phone",
+      async () => (await chart.locator("canvas").boundingBox())?.width ?? 0,
+      (width) => width > 200 && width < 375,
+    );
+
+    await on.page.getByLabel("Days").selectOption("month");
+    await on.page.getByLabel("Shape").selectOption("sum");
+    await legend.getByText("Cost so far").waitFor();
+    await legend.getByText("Limit of the month").getByText("$1.00").waitFor();
+    await settled(on);
+  });
+
+  test("shows the numbers of a chart that cannot be drawn as a table", async () => {
+    await using on = await open("agents");
+    const language = `Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix" })`;
+    await on.page.evaluate(language); // uPlot makes a format of it when it is loaded
+    await on.page.getByRole("link", { name: "Usage" }).click();
+    await on.page.getByRole("region", { name: "Cost by day" }).getByRole("row").nth(1).waitFor();
+    expect(await on.page.getByRole("slider").count()).toBe(0);
+    expect(on.problems).toEqual([]);
   });
 });
 
@@ -171,6 +255,11 @@ describe("agents", () => {
     await agent.getByTestId("prompt").getByText("You look after papers.").waitFor();
     expect(await cell("add_task", 0)).toContain("yes: the lists allow it");
     expect(await cell("write", 6)).toContain("no: it works in the workspace of an agent");
+    await agent.getByTestId("matrix").locator("[data-may=no]").first().click();
+    await agent
+      .getByTestId("reason")
+      .getByText(/^\w+, \w+: no: /)
+      .waitFor();
     await on.page.getByTestId("processes").getByRole("row").nth(1).getByText("operator, owner").waitFor();
     await settled(on);
     await agent.getByLabel("Role").selectOption("guest");

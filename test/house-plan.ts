@@ -156,6 +156,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   dompurify: ["console/"],
   "highlight.js": ["console/"],
   katex: ["console/"],
+  uplot: ["console/components/parts/"],
   "@mermaid-js/tiny": [],
   "@earendil-works/*": ["bridge/"],
   "node:fs": OPENS_FILES,

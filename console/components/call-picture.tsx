@@ -1,24 +1,17 @@
 /** What a call would do, as it is: the command, the changed lines, or its input as JSON. */
 import type { CallText } from "../text/call-text.ts";
 import type { DiffLine } from "../text/diff.ts";
+import { Verbatim } from "./parts/verbatim.tsx";
 
 const MARKS = { same: " ", removed: "-", added: "+" } as const;
 
 export function CallPicture({ call }: { readonly call: CallText }) {
-  if (call.kind === "json") return <Text name="What it would run with" text={call.text} />;
+  if (call.kind === "json") return <Verbatim name="What it would run with">{call.text}</Verbatim>;
   return (
     <>
-      {call.kind === "command" ? <Text name="Command" text={call.command} /> : <Change {...call} />}
-      {call.rest !== null && <Text name="With" text={call.rest} />}
+      {call.kind === "command" ? <Verbatim name="Command">{call.command}</Verbatim> : <Change {...call} />}
+      {call.rest !== null && <Verbatim name="With">{call.rest}</Verbatim>}
     </>
-  );
-}
-
-function Text({ name, text }: { readonly name: string; readonly text: string }) {
-  return (
-    <pre tabindex={0} aria-label={name}>
-      {text}
-    </pre>
   );
 }
 
@@ -29,11 +22,11 @@ function Change({ path, changes }: Extract<CallText, { kind: "change" }>) {
         <code>{path}</code>
       </p>
       {changes.map((lines, at) => (
-        <pre key={at} class="diff" tabindex={0} aria-label={`Change of ${path}`}>
+        <Verbatim key={at} isDiff name={`Change of ${path}`}>
           {lines.map((line, number) => (
             <Line key={number} {...line} />
           ))}
-        </pre>
+        </Verbatim>
       ))}
     </>
   );

@@ -7,6 +7,7 @@ import { ADDRESSES } from "../state/route.ts";
 import { drawer } from "../state/screen.ts";
 import { HealthChip } from "./frame/health.tsx";
 import { Icon } from "./icons.tsx";
+import { Verbatim } from "./parts/verbatim.tsx";
 
 export function Header() {
   return (
@@ -92,7 +93,7 @@ function DemoBadge() {
             a pi login, or name a model server of your own: <a href={`${ADDRESSES.setup}/model`}>Set up a model</a>.
           </p>
           <p>A key in the environment works too:</p>
-          <pre tabindex={0}>{"export ANTHROPIC_API_KEY=…\nnpm start"}</pre>
+          <Verbatim name="Commands">{"export ANTHROPIC_API_KEY=…\nnpm start"}</Verbatim>
         </div>
       )}
     </div>

@@ -12,6 +12,7 @@ import { drawer, minute } from "../state/screen.ts";
 import { Icon } from "./icons.tsx";
 import { ListFilters } from "./list-filters.tsx";
 import { SessionItem } from "./session-item.tsx";
+import { plainLine } from "../text/plain-line.ts";
 
 const SEARCH_ID = "search";
 
@@ -134,7 +135,7 @@ function Hits({ hits: shown }: { readonly hits: readonly MessageHit[] }) {
               </span>
               <time dateTime={new Date(hit.at).toISOString()}>{ago(hit.at, minute.value)}</time>
               <span class="snippet" dir="auto">
-                {hit.snippet}
+                {plainLine(hit.snippet)}
               </span>
             </a>
           </li>

@@ -5,6 +5,7 @@ import type { ToolStatus } from "../../src/contracts/chat.ts";
 import { took } from "../net/error-text.ts";
 import { pretty } from "../text/pretty.ts";
 import { Icon, type IconName } from "./icons.tsx";
+import { Verbatim } from "./parts/verbatim.tsx";
 
 interface ToolCall {
   readonly tool: string;
@@ -75,9 +76,7 @@ function Value({ label, text }: { readonly label: string; readonly text: string 
     <section>
       <h3 class="label">{label}</h3>
       {text ? (
-        <pre tabindex={0} aria-label={label}>
-          {long && !all ? `${text.slice(0, SHOWN_CHARS)}…` : text}
-        </pre>
+        <Verbatim name={label}>{long && !all ? `${text.slice(0, SHOWN_CHARS)}…` : text}</Verbatim>
       ) : (
         <p class="faint">nothing yet</p>
       )}

@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import type { UsageReport } from "../../src/contracts/http-api.ts";
 import type { UsageBy, UsageItem } from "../../src/contracts/store/usage.ts";
 import { readJson } from "../net/api.ts";
-import { everyDay, type Period, spanOf } from "../text/usage-days.ts";
+import { type Elapsed, elapsedAt, everyDay, type Period, spanOf } from "../text/usage-days.ts";
 import { line } from "./console-state.ts";
 import { activityNews } from "./news.ts";
 import { FAILED, firstPage, LOADING, nextPage, type Paged } from "./paged.ts";
@@ -15,6 +15,7 @@ const PAGE_ROWS = 50;
 /** More than the longest choice of days. */
 const MAX_DAYS = 200;
 const AGAIN_MS = 1_000;
+const MINUTES = 60;
 
 export const period = signal<Period>("month");
 export const group = signal<Group>("model");
@@ -85,4 +86,14 @@ export async function moreGroups(): Promise<void> {
 function queryOf(by: UsageBy, limit: number): string {
   const span = today.value === "" ? {} : spanOf(period.value, today.value);
   return new URLSearchParams({ by, limit: String(limit), ...span }).toString();
+}
+
+/** By the clock of the gateway's time zone, which may not be this browser's. */
+export function elapsedNow(): Elapsed {
+  const now = report.value;
+  const timeZone = now === null || now === "failed" ? "UTC" : now.timezone;
+  const part = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat("en-CA", { timeZone, ...options }).format(new Date());
+  const [hour = 0, minute = 0] = part({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).split(":").map(Number);
+  return elapsedAt(part({ year: "numeric", month: "2-digit", day: "2-digit" }), hour + minute / MINUTES);
 }

@@ -22,6 +22,7 @@ const SHAPES = {
   /** Of dates without a time, which are kept as midnight in UTC. */
   weekday: { weekday: "short", timeZone: "UTC" },
   longWeekday: { weekday: "long", timeZone: "UTC" },
+  shortDay: { day: "numeric", month: "short", timeZone: "UTC" },
   longDay: { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" },
 } as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;
 

@@ -5,7 +5,7 @@ import type { UsageItem } from "../../src/contracts/store/usage.ts";
 /** `2026-01-31`. */
 type Day = string;
 
-interface DaySum {
+export interface DaySum {
   readonly day: Day;
   readonly costUsd: number;
   readonly tokens: number;
@@ -57,9 +57,13 @@ export interface Elapsed {
 /** `hours`: since midnight where the gateway counts its days. */
 export function elapsedAt(today: Day, hours: number): Elapsed {
   const day = Math.min(1, Math.max(0, hours / 24));
-  const [year = 0, month = 0, date = 1] = today.split("-").map(Number);
-  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  return { day, month: (date - 1 + day) / days };
+  const days = Number(lastOfMonth(today).slice(-2));
+  return { day, month: (Number(today.slice(-2)) - 1 + day) / days };
+}
+
+export function lastOfMonth(day: Day): Day {
+  const [year = 0, month = 0] = day.split("-").map(Number);
+  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 }
 
 export interface Forecast {
@@ -76,9 +80,13 @@ const NEAR = 0.8;
 export function forecastOf({ spent, max, period }: LimitState, elapsed: Elapsed): Forecast {
   if (spent >= max) return { state: "reached", atEnd: null };
   if (spent === 0) return { state: "fine", atEnd: 0 };
-  const share = elapsed[period];
-  if (share < MIN_ELAPSED) return { state: "unknown", atEnd: null };
-  const atEnd = spent / share;
+  const atEnd = spentAtEnd(spent, elapsed[period]);
+  if (atEnd === null) return { state: "unknown", atEnd };
   if (atEnd >= max) return { state: "over", atEnd };
   return { state: atEnd >= max * NEAR ? "near" : "fine", atEnd };
+}
+
+/** `share`: how much of the period is over. Null: too little to tell. */
+export function spentAtEnd(spent: number, share: number): number | null {
+  return share < MIN_ELAPSED ? null : spent / share;
 }

@@ -7,7 +7,7 @@ const HOURS_A_DAY = 24;
 const SECRET = "a-secret-of-the-pictures-0123456789abcdef";
 
 export const SHOWN_CONFIG = {
-  budget: { monthlyUsd: 20, dailyTokens: 2_000_000 },
+  budget: { monthlyUsd: 20, dailyUsd: 0.6, dailyTokens: 2_000_000 },
   heartbeat: { enabled: true, every: "4h" },
   backup: { every: "1d" },
   agents: [{ id: "papers", systemPrompt: "You look after letters, bills and contracts." }],

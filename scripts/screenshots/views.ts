@@ -110,5 +110,5 @@ async function switchOn({ context, page }: Visit, { gateway, push }: Scene): Pro
   await page.reload();
   await page.evaluate(`document.documentElement.dir = "${dir}"`);
   await page.getByRole("switch", { name: "Notify this browser" }).click();
-  await page.getByRole("button", { name: "Send a test" }).waitFor();
+  await page.getByRole("button", { name: "Send a test" }).first().waitFor(); // each look has a browser of its own
 }

@@ -5,6 +5,7 @@ import { waitsForApproval } from "../../state/asking.ts";
 import { ADDRESSES, turnAddress } from "../../state/route.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { dateText } from "../../text/dates.ts";
+import { plainLine } from "../../text/plain-line.ts";
 
 export const KIND_WORDS: Readonly<Record<ActivityKind, string>> = {
   turn: "Turn",
@@ -74,9 +75,9 @@ function Line({ entry }: { readonly entry: ActivityEntry }) {
   );
 }
 
-/** Replies are Markdown; its marks would only be noise in one line. */
+/** Replies are Markdown. */
 function shownName(kind: ActivityKind, name: string): string {
-  return kind === "delivery" ? name.replace(/^#+ |\*\*|`/g, "") : name;
+  return kind === "delivery" ? plainLine(name) : name;
 }
 
 /** What went well needs no word: the colour and the list around it say so. */

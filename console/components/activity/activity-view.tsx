@@ -14,13 +14,13 @@ import {
 } from "../../state/activity-state.ts";
 import { status } from "../../state/console-state.ts";
 import { PagedList } from "../parts/paged-list.tsx";
+import { FindField } from "../parts/find-field.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { ACTIVITY_TABS } from "./activity-tabs.ts";
 import { AuditLine } from "./audit-line.tsx";
 import { ActivityRow, KIND_WORDS } from "./activity-row.tsx";
 import { dateText } from "../../text/dates.ts";
 
-const MAX_TEXT_CHARS = 200;
 const OUTCOME_WORDS: Readonly<Record<ActivityOutcome, string>> = {
   ok: "Went well",
   failed: "Failed",
@@ -65,14 +65,11 @@ function Filters() {
       onSubmit={(event) => event.preventDefault()}
       aria-label="Narrow the timeline"
     >
-      <input
-        dir="auto"
-        type="search"
-        aria-label="Find in the timeline"
+      <FindField
+        name="Find in the timeline"
         placeholder="Find words, tools, models, jobs"
-        maxLength={MAX_TEXT_CHARS}
         value={chosen.text}
-        onInput={(event) => choose("text", event.currentTarget.value)}
+        onTyped={(text) => choose("text", text)}
       />
       <Choice label="Kind" field="kind" any="Everything">
         {(Object.keys(KIND_WORDS) as ActivityKind[]).map((kind) => (

@@ -61,6 +61,7 @@ function OneTurn({ found }: { readonly found: Turn }) {
     ["Cost", `$${usage.costUsd.toFixed(4)}`],
     ["Agent", turn.agentId],
     ...(turn.attempt > 1 ? [["Attempts", String(turn.attempt)] as const] : []),
+    ...(turn.errorCode === null ? [] : [["Error code", turn.errorCode] as const]),
   ];
   return (
     <>

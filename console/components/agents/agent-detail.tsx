@@ -4,6 +4,7 @@ import type { Role } from "../../../src/contracts/ids.ts";
 import { details, openRole, showAgent } from "../../state/agents-state.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { FactList } from "../parts/fact-list.tsx";
+import { Verbatim } from "../parts/verbatim.tsx";
 import { PermissionMatrix } from "./permission-matrix.tsx";
 
 const ROLES: Readonly<Record<Role, string>> = { owner: "For an owner", member: "For a member", guest: "For a guest" };
@@ -40,9 +41,9 @@ export function AgentDetail({ agent }: { readonly agent: AgentSummary }) {
               Instructions, as the model gets them. pi adds its list of skills and the working folder.{" "}
               <CopyButton text={found.prompt} label="Copy the instructions" />
             </h3>
-            <pre tabindex={0} aria-label="Instructions" dir="auto" data-testid="prompt">
+            <Verbatim name="Instructions" testId="prompt">
               {found.prompt}
-            </pre>
+            </Verbatim>
           </section>
         </>
       )}

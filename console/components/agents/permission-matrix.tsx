@@ -3,6 +3,8 @@ import { useSignal } from "@preact/signals";
 import type { Permission, PermissionCell, ToolPermissions } from "../../../src/contracts/agents-api.ts";
 import type { Role } from "../../../src/contracts/ids.ts";
 import type { ToolOrigin } from "../../../src/contracts/tools/tool.ts";
+import { FindField } from "../parts/find-field.tsx";
+import { Table } from "../parts/table.tsx";
 
 const ORIGINS: Readonly<Record<ToolOrigin, string>> = {
   chat: "Chat",
@@ -19,7 +21,6 @@ const SIGNS: Readonly<Record<Permission, readonly [sign: string, word: string]>>
   ask: ["?", "after approval"],
   no: ["–", "no"],
 };
-const MAX_TYPED = 100;
 /** With fewer a field to find one would only be in the way. */
 const MANY_TOOLS = 12;
 
@@ -30,64 +31,55 @@ interface Props {
 
 export function PermissionMatrix({ rows, role }: Props) {
   const typed = useSignal("");
+  const reason = useSignal("");
   const shown = rows.filter(({ tool }) => tool.includes(typed.value.trim().toLowerCase()));
   return (
     <>
-      <p class="about">✓ yes · ? after approval · – no. Each cell says why.</p>
+      <p class="about" role="status" data-testid="reason">
+        {reason.value || "✓ yes · ? after approval · – no. Each cell says why."}
+      </p>
       {rows.length > MANY_TOOLS && (
-        <label class="field">
-          <span class="hidden">Find a tool</span>
-          <input
-            type="search"
-            aria-label="Find a tool"
-            placeholder="Find a tool"
-            maxLength={MAX_TYPED}
-            value={typed.value}
-            onInput={(event) => (typed.value = event.currentTarget.value)}
-          />
-        </label>
+        <FindField name="Find a tool" value={typed.value} onTyped={(text) => (typed.value = text)} />
       )}
-      <div class="table-scroll matrix-scroll" tabindex={0} role="region" aria-label="Permissions">
-        <table class="table matrix" data-testid="matrix">
-          <thead>
-            <tr>
-              <th scope="col">Tool</th>
-              {Object.values(ORIGINS).map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <tr key={`${row.byPi} ${row.tool}`}>
-                <th scope="row">
-                  <code>{row.tool}</code>
-                  {row.byPi && <small> pi</small>}
-                </th>
-                {(Object.keys(ORIGINS) as ToolOrigin[]).map((origin) => (
-                  <Cell key={origin} cell={row.cells.find((one) => one.role === role && one.origin === origin)} />
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        name="Permissions"
+        look="matrix"
+        testId="matrix"
+        columns={["Tool", ...Object.values(ORIGINS)]}
+        rows={shown}
+        keyOf={({ byPi, tool }) => `${byPi} ${tool}`}
+        cells={({ tool, byPi, cells }) => [
+          <>
+            <code>{tool}</code>
+            {byPi && <small> pi</small>}
+          </>,
+          ...(Object.keys(ORIGINS) as ToolOrigin[]).map((origin) => (
+            <Cell
+              cell={cells.find((one) => one.role === role && one.origin === origin)}
+              onPress={(why) => (reason.value = `${tool}, ${ORIGINS[origin]}: ${why}`)}
+            />
+          )),
+        ]}
+      />
       {shown.length === 0 && <p class="faint">No tool is called so.</p>}
     </>
   );
 }
 
-function Cell({ cell }: { readonly cell: PermissionCell | undefined }) {
-  if (!cell) return <td />;
+interface CellProps {
+  readonly cell: PermissionCell | undefined;
+  /** For fingers, which cannot hover; screen readers have the reason in the cell. */
+  readonly onPress: (why: string) => void;
+}
+
+function Cell({ cell, onPress }: CellProps) {
+  if (!cell) return null;
   const [sign, word] = SIGNS[cell.may];
+  const why = `${word}: ${cell.because}`;
   return (
-    <td data-may={cell.may} title={`${word}: ${cell.because}`}>
+    <span data-may={cell.may} title={why} onClick={() => onPress(why)}>
       <span aria-hidden="true">{sign}</span>
-      <span class="hidden">
-        {word}: {cell.because}
-      </span>
-    </td>
+      <span class="hidden">{why}</span>
+    </span>
   );
 }

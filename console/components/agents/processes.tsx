@@ -2,6 +2,7 @@
 import type { AgentProcess } from "../../../src/contracts/agent.ts";
 import { duration } from "../../net/error-text.ts";
 import { status } from "../../state/console-state.ts";
+import { Table } from "../parts/table.tsx";
 
 const STATES: Readonly<Record<AgentProcess["state"], string>> = { starting: "Starting", idle: "Idle", busy: "Working" };
 
@@ -19,30 +20,20 @@ export function Processes({ processes }: { readonly processes: readonly AgentPro
       {processes.length === 0 ? (
         <p class="about">None runs. One is started with the next message.</p>
       ) : (
-        <div class="table-scroll" tabindex={0} role="region" aria-label="Processes">
-          <table class="table" data-testid="processes">
-            <thead>
-              <tr>
-                <th scope="col">Process</th>
-                <th scope="col">Agent</th>
-                <th scope="col">State</th>
-                <th scope="col">Since</th>
-                <th scope="col">Serves</th>
-              </tr>
-            </thead>
-            <tbody>
-              {processes.map(({ id, pid, agentId, state, sinceMs, person, role }) => (
-                <tr key={id}>
-                  <th scope="row">{pid ?? "not started yet"}</th>
-                  <td>{agentId}</td>
-                  <td>{STATES[state]}</td>
-                  <td>{duration(sinceMs)}</td>
-                  <td>{person === null ? "nobody yet" : `${person}, ${role}`}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          name="Processes"
+          testId="processes"
+          columns={["Process", "Agent", "State", "Since", "Serves"]}
+          rows={processes}
+          keyOf={({ id }) => String(id)}
+          cells={({ pid, agentId, state, sinceMs, person, role }) => [
+            pid ?? "not started yet",
+            agentId,
+            STATES[state],
+            duration(sinceMs),
+            person === null ? "nobody yet" : `${person}, ${role}`,
+          ]}
+        />
       )}
     </section>
   );

@@ -6,6 +6,7 @@ import { CopyButton } from "../copy-button.tsx";
 import { AskFirst } from "../parts/ask-first.tsx";
 import { TextArea } from "../parts/fields.tsx";
 import { FactList } from "../parts/fact-list.tsx";
+import { Verbatim } from "../parts/verbatim.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
 
 interface Props {
@@ -139,9 +140,7 @@ function Test({ name }: { readonly name: string }) {
       {result.value !== null && (
         <div role="status" data-testid="test-result">
           <p class="about">Taken. The agent gets:</p>
-          <pre tabindex={0} aria-label="What the agent gets">
-            {result.value}
-          </pre>
+          <Verbatim name="What the agent gets">{result.value}</Verbatim>
         </div>
       )}
     </details>

@@ -1,6 +1,7 @@
 /** Where a message is written and sent. It never lets go of words before the web console has taken them over. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { line, openKey, sendMessage, stopTurn, turnRuns } from "../../state/console-state.ts";
+import { noteKeystroke } from "../../state/preparing.ts";
 import { replyingTo, replyToNone } from "../../state/replying.ts";
 import { Icon } from "../icons.tsx";
 import { ReplyingTo } from "../messages/reply.tsx";
@@ -118,7 +119,10 @@ export function Composer() {
             line.value === "open" ? "Message the assistant" : "Write now; it is sent when the connection is back"
           }
           value={draft.value}
-          onInput={(event) => write(event.currentTarget.value)}
+          onInput={(event) => {
+            noteKeystroke();
+            write(event.currentTarget.value);
+          }}
           onKeyDown={onKeyDown}
           onPaste={(event) => takeFiles(event, event.clipboardData?.files)}
         />

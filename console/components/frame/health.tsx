@@ -1,9 +1,10 @@
-/** How the gateway is: one chip in the header, and one banner that lists what needs attention. The chip opens what was dismissed in the banner. */
+/** How the gateway is: one chip in the header, and one banner that lists what needs attention. The chip opens what was dismissed in the banner, and without a problem the view of health. */
 import { computed, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { approvalsElsewhere, questionsElsewhere, titleOf } from "../../state/asking.ts";
 import { isAway, line, newVersion, openSession, status, view } from "../../state/console-state.ts";
 import { healthText, problemsOf } from "../../state/problems.ts";
+import { ADDRESSES } from "../../state/route.ts";
 import { Icon } from "../icons.tsx";
 
 const BANNER_ID = "needs-attention";
@@ -23,8 +24,9 @@ export function HealthChip() {
   const found = problems.value;
   const words = healthText(found, line.value === "open");
   const hidden = found.length > shownProblems.value.length;
-  const showAll = () => {
-    if (hidden) dismissed.value = new Set();
+  const open = () => {
+    if (found.length === 0) location.hash = ADDRESSES.health;
+    else if (hidden) dismissed.value = new Set();
     else dismissed.value = new Set(found.map(({ id }) => id));
   };
   return (
@@ -34,10 +36,9 @@ export function HealthChip() {
       data-testid="connection"
       data-state={line.value}
       data-problems={found.length}
-      aria-expanded={found.length > 0 && !hidden}
-      aria-controls={BANNER_ID}
-      title={found.length === 0 ? "Everything works" : "What is not in order"}
-      onClick={showAll}
+      {...(found.length === 0 ? {} : { "aria-expanded": !hidden, "aria-controls": BANNER_ID })}
+      title={found.length === 0 ? "Everything works. Open Health" : "What is not in order"}
+      onClick={open}
     >
       <i aria-hidden="true" />
       <span>{words}</span>

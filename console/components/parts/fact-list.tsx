@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 
 /** The third is for tests and scripts: what the value is found by. */
-type Fact = readonly [name: string, value: ComponentChildren, testId?: string];
+export type Fact = readonly [name: string, value: ComponentChildren, testId?: string];
 
 export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
   return (

@@ -9,12 +9,20 @@ interface Props<T> {
   readonly keyOf: (row: T) => string;
   /** One for each column; the first is the heading of the row. */
   readonly cells: (row: T) => readonly ComponentChildren[];
+  /** A class for a table with looks of its own. */
+  readonly look?: string;
+  readonly testId?: string;
 }
 
-export function Table<T>({ name, columns, rows, keyOf, cells }: Props<T>) {
+export function Table<T>({ name, columns, rows, keyOf, cells, look, testId }: Props<T>) {
   return (
-    <div class="table-scroll" tabindex={0} role="region" aria-label={name}>
-      <table class="table">
+    <div
+      class={look === undefined ? "table-scroll" : `table-scroll ${look}`}
+      tabindex={0}
+      role="region"
+      aria-label={name}
+    >
+      <table class="table" data-testid={testId}>
         <thead>
           <tr>
             {columns.map((column) => (

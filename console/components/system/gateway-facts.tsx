@@ -1,22 +1,10 @@
 /** What the running gateway says of itself: version, model, agents, sandbox, queue, configuration, servers and plugins. */
 import type { GatewayStatus } from "../../../src/contracts/wire.ts";
 import { duration } from "../../net/error-text.ts";
-
-type Fact = readonly [name: string, value: string, title?: string];
+import { type Fact, FactList } from "../parts/fact-list.tsx";
 
 export function GatewayFacts({ status }: { readonly status: GatewayStatus }) {
-  return (
-    <dl class="facts">
-      {factsOf(status).map(([name, value, title]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd data-testid={name === "Sandbox" ? "sandbox" : undefined} title={title}>
-            {value}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList facts={factsOf(status)} />;
 }
 
 function factsOf(status: GatewayStatus): readonly Fact[] {
@@ -39,5 +27,5 @@ function factsOf(status: GatewayStatus): readonly Fact[] {
 /** What keeps the shell and the files of agents inside their folders. */
 function sandboxFact({ sandbox: { setting, tier, because, leaks, advice } }: GatewayStatus): Fact {
   const value = setting === "off" ? "switched off (agent.sandbox)" : tier;
-  return ["Sandbox", value, [because, ...leaks, advice ?? ""].join("\n")];
+  return ["Sandbox", <span title={[because, ...leaks, advice ?? ""].join("\n")}>{value}</span>, "sandbox"];
 }

@@ -3,13 +3,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { LogEntry } from "../../../src/contracts/system-api.ts";
 import { logs, readLogLines } from "../../state/system-state.ts";
+import { FindField } from "../parts/find-field.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
 import { dateText } from "../../text/dates.ts";
 
 const AGAIN_MS = 2_000;
 const TYPED_MS = 250;
-const MAX_TYPED = 200;
 /** This close to the end counts as being there. */
 const AT_END_PX = 60;
 const LEVELS = { debug: "Everything", info: "Info and above", warn: "Warnings and errors", error: "Errors" } as const;
@@ -49,14 +49,11 @@ export function LogsView() {
             <option key={name}>{name}</option>
           ))}
         </select>
-        <input
-          class="filter-text"
-          type="search"
-          aria-label="Find in the log"
+        <FindField
+          name="Find in the log"
           placeholder="Words, or a request id"
-          maxLength={MAX_TYPED}
           value={typed.value}
-          onInput={(event) => (typed.value = event.currentTarget.value)}
+          onTyped={(text) => (typed.value = text)}
         />
         <button
           type="button"

@@ -7,6 +7,7 @@ import { status } from "../../state/console-state.ts";
 import { models, providers, readModels, readProviders, saveKey, testKey } from "../../state/models-state.ts";
 import { AskFirst } from "../parts/ask-first.tsx";
 import { SelectField, TextField } from "../parts/fields.tsx";
+import { FindField } from "../parts/find-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
 import { useReading } from "../parts/use-reading.ts";
@@ -167,15 +168,7 @@ function ModelList() {
     <section class="part">
       <h2>Models</h2>
       <form class="filters" onSubmit={(event) => event.preventDefault()} aria-label="Narrow the models">
-        <input
-          class="filter-text"
-          type="search"
-          aria-label="Find a model"
-          placeholder="Find a model"
-          maxLength={MAX_SHOWN}
-          value={typed.value}
-          onInput={(event) => (typed.value = event.currentTarget.value)}
-        />
+        <FindField name="Find a model" value={typed.value} onTyped={(text) => (typed.value = text)} />
       </form>
       <Table
         name="Models"

@@ -6,6 +6,7 @@ import { readTools, tools } from "../../state/tools-state.ts";
 import { pretty } from "../../text/pretty.ts";
 import { Icon } from "../icons.tsx";
 import { FactList } from "../parts/fact-list.tsx";
+import { Verbatim } from "../parts/verbatim.tsx";
 import { PagedList } from "../parts/paged-list.tsx";
 import { useReading } from "../parts/use-reading.ts";
 
@@ -117,9 +118,7 @@ function About({ tool }: { readonly tool: Shown }) {
       {"parameters" in tool && (
         <section>
           <h3 class="label">Parameters</h3>
-          <pre tabindex={0} aria-label="Parameters">
-            {pretty(tool.parameters)}
-          </pre>
+          <Verbatim name="Parameters">{pretty(tool.parameters)}</Verbatim>
         </section>
       )}
     </div>

@@ -1,11 +1,10 @@
 /** Every limit that is set: how much of it is spent, and where it will be when it goes on like this. */
 import type { LimitState } from "../../../src/contracts/budget.ts";
-import { report } from "../../state/usage-state.ts";
-import { elapsedAt, type Elapsed, type Forecast, forecastOf } from "../../text/usage-days.ts";
+import { elapsedNow } from "../../state/usage-state.ts";
+import { type Forecast, forecastOf } from "../../text/usage-days.ts";
 import { countText, usdText } from "./usage-text.ts";
 
 const HUNDRED = 100;
-const MINUTES = 60;
 
 export function Budgets({ limits }: { readonly limits: readonly LimitState[] }) {
   const elapsed = elapsedNow();
@@ -68,15 +67,4 @@ function sentenceOf(
   if (state === "unknown") return `Too early to say where it will be ${end}.${unattended}`;
   const words = { fine: "", near: " That is close to the limit.", over: " That is more than the limit." }[state];
   return `When it goes on like this: ${text(atEnd ?? 0)} ${end}.${words}${unattended}`;
-}
-
-/** By the clock of the gateway's time zone, which may not be this browser's. */
-function elapsedNow(): Elapsed {
-  const now = report.value;
-  const timeZone = now === null || now === "failed" ? "UTC" : now.timezone;
-  const part = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat("en-CA", { timeZone, ...options }).format(new Date());
-  const [hour = 0, minute = 0] = part({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).split(":").map(Number);
-  const today = part({ year: "numeric", month: "2-digit", day: "2-digit" });
-  return elapsedAt(today, hour + minute / MINUTES);
 }

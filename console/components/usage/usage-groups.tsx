@@ -1,6 +1,7 @@
 /** What was used, by model, agent, person or origin: the dearest first, each with its share. */
 import type { UsageItem, UsageSum } from "../../../src/contracts/store/usage.ts";
 import { chooseGroup, type Group, group, groups, moreGroups } from "../../state/usage-state.ts";
+import { Table } from "../parts/table.tsx";
 import { countText, usdText } from "./usage-text.ts";
 
 const GROUPS: Readonly<Record<Group, string>> = {
@@ -32,24 +33,20 @@ export function UsageGroups({ total }: { readonly total: UsageSum }) {
       {phase === "failed" && <p class="list-note">This could not be read.</p>}
       {phase === "ready" && items.length === 0 && <p class="about">Nothing was used in these days.</p>}
       {items.length > 0 && (
-        <div class="table-scroll" tabindex={0} role="region" aria-label={`By ${GROUPS[group.value].toLowerCase()}`}>
-          <table class="table" data-testid="usage-table">
-            <thead>
-              <tr>
-                <th scope="col">{GROUPS[group.value]}</th>
-                <th scope="col">Cost</th>
-                <th scope="col">Share</th>
-                <th scope="col">Tokens</th>
-                <th scope="col">Turns</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((item) => (
-                <Row key={item.key} item={item} total={total} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          name={`By ${GROUPS[group.value].toLowerCase()}`}
+          testId="usage-table"
+          columns={[GROUPS[group.value], "Cost", "Share", "Tokens", "Turns"]}
+          rows={items}
+          keyOf={({ key }) => key}
+          cells={(item) => [
+            item.key || "not known",
+            usdText(item.costUsd),
+            <Share share={shareOf(item, total)} />,
+            countText(item.inputTokens + item.outputTokens),
+            countText(item.turns),
+          ]}
+        />
       )}
       {next !== null && (
         <button type="button" class="quiet earlier" onClick={() => void moreGroups()}>
@@ -67,22 +64,14 @@ function shareOf(item: UsageItem, total: UsageSum): number {
   return whole === 0 ? 0 : Math.min(1, part / whole);
 }
 
-function Row({ item, total }: { readonly item: UsageItem; readonly total: UsageSum }) {
-  const share = Math.round(shareOf(item, total) * HUNDRED);
+function Share({ share }: { readonly share: number }) {
+  const percent = Math.round(share * HUNDRED);
   return (
-    <tr>
-      <th scope="row">
-        <bdi>{item.key || "not known"}</bdi>
-      </th>
-      <td>{usdText(item.costUsd)}</td>
-      <td>
-        <span class="meter" aria-hidden="true">
-          <i style={{ width: `${share}%` }} />
-        </span>
-        {share} %
-      </td>
-      <td>{countText(item.inputTokens + item.outputTokens)}</td>
-      <td>{countText(item.turns)}</td>
-    </tr>
+    <span class="share">
+      <span class="meter" aria-hidden="true">
+        <i style={{ width: `${percent}%` }} />
+      </span>
+      {percent} %
+    </span>
   );
 }

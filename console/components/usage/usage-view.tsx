@@ -2,14 +2,15 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { UsageReport } from "../../../src/contracts/http-api.ts";
-import { choosePeriod, days, followUsage, period, report } from "../../state/usage-state.ts";
-import { type Period, PERIODS } from "../../text/usage-days.ts";
-import { BarChart } from "../parts/bar-chart.tsx";
+import { choosePeriod, days, elapsedNow, followUsage, period, report } from "../../state/usage-state.ts";
+import { PERIODS } from "../../text/usage-days.ts";
+import { type Measure, seriesOf, type Shape, SHAPES } from "../../text/usage-series.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { TimeChart } from "../parts/time-chart.tsx";
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { Budgets } from "./budgets.tsx";
 import { UsageGroups } from "./usage-groups.tsx";
-import { countText, usdText } from "./usage-text.ts";
+import { countText, countTick, usdText, usdTick } from "./usage-text.ts";
 
 export function UsageView() {
   useEffect(followUsage, []);
@@ -27,56 +28,72 @@ export function UsageView() {
   );
 }
 
-const MEASURES = { costUsd: "Cost", tokens: "Tokens", turns: "Turns" } as const;
-type Measure = keyof typeof MEASURES;
+const MEASURES: Readonly<Record<Measure, string>> = { costUsd: "Cost", tokens: "Tokens", turns: "Turns" };
+const HEADINGS: Readonly<Record<Shape, string>> = { daily: "by day", sum: "added up" };
 
 function Report({ now }: { readonly now: UsageReport }) {
   const measure = useSignal<Measure>("costUsd");
-  const text = measure.value === "costUsd" ? usdText : countText;
+  const shape = useSignal<Shape>("daily");
   return (
     <>
       <form class="filters usage-filters" onSubmit={(event) => event.preventDefault()} aria-label="What to show">
-        <select
-          aria-label="Days"
-          value={period.value}
-          onChange={(event) => choosePeriod(event.currentTarget.value as Period)}
-        >
-          {Object.entries(PERIODS).map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-        <select
-          aria-label="Measure"
-          value={measure.value}
-          onChange={(event) => (measure.value = event.currentTarget.value as Measure)}
-        >
-          {Object.entries(MEASURES).map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
+        <Choice name="Days" choices={PERIODS} value={period.value} choose={choosePeriod} />
+        <Choice name="Measure" choices={MEASURES} value={measure.value} choose={(value) => (measure.value = value)} />
+        <Choice name="Shape" choices={SHAPES} value={shape.value} choose={(value) => (shape.value = value)} />
       </form>
       <Totals now={now} />
       <section class="part">
         <h2>
-          {MEASURES[measure.value]} by day <small>({now.timezone})</small>
+          {MEASURES[measure.value]} {HEADINGS[shape.value]} <small>({now.timezone})</small>
         </h2>
         {now.total.turns === 0 ? (
           <p class="about">Nothing was used in these days.</p>
         ) : (
-          <BarChart
-            name={`${MEASURES[measure.value]} by day`}
-            bars={days.value.map((one) => ({ name: one.day, value: one[measure.value] }))}
-            text={text}
-          />
+          <UsageChart now={now} measure={measure.value} shape={shape.value} />
         )}
       </section>
       <UsageGroups total={now.total} />
       <Budgets limits={now.limits} />
     </>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  readonly name: string;
+  readonly choices: Readonly<Record<T, string>>;
+  readonly value: T;
+  readonly choose: (value: T) => void;
+}
+
+function Choice<T extends string>({ name, choices, value, choose }: ChoiceProps<T>) {
+  return (
+    <select aria-label={name} value={value} onChange={(event) => choose(event.currentTarget.value as T)}>
+      {Object.entries<string>(choices).map(([one, words]) => (
+        <option key={one} value={one}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface ChartProps {
+  readonly now: UsageReport;
+  readonly measure: Measure;
+  readonly shape: Shape;
+}
+
+function UsageChart({ now, measure, shape }: ChartProps) {
+  const isMoney = measure === "costUsd";
+  const elapsed = period.value === "month" ? elapsedNow() : null;
+  const name = MEASURES[measure];
+  return (
+    <TimeChart
+      name={`${name} ${HEADINGS[shape]}`}
+      {...seriesOf(days.value, { measure, name, shape, limits: now.limits, elapsed })}
+      text={isMoney ? usdText : countText}
+      tick={isMoney ? usdTick : countTick}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { diffLines } from "../../../text/diff.ts";
 import { hunksOf } from "../../../text/hunks.ts";
 import { shownValue } from "../../../text/setting-value.ts";
 import { Problem, useAction } from "../../parts/use-action.tsx";
+import { Verbatim } from "../../parts/verbatim.tsx";
 
 interface Props {
   /** What it is called: "2 changes". */
@@ -127,7 +128,7 @@ function Lines({ before, after }: { readonly before: string; readonly after: str
   const hunks = hunksOf(diffLines(before, after));
   if (hunks.length === 0) return <p class="about">The text of the file stays as it is.</p>;
   return (
-    <pre class="diff" tabindex={0} aria-label="Changed lines of the file" dir="ltr">
+    <Verbatim isDiff name="Changed lines of the file">
       {hunks.map(({ skipped, lines }, at) => (
         <span key={at}>
           {skipped > 0 && <span class="skipped">… {skipped} lines as they are</span>}
@@ -138,6 +139,6 @@ function Lines({ before, after }: { readonly before: string; readonly after: str
           ))}
         </span>
       ))}
-    </pre>
+    </Verbatim>
   );
 }

@@ -8,13 +8,13 @@ import { shownValue } from "../../../text/setting-value.ts";
 import { AskFirst } from "../../parts/ask-first.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { useReading } from "../../parts/use-reading.ts";
+import { FindField } from "../../parts/find-field.tsx";
 import { ViewFrame } from "../../parts/view-frame.tsx";
 import { SYSTEM_TABS } from "../system-tabs.ts";
 import { ConfigText } from "./config-text.tsx";
 import { ReviewChange } from "./review-change.tsx";
 import { SettingItem } from "./setting-item.tsx";
 
-const MAX_TYPED = 100;
 const LOOKS = [
   ["form", "Form"],
   ["file", "File"],
@@ -82,14 +82,10 @@ function SettingsForm({ now }: { readonly now: SettingsReport }) {
           <option value="set">Those that are set</option>
           <option value="all">All settings</option>
         </select>
-        <input
-          class="filter-text"
-          type="search"
-          aria-label="Find a setting"
-          placeholder="Find a setting"
-          maxLength={MAX_TYPED}
+        <FindField
+          name="Find a setting"
           value={typed}
-          onInput={(event) => (settingFilter.value = { typed: event.currentTarget.value, onlySet })}
+          onTyped={(text) => (settingFilter.value = { typed: text, onlySet })}
         />
       </form>
       {pendingEdits.value.length > 0 && (

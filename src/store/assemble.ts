@@ -26,6 +26,7 @@ import { createApprovalRuleRows } from "./rows/approval-rules.ts";
 import { createApprovalRows } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
+import { createIndexFill } from "./rows/chats/index-fill.ts";
 import { createIndexRefill } from "./rows/chats/index-refill.ts";
 import { createSessionChats } from "./rows/automation/session-chats.ts";
 import { createRunSessions } from "./rows/automation/run-sessions.ts";
@@ -57,6 +58,7 @@ import { createUsage } from "./rows/usage.ts";
 import { noSizes } from "./sizes.ts";
 import type { LetterStore } from "../contracts/store/letters.ts";
 import { NO_LETTERS } from "./no-letters.ts";
+import { createIndexFollower } from "./searches/index-follower.ts";
 import type { Searches } from "./searches/searches.ts";
 import type { Sql } from "./sql.ts";
 import type { SqliteSql } from "./sqlite-sql.ts";
@@ -99,6 +101,7 @@ export interface Engine {
   read<T>(run: () => Steps<T>): Promise<T>;
   /** For what may pass a great many rows: nothing else waits for it. */
   readonly search: RowDeps["search"];
+  readonly messageIndex: RowDeps["messageIndex"];
   /** Files in the database; null: they are on the disk of this machine alone. */
   readonly files: StoredFiles | null;
   sizes(signal: AbortSignal): Promise<DatabaseSizes>;
@@ -135,8 +138,6 @@ export function assemble(deps: StoreDeps, sql: SqliteSql, home: string, options:
   const node: NodeIdentity = { ...nodeOf(options.version), stateDirectory: "", keyId: null };
   const begun = inTransaction(sql, () => doors.begin(node));
   const engine = createSqliteEngine(deps, sql, options);
-  const refill = createIndexRefill(sql);
-  options.indexCare?.start(() => engine.commits.write(refill, "with the next"));
   return doors.open(engine, begun, home);
 }
 
@@ -164,9 +165,10 @@ export function createDoors(deps: StoreDeps, sql: Sql, { key, headFile }: SealOp
     },
     open(engine: Engine, { epoch, head }: Begun, home: string): Store {
       headFile?.noteCommitted(head);
-      const { commits, read, search, isHeld } = engine;
+      const { commits, read, search, messageIndex, isHeld } = engine;
       const mask = (deps.mask ?? NO_MASK).text;
-      const rows: RowDeps = { ...deps, sql, instanceId, mask, write: commits.write, read, search, isHeld };
+      const { write } = commits;
+      const rows: RowDeps = { ...deps, sql, instanceId, mask, write, read, search, messageIndex, isHeld };
       let open = true;
       return {
         epoch,
@@ -249,15 +251,25 @@ function mediaContents({ read, write, ids, log }: RowDeps, files: StoredFiles | 
   return createMediaInDatabase({ ids, log, home, read, write, files });
 }
 
-function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: AssembleOptions): Engine {
+function createSqliteEngine({ clock, log }: StoreDeps, sql: SqliteSql, options: AssembleOptions): Engine {
   const repair = options.indexCare?.repair ?? (() => false);
   const commits = createGroupCommit({ sql, log, noRoom: options.noRoom, repair });
   let open = true;
   const read = createRead(() => open, repair);
+  const { isBehind, fillSome } = createIndexFill(sql);
+  const follower = createIndexFollower({
+    clock,
+    log,
+    fillSome: async () => (await read(isBehind)) && commits.write(fillSome, "with the next"),
+  });
+  const refill = createIndexRefill(sql);
+  options.indexCare?.start(() => commits.write(refill, "with the next"));
+  if (runAtOnce(isBehind())) follower.followSoon(); // after a crash, or a stop right after a message
   return {
     commits,
     read,
     search: options.searches?.search ?? ((run) => read(() => run(sql))),
+    messageIndex: follower,
     files: null,
     sizes: options.sizes,
     notices: () => [...options.notices(), ...(options.indexCare?.notices() ?? [])],
@@ -271,6 +283,7 @@ function createSqliteEngine({ log }: StoreDeps, sql: SqliteSql, options: Assembl
       options.closing();
       await options.searches?.close(); // whoever closes the database last folds the log into it, and that has to be us
       options.indexCare?.[Symbol.dispose]();
+      follower[Symbol.dispose]();
       commits.close();
       return close(sql, commits, last);
     },

@@ -47,6 +47,7 @@ import { idempotentAnswers } from "./migrations/047-idempotent-answers.ts";
 import { pushSubscriptions } from "./migrations/048-push-subscriptions.ts";
 import { nodeVersions } from "./migrations/049-node-versions.ts";
 import { approvalRules } from "./migrations/050-approval-rules.ts";
+import { indexLater } from "./migrations/051-index-later.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -97,6 +98,7 @@ const MIGRATIONS: readonly Migration[] = [
   pushSubscriptions,
   nodeVersions,
   approvalRules,
+  indexLater,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

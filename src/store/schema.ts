@@ -67,8 +67,8 @@ export interface Tables extends UsageTables, MessageTables {
 }
 
 interface MetaTable {
-  /** `index_…`: how far up the full-text index is to be filled again; not there when it is full. `write_attempts`: counted up to find out whether the disk takes writes again. */
-  key: "epoch" | "clean" | "write_attempts" | "index_inbox" | "index_outbox";
+  /** `indexed_…`: how far messages are in the full-text index. `index_…`: how far up it is to be filled again; not there when it is full. `write_attempts`: counted up to find out whether the disk takes writes again. */
+  key: "epoch" | "clean" | "write_attempts" | "index_inbox" | "index_outbox" | "indexed_inbox" | "indexed_outbox";
   value: number;
 }
 

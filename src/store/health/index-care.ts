@@ -9,7 +9,7 @@ import type { TextIndex } from "./text-indexes.ts";
 const MAX_REPAIRS = 3;
 const BETWEEN_MS = 20;
 const SAY =
-  "The index for search was damaged and is being made anew. Messages are stored; older ones are found again soon.";
+  "The index for search is being made anew, after damage or a move. Messages are stored; older ones are found again soon.";
 
 const SAY_ASIDE =
   "A damaged index for search is left in the database file, and no backup can be made of it. Restart the gateway: the start removes it.";

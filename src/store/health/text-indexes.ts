@@ -5,7 +5,8 @@
 import type { Database } from "bun:sqlite";
 import { firstColumn } from "../migrate.ts";
 import { NOTES_INDEX } from "../migrations/early/009-notes-and-tasks.ts";
-import { MESSAGE_INDEX, MESSAGE_TRIGGERS } from "../migrations/037-session-care.ts";
+import { MESSAGE_INDEX } from "../migrations/037-session-care.ts";
+import { INDEX_TRIGGERS, MARK_INDEXED } from "../migrations/051-index-later.ts";
 
 const TEXT_INDEXES = ["message_index", "notes_index"] as const;
 export type TextIndex = (typeof TEXT_INDEXES)[number];
@@ -15,16 +16,19 @@ const ASIDE = "damaged_";
 /** An index, and the tables in which it keeps itself. */
 export const TABLE_OF_INDEX = /^(?:damaged_)?(?:message|notes)_index(?:_|$)/;
 
+/** So far the refill has to go, newest first. What comes later is put in as always. */
+export const FILL_MESSAGE_INDEX = `${MARK_INDEXED}
+  insert or replace into meta (key, value)
+  select 'index_inbox', coalesce(max(seq), 0) from inbox union all select 'index_outbox', coalesce(max(seq), 0) from outbox`;
+
 /** What makes an index anew. `triggers`: what fills it from now on. */
 const PARTS: Readonly<
   Record<TextIndex, { readonly create: string; readonly triggers: readonly string[]; readonly fill: string }>
 > = {
   message_index: {
-    create: `${MESSAGE_INDEX}\n${MESSAGE_TRIGGERS}`,
-    triggers: [...MESSAGE_TRIGGERS.matchAll(/^create trigger (\w+)/gm)].map(([, name = ""]) => name),
-    // so far the refill has to go
-    fill: `insert or replace into meta (key, value)
-      select 'index_inbox', coalesce(max(seq), 0) from inbox union all select 'index_outbox', coalesce(max(seq), 0) from outbox`,
+    create: `${MESSAGE_INDEX}\n${INDEX_TRIGGERS}`,
+    triggers: [...INDEX_TRIGGERS.matchAll(/^create trigger (\w+)/gm)].map(([, name = ""]) => name),
+    fill: FILL_MESSAGE_INDEX,
   },
   notes_index: {
     create: NOTES_INDEX,

@@ -1,12 +1,12 @@
 /** Sessions that people pin and archive, and an index of what was said in them. Never edited once released. */
 import type { Migration } from "./migration.ts";
 
-/** The index and its triggers are also made anew where they are damaged. */
+/** The index is also made anew where it is damaged; its triggers are those of a later migration then. */
 export const MESSAGE_INDEX = `create virtual table message_index using fts5(
   text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
 );`;
 
-export const MESSAGE_TRIGGERS = `create trigger inbox_indexed after insert on inbox when new.text <> '' begin
+const MESSAGE_TRIGGERS = `create trigger inbox_indexed after insert on inbox when new.text <> '' begin
   insert into message_index (rowid, text) values (new.seq * 2, new.text);
 end;
 create trigger inbox_indexed_again after update of text on inbox begin

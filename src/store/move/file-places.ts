@@ -4,6 +4,7 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isGatewayError } from "../../contracts/errors.ts";
 import type { MediaId } from "../../contracts/ids.ts";
+import { copyMark } from "../../kit/copy-mark.ts";
 import { writeWhole } from "../../kit/write-whole.ts";
 import { mediaPath } from "../files/media-contents.ts";
 import type { StoredFiles } from "../files/stored-files.ts";
@@ -101,7 +102,11 @@ function pathOf(home: string, name: string): string {
   if (existsSync(path)) return path;
   const visits = join(home, "run", "sessions");
   const folders = existsSync(visits) ? readdirSync(visits) : [];
-  return folders.map((folder) => join(visits, folder, name)).find((visiting) => existsSync(visiting)) ?? path;
+  return (
+    folders
+      .map((folder) => join(visits, folder, name))
+      .find((visiting) => existsSync(visiting) && !existsSync(copyMark(visiting))) ?? path
+  );
 }
 
 async function* piecesOf(path: string, bytes: number): AsyncGenerator<Uint8Array, void> {

@@ -20,7 +20,7 @@ export interface MoveTarget extends AsyncDisposable {
   readonly hasMark: boolean;
   /** All of it is committed, or nothing. */
   inTransaction(run: () => Promise<void>): Promise<void>;
-  /** With the numbers that the rows have, and into the full-text index. Runs inside a transaction. */
+  /** With the numbers that the rows have. Notes come into the full-text index with them. Runs inside a transaction. */
   insert(table: MovedTable, columns: readonly string[], rows: readonly Row[]): Promise<void>;
   /** From here on it is a database like any other: numbers go on behind the highest, and the mark is gone. */
   complete(epoch: number): Promise<void>;

@@ -5,6 +5,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
 import { askSqlite, placeholders } from "../ask-rows.ts";
+import { FILL_MESSAGE_INDEX } from "../health/text-indexes.ts";
 import { damagedLog, DATABASE_FILE, inspect, openReadOnly } from "../inspect.ts";
 import { migrate } from "../migrate.ts";
 import { ensurePrivateFile, syncFile, syncFolder } from "../private-files.ts";
@@ -85,12 +86,13 @@ export async function openSqliteTarget(home: string, at: number, fresh: boolean)
     },
     async insert(table, columns, rows) {
       insertRows(db, table, columns, rows);
-      // messages and replies are indexed by triggers
+      // messages and replies come into their index after the move
       if (table.name === "notes") for (const row of rows) runAtOnce(noteWords.index(row as NoteRow));
     },
     async complete(epoch) {
       await ask(`drop table ${MARK_TABLE}`);
       await ask(SET_EPOCH, [epoch]);
+      db.exec(FILL_MESSAGE_INDEX);
       close();
       await syncFile(draft);
       await rename(draft, file);

@@ -150,6 +150,7 @@ async function begin(deps: StoreDeps, { home, shared, first, connectNow, bucket,
     read: reads.read,
     files,
     search: (run) => reads.read(() => run(sql)),
+    messageIndex: { followSoon: () => undefined, catchUp: () => Promise.resolve() }, // Postgres indexes what it stores
     sizes: () => reads.read(() => postgresSizes(sql)),
     notices: () => [],
     advice: "The gateway tries again, with growing pauses.",

@@ -19,7 +19,7 @@ import { originOf, toOriginColumns } from "./origin-columns.ts";
 import { greater } from "./terms.ts";
 import { begunTurn, createTurnBegin, FIRST_ATTEMPT, SESSION_OF_TURN, type SessionOfTurn } from "./turn-begin.ts";
 
-export function createInbox({ sql, read, write, log, ids, instanceId: me }: RowDeps): InboxStore {
+export function createInbox({ sql, read, write, log, ids, messageIndex, instanceId: me }: RowDeps): InboxStore {
   const queries = createQueries(sql);
   const overflow = createOverflow(sql);
   const platformIds = createPlatformIds(sql);
@@ -65,6 +65,7 @@ export function createInbox({ sql, read, write, log, ids, instanceId: me }: RowD
     accept: (row) =>
       write(function* () {
         if ((yield* queries.add.run({ ...toColumns(row), node: me })) === 0) return yield* knownAs(row.message);
+        messageIndex.followSoon();
         yield* platformIds.note(row.id, row.message.address, row.message.messageIds ?? []);
         const session = yield* touchSession(row);
         const hidden = row.overflow ? yield* overflow.hideOldest(row, row.overflow.maxShown) : null;

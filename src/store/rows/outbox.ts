@@ -21,8 +21,9 @@ export function createOutbox({
   read,
   write,
   mask,
+  messageIndex,
   instanceId: me,
-}: Pick<RowDeps, "sql" | "read" | "write" | "mask" | "instanceId">): OutboxStore {
+}: Pick<RowDeps, "sql" | "read" | "write" | "mask" | "messageIndex" | "instanceId">): OutboxStore {
   const { pending, part, owed, claimedBy, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const platformIds = createPlatformIds(sql);
@@ -84,8 +85,8 @@ export function createOutbox({
         );
       }),
     ...createPartHandOver({ sql, write, instanceId: me }),
-    ...createPosts({ sql, write, mask, instanceId: me }, partNow),
-    ...createPartNotices({ sql, write, mask, instanceId: me }),
+    ...createPosts({ sql, write, mask, messageIndex, instanceId: me }, partNow),
+    ...createPartNotices({ sql, write, mask, messageIndex, instanceId: me }),
     ...createReactions({ sql, read, write }, partNow),
     endsSince: (state, since, limit) =>
       read(function* () {

@@ -11,10 +11,11 @@ export function createPartNotices({
   sql,
   write,
   mask,
+  messageIndex,
   instanceId,
-}: Pick<RowDeps, "sql" | "write" | "mask" | "instanceId">): Pick<OutboxStore, "noteInChat"> {
+}: Pick<RowDeps, "sql" | "write" | "mask" | "messageIndex" | "instanceId">): Pick<OutboxStore, "noteInChat"> {
   const { about, waiting, last } = statements(sql);
-  const replies = createReplyRows({ sql, instanceId });
+  const replies = createReplyRows({ sql, messageIndex, instanceId });
   return {
     noteInChat: (id, text, at) =>
       write(function* () {

@@ -14,11 +14,17 @@ const MAX_POSTS_PER_TURN = 50;
 const KEY_CHARS = 24;
 
 export function createPosts(
-  { sql, write, mask, instanceId }: Pick<RowDeps, "sql" | "write" | "mask" | "instanceId">,
+  {
+    sql,
+    write,
+    mask,
+    messageIndex,
+    instanceId,
+  }: Pick<RowDeps, "sql" | "write" | "mask" | "messageIndex" | "instanceId">,
   part: (id: string) => Steps<OutboxRow | null>,
 ): PostStore {
   const { turn, count, rewritten } = statements(sql);
-  const replies = createReplyRows({ sql, instanceId });
+  const replies = createReplyRows({ sql, messageIndex, instanceId });
 
   function* post({ turnId, sessionKey, onceKey, to, message, at }: NewPost): Steps<Posted> {
     if ((yield* turn.first({ id: turnId }))?.session_key !== sessionKey) return { kind: "no_turn" };

@@ -19,7 +19,9 @@ interface ReplyRows {
   count(key: SessionKey, messages: number, at: number): Steps<void>;
 }
 
-export function createReplyRows({ sql, instanceId: me }: Pick<RowDeps, "sql" | "instanceId">): ReplyRows {
+type ReplyDeps = Pick<RowDeps, "sql" | "instanceId" | "messageIndex">;
+
+export function createReplyRows({ sql, messageIndex, instanceId: me }: ReplyDeps): ReplyRows {
   const add = sql.prepare((db, p: Params<NewReply & { readonly me: InstanceId }>) =>
     db
       .insertInto("outbox")
@@ -42,6 +44,7 @@ export function createReplyRows({ sql, instanceId: me }: Pick<RowDeps, "sql" | "
     *add(row) {
       const stored = yield* add.first({ ...row, me });
       if (!stored) throw new GatewayError("internal", "a reply part was not stored");
+      messageIndex.followSoon();
       return stored;
     },
     *isStored(id) {

@@ -20,6 +20,15 @@ export interface RowDeps {
   read<T>(run: () => Steps<T>): Promise<T>;
   /** For what may pass a great many rows: nothing else waits for it. It asks by the `sql` it is given. Throws `search_too_slow`. */
   search<T>(run: (sql: Sql) => Steps<T>): Promise<T>;
+  readonly messageIndex: MessageIndex;
   /** `run` may be run again from its beginning: it touches nothing but the database, or what does not mind. */
   write<T>(run: () => Steps<T>, when?: Synced): Promise<T>;
+}
+
+/** By which messages are found by their words. */
+export interface MessageIndex {
+  /** A message was stored, and is to be in the index soon. */
+  followSoon(): void;
+  /** Resolves when everything that was stored until now is in the index, unless there is very much of it or no room on the disk. Never rejects. */
+  catchUp(): Promise<void>;
 }

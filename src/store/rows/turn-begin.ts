@@ -2,7 +2,7 @@
 import { type Selectable, sql as raw } from "kysely";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { AgentId, InboxId, InstanceId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { BegunTurn } from "../../contracts/store/turns.ts";
+import type { BegunTurn, UpcomingTurn } from "../../contracts/store/turns.ts";
 import type { SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
@@ -52,9 +52,11 @@ export function begunTurn(
   { attempt, unsafe }: Pick<TurnTable, "attempt" | "unsafe">,
   session: SessionOfTurn,
 ): BegunTurn {
+  return { attempt, unsafeToRetry: unsafe === 1, ...upcomingTurn(session) };
+}
+
+export function upcomingTurn(session: SessionOfTurn): UpcomingTurn {
   return {
-    attempt,
-    unsafeToRetry: unsafe === 1,
     sessionFile: { name: session.file, settledBytes: session.settled_bytes },
     settings: { model: session.model, thinking: session.thinking },
   };

@@ -118,6 +118,14 @@ const ENDED = [
   ...["settled_bytes", "reasoning"],
 ] as const satisfies readonly (keyof TurnTable)[];
 
+interface SessionSum extends UsageColumns {
+  readonly key: SessionKey;
+  readonly file: string;
+  readonly settledBytes: number;
+  readonly messages: number;
+  readonly at: number;
+}
+
 function ending(sql: Sql) {
   type End = Pick<Selectable<TurnTable>, "id" | (typeof ENDED)[number]>;
   return {
@@ -130,25 +138,20 @@ function ending(sql: Sql) {
     endMessages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db.updateTable("inbox").set({ done: 1 }).where("turn_id", "=", p("turnId")),
     ),
-    addUp: sql.prepare((db, p: Params<UsageColumns & { key: SessionKey; messages: number; at: number }>) =>
+    /** After a reset the session has another file; the old one is kept among its earlier conversations. */
+    addUp: sql.prepare((db, p: Params<SessionSum>) =>
       db
         .updateTable("sessions")
         .set((eb) => ({
+          settled_bytes: raw<number>`case when file = ${p("file")} then ${p("settledBytes")} else settled_bytes end`,
           input_tokens: eb("input_tokens", "+", p("input_tokens")),
           output_tokens: eb("output_tokens", "+", p("output_tokens")),
           cost_usd: eb("cost_usd", "+", p("cost_usd")),
           messages: eb("messages", "+", p("messages")),
           last_activity_at: greater("last_activity_at", p("at")),
         }))
-        .where("key", "=", p("key")),
-    ),
-    /** After a reset the session has another file; the old one is kept among its earlier conversations. */
-    settle: sql.prepare((db, p: Params<{ key: SessionKey; file: string; settledBytes: number }>) =>
-      db
-        .updateTable("sessions")
-        .set({ settled_bytes: p("settledBytes") })
         .where("key", "=", p("key"))
-        .where("file", "=", p("file")),
+        .returning("file"),
     ),
     /** Only when a new conversation has begun in the middle of the turn. */
     settleKept: sql.prepare((db, p: Params<UsageColumns & { file: string; settledBytes: number; at: number }>) =>

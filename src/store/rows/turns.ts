@@ -12,7 +12,14 @@ import { decodeAttachments, decodeJson, encodeJson, fromUsageColumns, toUsageCol
 import { createOverflow } from "./overflow.ts";
 import { toStored } from "./part-rows.ts";
 import { createReplyRows, replyRows } from "./replies.ts";
-import { begunTurn, createTurnBegin, FIRST_ATTEMPT, type SessionOfTurn, type TurnBegin } from "./turn-begin.ts";
+import {
+  begunTurn,
+  createTurnBegin,
+  FIRST_ATTEMPT,
+  type SessionOfTurn,
+  type TurnBegin,
+  upcomingTurn,
+} from "./turn-begin.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
 import { createBooking } from "./usage.ts";
@@ -21,9 +28,10 @@ import type { Steps } from "../steps.ts";
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 
 /** `files`: session files in the database; null: there are none. */
-export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps, files: StoredFiles | null): TurnStore {
+export function createTurns(deps: RowDeps, files: StoredFiles | null): TurnStore {
+  const { sql, read, write, mask, instanceId: me } = deps;
   const begin = createTurnBegin(sql, me);
-  const addReply = createReplyRows({ sql, instanceId: me }).add;
+  const addReply = createReplyRows(deps).add;
   const queries = { ...createTurnQueries(sql), begin, me, mask, addReply };
   const overflow = createOverflow(sql);
   return {
@@ -38,6 +46,11 @@ export function createTurns({ sql, read, write, mask, instanceId: me }: RowDeps,
         if (!known && turn.overflow) yield* overflow.claim({ ...turn, ...turn.overflow });
         return begunTurn(begun, session);
       }, "with the next"), // lost in a power cut, the message is simply begun again
+    upcoming: (key) =>
+      read(function* () {
+        const session = yield* queries.session.first({ key });
+        return session && upcomingTurn(session);
+      }),
     leave: (turnId, attempt) =>
       write(function* () {
         yield* queries.leave.run({ id: turnId, attempt });
@@ -192,14 +205,13 @@ function* endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): Steps<
   const rows = replyRows({ turnId: turn.id, sessionKey: turn.session_key, reply, to, at }, queries.mask);
   const parts: StoredPart[] = [];
   for (const row of rows) parts.push(toStored(yield* queries.addReply(row), end.outcome));
-  yield* queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
   const { file } = turn;
   const { settledBytes } = end;
-  const current = yield* queries.settle.run({ key: turn.session_key, file, settledBytes });
+  const sum = { key: turn.session_key, file, settledBytes, ...usage, messages: end.reply.length, at: end.at };
+  if ((yield* queries.addUp.first(sum))?.file === file) return { parts, isSettled: true };
   // a file that is the session's own is in none of its earlier conversations
-  const kept =
-    current > 0 || end.model === "" ? 0 : yield* queries.settleKept.run({ file, settledBytes, at: end.at, ...usage });
-  return { parts, isSettled: current + kept > 0 };
+  const kept = end.model === "" ? 0 : yield* queries.settleKept.run({ file, settledBytes, at: end.at, ...usage });
+  return { parts, isSettled: kept > 0 };
 }
 
 function* toResult(

@@ -25,7 +25,7 @@ export interface UsageTable extends SumColumns {
 }
 
 /** The same added up for each day: of all (`day`), of each agent, each origin, each model, each person. */
-export interface UsageDayTable extends SumColumns {
+interface UsageDayTable extends SumColumns {
   what: UsageBy;
   day: string;
   key: string;

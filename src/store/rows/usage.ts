@@ -12,7 +12,7 @@ import type { Builder, Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { toUsageColumns, wholeNumber } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
-import type { UsageDayTable, UsageTable } from "./usage-tables.ts";
+import type { UsageTable } from "./usage-tables.ts";
 
 export function createUsage({ sql, read, write }: RowDeps): UsageStore {
   const book = createBooking(sql);
@@ -37,6 +37,15 @@ export function createUsage({ sql, read, write }: RowDeps): UsageStore {
   };
 }
 
+/** By which column of a record each sum is kept. */
+const KEY_OF_SUM = {
+  day: "day",
+  agent: "agent_id",
+  origin: "origin",
+  model: "model",
+  principal: "principal",
+} as const satisfies Record<UsageBy, keyof UsageTable>;
+
 /** Inside of somebody's transaction. False: it was written before. */
 export function createBooking(sql: Sql): (spent: Spent) => Steps<boolean> {
   const add = sql.prepare((db, p: Params<UsageTable>) =>
@@ -50,13 +59,18 @@ export function createBooking(sql: Sql): (spent: Spent) => Steps<boolean> {
       )
       .onConflict((conflict) => conflict.doNothing()),
   );
-  const addUp = sql.prepare((db, p: Params<Omit<UsageDayTable, "turns">>) =>
+  const addUp = sql.prepare((db, p: Params<UsageTable>) =>
     db
       .insertInto("usage_days")
-      .values({
-        ...p.row("what", "day", "key", "input_tokens", "cached_tokens", "output_tokens", "cost_usd"),
-        turns: 1,
-      })
+      .values(
+        // one statement for all sums: the reply of a turn waits for them
+        Object.entries(KEY_OF_SUM).map(([what, column]) => ({
+          ...p.row("day", "input_tokens", "cached_tokens", "output_tokens", "cost_usd"),
+          what: raw.lit(what as UsageBy),
+          key: p(column),
+          turns: 1,
+        })),
+      )
       .onConflict((conflict) =>
         conflict.columns(["what", "day", "key"]).doUpdateSet(({ ref, eb }) => ({
           turns: eb("usage_days.turns", "+", 1),
@@ -69,9 +83,9 @@ export function createBooking(sql: Sql): (spent: Spent) => Steps<boolean> {
   );
   return function* ({ day, id, agentId, principal, origin, model, usage }) {
     const sum = { ...toUsageColumns(usage), cached_tokens: wholeNumber(usage.cachedTokens ?? 0) };
-    if ((yield* add.run({ day, id, agent_id: agentId, principal, origin, model, ...sum })) === 0) return false;
-    const keys: Readonly<Record<UsageBy, string>> = { day, agent: agentId, origin, model, principal };
-    for (const [what, key] of Object.entries(keys)) yield* addUp.run({ what: what as UsageBy, day, key, ...sum });
+    const row = { day, id, agent_id: agentId, principal, origin, model, ...sum };
+    if ((yield* add.run(row)) === 0) return false;
+    yield* addUp.run(row);
     return true;
   };
 }

@@ -12,9 +12,10 @@ import type { RowDeps } from "../row-deps.ts";
 
 const MAX_TITLE_CHARS = 80;
 
-export function createSessionChats({ sql, read, write, ids, mask, instanceId }: RowDeps): SessionChatStore {
+export function createSessionChats(deps: RowDeps): SessionChatStore {
+  const { sql, read, write, ids, mask } = deps;
   const queries = createQueries(sql);
-  const replies = createReplyRows({ sql, instanceId });
+  const replies = createReplyRows(deps);
   const addSession = createNewSessions(sql, ids);
   function* chatOf(key: SessionKey): Steps<LastHeardChat | null> {
     const row = (yield* queries.open.first({ key })) ?? (yield* queries.answered.first({ key }));

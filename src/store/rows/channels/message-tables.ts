@@ -31,7 +31,7 @@ export interface ReactionTable {
   turn_id: TurnId | null;
 }
 
-/** Written by triggers. Twice the seq of a message, and one more for a reply; its text cannot be read back. */
+/** Filled a little after messages are stored; changes and deletions by triggers. Twice the seq of a message, and one more for a reply; its text cannot be read back. */
 interface MessageIndexTable {
   rowid: number;
   text: string;

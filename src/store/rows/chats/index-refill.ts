@@ -1,4 +1,4 @@
-/** Fills the full-text index of messages again, newest first and some at a time, after it was made anew. Messages that came since are in it already. */
+/** Fills the full-text index of messages again, newest first and some at a time, after it was made anew. Messages that came since are put in by `index-fill.ts`. */
 import { sql as raw } from "kysely";
 import type { Params, Sql } from "../../sql.ts";
 import type { Steps } from "../../steps.ts";

@@ -34,13 +34,13 @@ const SOURCES = {
 } as const;
 type Role = keyof typeof SOURCES;
 
-export function createMessageSearch({ search, mask }: RowDeps): SessionCare["searchMessages"] {
-  return (query, page) =>
-    search(function* (sql) {
-      const words = wordsOf(query.words);
-      if (words.length === 0) return { items: [] };
-      return yield* findWords(sql, { query, words, page, mask });
-    });
+export function createMessageSearch({ search, messageIndex, mask }: RowDeps): SessionCare["searchMessages"] {
+  return async (query, page) => {
+    const words = wordsOf(query.words);
+    if (words.length === 0) return { items: [] };
+    await messageIndex.catchUp();
+    return search((sql) => findWords(sql, { query, words, page, mask }));
+  };
 }
 
 interface Search {

@@ -79,7 +79,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   });
   const mcpServers = openMcpServers(life, core, { tools, agents, hostPath: deps.mcpHostPath });
   const files = await openAgentFiles(core);
-  const messages = openMessages(core, people, tools);
+  const messages = openMessages(core, people, tools, agents);
   const notifications = openNotifications(core, { people, tools });
   const automation = openAutomation(core, { people, tools, agents, messages });
 

@@ -112,6 +112,11 @@ describe("a message", () => {
 describe("processes", () => {
   test("are never shared between agents that differ, and are between agents that do not", async () => {
     await gateway.chat("first, default", { session: "one" });
+    await eventually(
+      "its process rests",
+      () => statusOf(gateway),
+      ({ pool }) => pool.busy === 0, // an answer comes before that, and the next message would get another process
+    );
     const before = commandLines().filter((line) => !line.includes("agents/pirate"));
     await post(gateway, { text: "second, twin", agent: "twin" });
     expect(commandLines().filter((line) => !line.includes("agents/pirate"))).toEqual(before);

@@ -172,7 +172,11 @@ test("a voice message is recorded, attached, and its words are put into the comp
   await on.page.getByTestId("recording").getByText("0:01").waitFor();
   await on.page.getByTestId("end-recording").click();
   await on.page.locator(".thumb.done").waitFor();
-  await on.page.waitForFunction("document.querySelector('#composer').value === 'water the plants'");
+  await eventually(
+    "the words in the composer",
+    () => on.composer.inputValue(),
+    (text) => text === "water the plants",
+  );
   await picture(on, "recorded");
   await on.composer.press("Enter");
   await on.replies.getByText("They are watered.").waitFor();
@@ -351,7 +355,11 @@ test("formulas and diagrams are drawn, each loaded when there is one, and a host
     .last()
     .locator("[data-testid=diagram], [data-testid=diagram-note]")
     .waitFor();
-  await on.page.waitForFunction("!document.body.textContent.includes('Drawing the diagram')");
+  await eventually(
+    "no diagram is being drawn",
+    () => on.page.getByText("Drawing the diagram").count(),
+    (count) => count === 0,
+  );
   await picture(on, "hostile-diagram");
   expect((await on.seen()).ran).toBe(false);
   expect(await on.page.evaluate<string>("document.querySelector('.diagram-frame').getAttribute('sandbox')")).toBe(
@@ -395,5 +403,22 @@ test("thoughts of the model are folded above its answer, during it and after a r
   await picture(on, "reasoning");
   expect(await accessibilityProblems(on.page)).toEqual([]);
   expect(await on.replies.locator(".prose").innerText()).toBe("There are three.");
+  clean(on);
+});
+
+test("the gateway is told of a conversation that is opened and of the first keystroke in it, and not of a draft that is shown again", async () => {
+  reply = () => says("ok");
+  await using on = await visit(browser, gateway);
+  const hints = (): number => on.asked.filter((method) => method === "sessions.prepare").length;
+  await eventually("the hint of the opening", hints, (count) => count === 1);
+  await on.composer.pressSequentially("a slow thought");
+  await eventually("the hint of the first keystroke", hints, (count) => count === 2);
+  await on.reload();
+  await eventually("the hint of the next opening", hints, (count) => count === 3);
+  expect(await on.composer.inputValue()).toBe("a slow thought");
+  const sent = on.asked.filter((method) => method === "chat.send").length;
+  await on.page.keyboard.press("Enter");
+  await on.replies.getByText("ok").waitFor();
+  expect([hints(), on.asked.filter((method) => method === "chat.send").length]).toEqual([3, sent + 1]);
   clean(on);
 });

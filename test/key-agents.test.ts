@@ -415,6 +415,7 @@ function methodsFor(of: Facts): Record<keyof WireMethods, object | readonly obje
     "questions.list": {},
     "sessions.get": { session },
     "sessions.list": { search: MARK },
+    "sessions.prepare": [{ session }, { session: "plans", agent: "bravo" }],
     "sessions.reset": { session },
     status: {},
     subscribe: {

@@ -28,7 +28,7 @@ const asGuest = (sessionFile: string): WorkerState => ({
   sessionFile,
 });
 
-type Marked = WorkerState & { readonly profile?: ProfileSignature };
+type Marked = WorkerState & { readonly profile?: ProfileSignature; readonly isOpening?: boolean };
 const PLAIN: ProfileSignature = { hard: "wanted", soft: [] };
 /** A process of another agent; those without a mark are of the wanted one. */
 const other = (state: WorkerState): Marked => ({ ...state, profile: { hard: "other", soft: [] } });
@@ -132,7 +132,12 @@ const cases: readonly [string, readonly Marked[], Partial<Situation>, Choice][] 
 ];
 
 const choose = (states: readonly Marked[], changes: Partial<Situation>, asked: Partial<Wanted> = {}) => {
-  const workers = states.map(({ profile = PLAIN, ...state }, id) => ({ id, state, profile }));
+  const workers = states.map(({ profile = PLAIN, isOpening = false, ...state }, id) => ({
+    id,
+    state,
+    profile,
+    isOpening,
+  }));
   const situation = {
     workers,
     max: 2,
@@ -267,4 +272,44 @@ test.each<[string, readonly Marked[], Partial<Situation>, Choice]>([
   ],
 ])("another conversation while one of mine is warm: %s", (_name, states, changes, expected) => {
   expect(choose(states, changes)).toEqual(expected);
+});
+
+/** It reads a session for a message that may come. */
+const opening = (principal: Principal, sessionFile: string): Marked => ({
+  ...prepared(principal, sessionFile),
+  isOpening: true,
+});
+const prepared = (principal: Principal, sessionFile: string): WorkerState => ({
+  at: "idle",
+  since: 1,
+  served: { principal, role: "owner" },
+  sessionFile,
+  preparedAt: 150,
+});
+
+test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choice]>([
+  ["the session is being opened there", [opening(me, "a"), idle(null)], warm, {}, use(0, "session_is_open")],
+  ["a process that is free goes before it", [opening(me, "b"), idle(me, "c", 9)], warm, {}, use(1, "same_principal")],
+  ["a fresh one goes before it", [opening(me, "b"), idle(null)], { ...warm, max: 2 }, {}, use(1, "fresh")],
+  ["it goes before a start", [opening(me, "b")], warm, {}, use(0, "free_in_a_moment")],
+  ["it is never another person's", [opening(you, "a")], warm, {}, spawn],
+  [
+    "full: one of another gives way while it reads",
+    [opening(you, "b")],
+    { ...warm, max: 1 },
+    {},
+    { kind: "replace", worker: 0, because: "idle_of_another" },
+  ],
+  ["shared: it goes before a start", [opening(you, "b")], { ...warm, shared: true }, {}, use(0, "free_in_a_moment")],
+  ["a job starts another one", [opening(me, "b")], warm, job, spawn],
+  ["one that was prepared is as warm as one that was used", [prepared(me, "b"), idle(null)], warm, {}, use(1, "fresh")],
+  [
+    "full: the one that was prepared in vain goes before one that was used",
+    [idle(you, "c", 0), prepared(you, "b")],
+    { ...warm, max: 2 },
+    {},
+    { kind: "replace", worker: 1, because: "idle_of_another" },
+  ],
+])("a process with a session for a message that may come: %s", (...[, states, changes, asked, expected]) => {
+  expect(choose(states, changes, asked)).toEqual(expected);
 });

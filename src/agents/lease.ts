@@ -20,6 +20,8 @@ import { type Turn, startTurn } from "./talk/turn.ts";
 export interface LeaseOptions {
   readonly request: LeaseRequest;
   readonly session: OpenSession;
+  /** The process had it open already. */
+  readonly wasOpen: boolean;
   /** What an interrupted attempt had cost. */
   readonly lost: Usage;
   readonly startedOver?: StartedOver | undefined;
@@ -70,6 +72,7 @@ export function openLease(deps: LeaseDeps, agent: ReadyAgent, options: LeaseOpti
 
   return {
     pid: process.pid,
+    wasOpen: options.wasOpen,
     prompt(input, signal) {
       if (turn || compacting || returned)
         throw new GatewayError("internal", "a lease serves one prompt at a time, and none after its end");

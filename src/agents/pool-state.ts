@@ -24,6 +24,12 @@ export interface Worker {
   readyAt: number;
   /** Ends the wait for eviction when the process is used again. */
   idle: AbortController | null;
+  /** Started for a message that may come: no start of a turn waits for this one. */
+  readonly isAhead: boolean;
+  /** It is reading a session for a message that may come. Never rejects. */
+  opening: Promise<void> | null;
+  /** What was prepared in it and not used yet; without a session, only its start. */
+  prepared: { readonly sessionFile: string | null; readonly at: number } | null;
 }
 
 /** Everything the functions of a pool share; one per pool. */
@@ -47,7 +53,7 @@ export interface Pool {
   fillsLater: boolean;
 }
 
-export function newWorker(pool: Pool, kind: Kind): Worker {
+export function newWorker(pool: Pool, kind: Kind, isAhead: boolean): Worker {
   const state = starting(pool.deps.clock.elapsed());
   return {
     id: pool.nextId++,
@@ -59,6 +65,9 @@ export function newWorker(pool: Pool, kind: Kind): Worker {
     switches: 0,
     readyAt: 0,
     idle: null,
+    isAhead,
+    opening: null,
+    prepared: null,
   };
 }
 
@@ -66,9 +75,10 @@ export function alive(pool: Pool, kind: Kind | null = null): number {
   return [...pool.workers.values()].filter((one) => one.state.at !== "dead" && (!kind || one.kind === kind)).length;
 }
 
+/** One that was prepared for a message that has not come gives way before any that was used. */
 export function idleOnes(pool: Pool): readonly { readonly id: number; readonly since: number }[] {
   return [...pool.workers.values()].flatMap(({ id, state }) =>
-    state.at === "idle" ? [{ id, since: state.since }] : [],
+    state.at === "idle" ? [{ id, since: state.preparedAt === undefined ? state.since : 0 }] : [],
   );
 }
 

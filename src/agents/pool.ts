@@ -7,6 +7,7 @@ import { orAborted } from "../kit/deferred.ts";
 import { findBestMatch } from "./choose.ts";
 import { type Kind, openKinds, type PoolOptions } from "./kinds.ts";
 import { openLease } from "./lease.ts";
+import { noteUse, prepare } from "./prepare.ts";
 import {
   alive,
   hasOpen,
@@ -37,6 +38,7 @@ import { DEAD, leased, ready, released } from "./worker-state.ts";
 
 const MAX_SILENCE_MS = 120_000;
 const MAX_REOPENS = 2;
+const PREPARE_ACTS = { situation, spawn, retire, rest, refill, track };
 /** So long a process stays with who spoke in it last, before work that nobody waits for takes it. */
 const WARM_MS = 60_000;
 
@@ -72,6 +74,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     stats: () => statsOf(pool),
     processes: () => processesOf(pool),
     hasOpen: (sessionKey) => hasOpen(pool, sessionKey),
+    prepare: (request, signal) => prepare(pool, request, PREPARE_ACTS, signal),
     models: (asked, signal) => models(pool, asked, signal),
     [Symbol.asyncDispose]: () => close(pool),
   };
@@ -146,9 +149,14 @@ function untangle(pool: Pool): void {
 }
 
 function situation(pool: Pool, kind: Kind, claimed: number) {
-  const workers = [...pool.workers.values()].map((one) => ({ ...one, profile: one.kind.signature }));
-  const starts = workers.filter(({ state }) => state.at === "starting");
-  const ofKind = starts.filter((one) => one.kind === kind).length;
+  const workers = [...pool.workers.values()].map((one) => ({
+    ...one,
+    profile: one.kind.signature,
+    isOpening: one.opening !== null,
+  }));
+  const starting = workers.filter(({ state }) => state.at === "starting");
+  const ofKind = starting.filter((one) => one.kind === kind).length;
+  const starts = starting.filter(({ isAhead }) => !isAhead);
   return {
     workers,
     max: pool.size.max,
@@ -162,6 +170,7 @@ function situation(pool: Pool, kind: Kind, claimed: number) {
 function grant(pool: Pool, one: Worker, waiter: Waiter): void {
   const { clock } = pool.deps;
   one.idle?.abort();
+  if (one.prepared) noteUse(pool, one, waiter.request);
   one.state = leased(one.state, wanted(waiter, one.kind), clock.elapsed());
   one.serves = waiter.request;
   pool.waiting.leave(waiter);
@@ -170,6 +179,7 @@ function grant(pool: Pool, one: Worker, waiter: Waiter): void {
 
 /** Opens the session in the chosen process. A process that died in between is no reason to fail: the request goes back in line. Never rejects. */
 async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
+  if (one.opening) await one.opening;
   const { agent } = one;
   try {
     if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
@@ -187,6 +197,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
     const made = openLease(pool.deps, agent, {
       request: waiter.request,
       session: opened.session,
+      wasOpen: !opened.switched,
       lost: opened.lost,
       startedOver: opened.startedOver,
       stored: opened.stored ?? null,
@@ -244,12 +255,14 @@ function fateOf(pool: Pool, one: Worker, trusted: boolean): Recycling {
 }
 
 function begin(pool: Pool, kind: Kind): void {
-  background(pool.deps.log, "start of an agent not dealt with", () => track(pool, spawn(pool, kind)));
+  background(pool.deps.log, "start of an agent not dealt with", () =>
+    track(pool, spawn(pool, newWorker(pool, kind, false))),
+  );
 }
 
-async function spawn(pool: Pool, kind: Kind): Promise<void> {
+async function spawn(pool: Pool, one: Worker): Promise<void> {
   const { clock, log } = pool.deps;
-  const one = newWorker(pool, kind);
+  const { kind } = one;
   pool.workers.set(one.id, one);
   const began = clock.elapsed();
   try {

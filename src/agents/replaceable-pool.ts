@@ -56,6 +56,7 @@ export function createReplaceablePool(deps: { readonly log: Log }, first: AgentP
     stats: () => current.pool.stats(),
     processes: () => [...old, current].flatMap(({ pool }) => pool.processes()),
     hasOpen: (sessionKey) => current.pool.hasOpen(sessionKey),
+    prepare: (request, signal) => current.pool.prepare(request, signal),
     models: (asked, signal) => current.pool.models(asked, signal),
     replace(next) {
       const before = current;

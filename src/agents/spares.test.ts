@@ -3,6 +3,7 @@ import type { Principal, SessionKey } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
 import { agentFixture, caller, collect } from "../testing/agent-fixture.ts";
 import { until } from "../testing/agent-stage.ts";
+import { idleOnes, type Pool } from "./pool-state.ts";
 import { countSpares, missingSpares, placeForSpare, usefulSpares } from "./spares.ts";
 import type { WorkerState } from "./worker-state.ts";
 
@@ -10,7 +11,7 @@ setDefaultTimeout(120_000); // real pi on a busy machine
 
 const served = { principal: "web:user:me" as Principal, role: "owner" } as const;
 const fresh: WorkerState = { at: "idle", since: 0, served: null, sessionFile: null };
-const used: WorkerState = { at: "idle", since: 0, served, sessionFile: "a" };
+const used: WorkerState = { at: "idle", since: 5, served, sessionFile: "a" };
 const busy: WorkerState = { at: "busy", since: 0, served, sessionFile: "a" };
 const starting: WorkerState = { at: "starting", since: 0 };
 
@@ -65,6 +66,13 @@ test.each<[string, Partial<typeof full>, ReturnType<typeof placeForSpare>]>([
   ["two seconds of rest are enough", { now: 2_010 }, { kind: "give_way", worker: 8 }],
 ])("a spare for a full pool: %s", (_name, changes, expected) => {
   expect(placeForSpare({ ...full, ...changes })).toEqual(expected);
+});
+
+test("a process that was prepared for a message that has not come gives way before one that was used longer ago", () => {
+  const states: readonly WorkerState[] = [used, { ...fresh, served, since: 9, preparedAt: 9 }, busy];
+  const workers = new Map(states.map((state, id) => [id, { id, state }]));
+  const idle = idleOnes({ workers } as unknown as Pool);
+  expect(placeForSpare({ ...full, alive: 3, max: 3, idle })).toEqual({ kind: "give_way", worker: 1 });
 });
 
 test("two conversations that speak in turns keep the two processes of a full pool", async () => {

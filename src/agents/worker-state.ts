@@ -1,6 +1,6 @@
 /**
  * starting ──ready──▶ idle ──lease──▶ busy ──release──▶ idle
- *     └──────exit──────┴──────exit─────┴──▶ dead        idle ──retire──▶ dead
+ *     └──────exit──────┴──────exit─────┴──▶ dead        idle ──retire──▶ dead        idle ──prepare──▶ idle
  *
  * The states of one pooled process and the only ways between them. Whom it served last is kept; whether another may follow is decided in
  * choose.ts.
@@ -23,6 +23,8 @@ export type WorkerState =
       /** Null: fresh. */
       readonly served: Served | null;
       readonly sessionFile: string | null;
+      /** A session was opened in it for a message that may come. That is no use: `since` says when it was used last. */
+      readonly preparedAt?: number;
     }
   | { readonly at: "busy"; readonly since: number; readonly served: Served; readonly sessionFile: string }
   | { readonly at: "dead" };
@@ -42,6 +44,13 @@ export function leased(state: WorkerState, to: Served & { readonly sessionFile: 
   if (state.at !== "idle") return state;
   const { principal, role, sessionFile, unattended = false } = to;
   return { at: "busy", since: now, served: { principal, role, ...(unattended ? { unattended } : {}) }, sessionFile };
+}
+
+/** It belongs to them as if they had leased it: it has read their session. */
+export function prepared(state: WorkerState, to: Served & { readonly sessionFile: string }, now: number): WorkerState {
+  if (state.at !== "idle") return state;
+  const { principal, role, sessionFile } = to;
+  return { at: "idle", since: state.since, served: { principal, role }, sessionFile, preparedAt: now };
 }
 
 export function released(state: WorkerState, now: number): WorkerState {

@@ -2,10 +2,11 @@
  * What of a state directory belongs into a backup: everything that cannot be made again. Left out are locks and notes of the running process, logs,
  * caches, and other backups. Session files are looked for in two places, because a process that works on one has it in a folder of its own.
  */
-import type { Dirent } from "node:fs";
+import { type Dirent, existsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
+import { copyMark, isCopyMark } from "../kit/copy-mark.ts";
 import type { Source } from "./archive/write-archive.ts";
 
 const MAX_FILES = 500_000;
@@ -95,12 +96,13 @@ async function sessionNames(home: string): Promise<readonly string[]> {
   const visiting = (await entriesOf(join(home, VISITS))).map(({ name }) => join(home, VISITS, name));
   const names = new Set<string>();
   for (const folder of [...visiting, join(home, SESSIONS)])
-    for (const entry of await entriesOf(folder)) if (entry.isFile()) names.add(entry.name);
+    for (const entry of await entriesOf(folder)) if (entry.isFile() && !isCopyMark(entry.name)) names.add(entry.name);
   return [...names].sort();
 }
 
 async function visitsOf(home: string, name: string): Promise<readonly string[]> {
-  return (await entriesOf(join(home, VISITS))).map((process) => join(home, VISITS, process.name, name));
+  const paths = (await entriesOf(join(home, VISITS))).map((process) => join(home, VISITS, process.name, name));
+  return paths.filter((path) => !existsSync(copyMark(path)));
 }
 
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {

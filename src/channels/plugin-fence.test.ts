@@ -46,7 +46,7 @@ async function opened(channels: readonly OpenChannel[] = [pigeon()]) {
   const deps = {
     log: recordingLog(),
     events: { on, emit: () => undefined },
-    door: services(["look", "receive", "react"]),
+    door: services(["look", "receive", "react", "typing"]),
     questions: services(["answer", "answerAnywhere"]),
     facts: services(["get", "put", "forget", "list"]),
   } as unknown as PlatformDeps;
@@ -62,6 +62,7 @@ const USES: readonly [string, Use][] = [
   ["look", ({ door }, { at, by }) => door.look({ address: at, sender: by } as never)],
   ["receive", ({ door }, { at, by }) => door.receive({ address: at, sender: by, quoted: [] } as never, NEVER)],
   ["react", ({ door }, { at, by }) => door.react({ address: at, sender: by } as never)],
+  ["typing", ({ door }, { at, by }) => door.typing({ address: at, sender: by } as never)],
   ["answer", ({ questions }, { at, by }) => questions.answer("q", {} as never, { ...by, at } as never)],
   ["answerAnywhere", ({ questions }, { at, by }) => questions.answerAnywhere("q", {} as never, { ...by, at } as never)],
 ];

@@ -6,7 +6,7 @@ import type { Answerer } from "../contracts/channels/question.ts";
 import { SendError, type SendErrorKind } from "../contracts/channel.ts";
 import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
 import type { PluginChannelDeps } from "../contracts/channels/channel-kit.ts";
-import type { Arrival, OpenChannel, Platform, PlatformDeps } from "../contracts/channels/platform.ts";
+import type { Arrival, MessageIntake, OpenChannel, Platform, PlatformDeps } from "../contracts/channels/platform.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";
 import { isQuotedList } from "../kit/marks/quoted.ts";
@@ -87,10 +87,6 @@ interface PluginServices extends Disposable {
 /** The same things, as far as they are this channel's own. Disposing ends what it listens to. */
 function servicesFor(deps: PlatformDeps, id: string): PluginServices {
   const listening = new Set<Disposable>();
-  const own = ({ address, sender }: Pick<Arrival, "address" | "sender">): void => {
-    if (address.channel === id && sender.principal.startsWith(`${id}:user:`)) return;
-    throw invalid(`The channel ${id} can speak for its own people in its own chats, and for nobody else.`);
-  };
   const ownPerson = (by: Answerer): void => {
     if (by.principal.startsWith(`${id}:user:`) && (by.at === undefined || by.at.channel === id)) return;
     throw invalid(`The channel ${id} can answer for its own people in its own chats, and for nobody else.`);
@@ -116,22 +112,7 @@ function servicesFor(deps: PlatformDeps, id: string): PluginServices {
         wholeCharacters,
         startApprovals: (platform, signal) => startApprovalMessages({ ...deps, log, events }, platform, signal),
       },
-      door: {
-        async look(arrival) {
-          own(arrival);
-          return deps.door.look(arrival);
-        },
-        async receive(message, signal) {
-          own(message);
-          // without it a forwarded command would be its forwarder's
-          if (!isQuotedList(message.quoted)) throw invalid(`The channel ${id} does not say which words are ${WHOSE}`);
-          return deps.door.receive(message, signal);
-        },
-        async react(reaction) {
-          own(reaction);
-          return deps.door.react(reaction);
-        },
-      },
+      door: fencedDoor(id, deps.door),
       questions: {
         answer(questionId, given, by) {
           ownPerson(by);
@@ -152,6 +133,34 @@ function servicesFor(deps: PlatformDeps, id: string): PluginServices {
     [Symbol.dispose]() {
       for (const one of listening) one[Symbol.dispose]();
       listening.clear();
+    },
+  };
+}
+
+/** The intake, for people and chats of this channel alone. */
+function fencedDoor(id: string, door: MessageIntake): MessageIntake {
+  const own = ({ address, sender }: Pick<Arrival, "address" | "sender">): void => {
+    if (address.channel === id && sender.principal.startsWith(`${id}:user:`)) return;
+    throw invalid(`The channel ${id} can speak for its own people in its own chats, and for nobody else.`);
+  };
+  return {
+    async look(arrival) {
+      own(arrival);
+      return door.look(arrival);
+    },
+    async receive(message, signal) {
+      own(message);
+      // without it a forwarded command would be its forwarder's
+      if (!isQuotedList(message.quoted)) throw invalid(`The channel ${id} does not say which words are ${WHOSE}`);
+      return door.receive(message, signal);
+    },
+    async react(reaction) {
+      own(reaction);
+      return door.react(reaction);
+    },
+    async typing(facts) {
+      own(facts);
+      return door.typing(facts);
     },
   };
 }

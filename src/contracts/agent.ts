@@ -14,6 +14,11 @@ export interface AgentPool extends AsyncDisposable {
   processes(): readonly AgentProcess[];
   /** An idle process has this session open: its next turn begins without a switch. */
   hasOpen(sessionKey: SessionKey): boolean;
+  /**
+   * Prepares what the next message of a session would wait for: a process of this person with the session open. A hint: a lease is hardly delayed
+   * by it, and may take or end what was prepared. Resolves when it is decided; throws like `lease` for an agent that is not there.
+   */
+  prepare(request: PrepareRequest, signal: AbortSignal): Promise<Preparation>;
   /** What can be chosen for this agent from one provider; without a name, from the agent's own. */
   models(asked: ModelQuery, signal: AbortSignal): Promise<readonly AgentModel[]>;
 }
@@ -74,6 +79,20 @@ export interface LeaseRequest {
   readonly history?: readonly HistoryMessage[];
 }
 
+/** For whom, as of a message that may come. */
+export interface PrepareRequest extends Pick<LeaseRequest, "caller" | "model"> {
+  /** The session as its last turn left it; null: nothing was said in it yet, so that a process is all it needs. */
+  readonly session: Pick<LeaseRequest, "sessionFile" | "settledBytes"> | null;
+}
+
+export interface Preparation {
+  /** `session`: it is being opened in a process. `process`: one is being started, in which it is opened then. */
+  readonly prepares: "session" | "process" | "nothing";
+  readonly because: string;
+  /** Resolves when it is done, or has come to nothing. Never rejects. */
+  readonly over: Promise<void>;
+}
+
 /** A model that can be chosen, as pi describes it. */
 export interface AgentModel {
   readonly name: string; // `provider/model`
@@ -111,6 +130,8 @@ export interface Caller {
 /** Exclusive use of one process with the session open. Disposing gives it back, or ends it when it is no longer trustworthy. */
 export interface AgentLease extends AsyncDisposable {
   readonly pid: number;
+  /** The process had the session open already; false: it had to open it. Absent: it does not say. */
+  readonly wasOpen?: boolean;
   /** Does not throw for model, tool or process failures: the stream ends with exactly one `done`, `failed` or `aborted`. */
   prompt(input: PromptInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
   /**

@@ -121,6 +121,8 @@ export interface GatewayEvents {
   /** Its rows are gone; whoever keeps something about it forgets it. */
   "session.deleted": { readonly sessionKey: SessionKey };
   "agent.spawned": { readonly pid: number };
+  /** A process was started, or a session opened, for a message that may come. `used`: within a minute one came, and met it. */
+  "agent.prepared": { readonly used: boolean };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }
 

@@ -1,7 +1,9 @@
 /** What the rest of the house may ask about turns in progress. */
 import type { ToolStatus, TranscriptItem } from "./chat.ts";
 import type { InboxId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { Preparation } from "./agent.ts";
 import type { Cancelled, Rewritten } from "./queue.ts";
+import type { RouteFacts } from "./routing.ts";
 
 export interface LiveTurns {
   /** What a client that arrives in the middle of a turn has to be shown; null when the session is quiet. */
@@ -17,6 +19,14 @@ export interface WaitingMessages {
   /** Other words instead. Only for the one who sent it, and as long as it waits. */
   rewrite(id: InboxId, by: Principal, text: string): Promise<Rewritten>;
 }
+
+/** Prepares a process for somebody who may write soon: they open a conversation, or type in it. */
+export interface SessionPreparer {
+  /** Decided like a message with these facts. A hint: no turn begins, nothing is stored, nobody is told. Resolves when it is decided; never rejects. */
+  prepare(facts: RouteFacts, signal: AbortSignal): Promise<PreparedSession>;
+}
+
+export type PreparedSession = Pick<Preparation, "prepares" | "because">;
 
 /** Deletes what was said in a session, everywhere the gateway keeps it. */
 export interface SessionRemover {

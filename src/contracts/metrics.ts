@@ -33,6 +33,10 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
     readonly exited: number;
     /** Of those that exited: nobody had asked them to. */
     readonly died: number;
+    /** Processes started, or sessions opened, for a message that may come. */
+    readonly prepared: number;
+    /** Those of them that a message met within a minute. */
+    readonly preparedUsed: number;
   };
   readonly turns: { readonly done: number; readonly failed: number; readonly aborted: number };
   /** Tasks that agents gave to other agents. */

@@ -7,7 +7,7 @@ import type { OpenQuestion } from "./channels/question.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { Command } from "./command.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
-import type { LiveTurn } from "./flow.ts";
+import type { LiveTurn, PreparedSession } from "./flow.ts";
 import type { McpServerState } from "./mcp.ts";
 import type { SandboxReport, SandboxSetting } from "./sandbox.ts";
 import type { TurnCost } from "./store/activity.ts";
@@ -70,6 +70,11 @@ export interface WireMethods {
     result: { items: readonly SessionSummary[]; next?: string };
   };
   "sessions.get": { params: { session: string; limit?: number; cursor?: string }; result: SessionView };
+  /**
+   * A hint that the caller may write here soon: opens the session in a process ahead, if that costs nobody anything. Answers with what is begun, and
+   * why; begins no turn and stores nothing. The session need not be there yet.
+   */
+  "sessions.prepare": { params: { session: string; agent?: string }; result: PreparedSession };
   "sessions.reset": { params: { session: string }; result: { reset: boolean } };
   "tools.list": { params: Record<string, never>; result: ToolLists };
   /** What is refused or fails is an error of the method, with the code of the call. */

@@ -31,6 +31,9 @@ import type { AttemptWorld, TurnsOptions, TurnWorld } from "./turn-world.ts";
 
 /** Limit of the stats query after a turn. The process stays with the turn meanwhile; the reply does not wait for it. */
 const STATS_MS = 500;
+/** What the wait for a process was about, in the turn's waterfall. */
+const SESSION_WAS_OPEN = "session was open";
+const SESSION_OPENED = "session opened";
 
 class TurnDeadline extends Error {}
 
@@ -141,6 +144,7 @@ async function answerMessage(
 async function leaseAgent(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {
   world.spans.enter("lease");
   const lease = world.held.use(await world.agents.pool.lease(leaseRequest(batch), signal));
+  if (lease.wasOpen !== undefined) world.spans.note(lease.wasOpen ? SESSION_WAS_OPEN : SESSION_OPENED);
   logStartedOver(world.log, batch, lease.startedOver);
   await recordLost(world.budget, batch, lease);
   world.cost.besides = addUsage(world.cost.besides, lease.lost);

@@ -4,6 +4,7 @@ export { createTurnContext } from "./prompt/turn-context.ts";
 export { createMessageIntake } from "./intake/intake.ts";
 export { createReactionWakes, type ReactionWakes } from "./intake/reaction-wakes.ts";
 export { createGroupTalk, type GroupTalk } from "./intake/group-talk.ts";
+export { createSessionPreparer } from "./session-preparer.ts";
 export { createReceiver, type MessageReceiver, type ReceiverDeps } from "./receive.ts";
 export { reportBackgroundEnd } from "./background-end.ts";
 export { originOf } from "./billing.ts";

@@ -7,6 +7,8 @@ import type { Clock } from "../kit/clock.ts";
 export interface SpanRecorder {
   /** Begins the next stage; the one before ends here. */
   enter(stage: "lease" | "first_token"): void;
+  /** What came of the stage, in a few constant words. */
+  note(text: string): void;
   /** The model said something: a word, or a tool call. The first time ends the wait for it. */
   spoke(): void;
   toolStarted(callId: string, tool: string): void;
@@ -34,6 +36,7 @@ interface Open {
   name: string;
   readonly startMs: number;
   endMs: number | null;
+  note?: string;
 }
 
 export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecorder {
@@ -60,6 +63,9 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
 
   return {
     enter,
+    note(text) {
+      if (stage) stage.note = text;
+    },
     spoke() {
       if (stage?.name === "first_token") enter("generate");
     },
@@ -95,14 +101,15 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
     sinceAcceptedMs: now,
     close() {
       const end = now();
-      const own = all.map(({ name, startMs, endMs }) => ({
-        name,
-        startMs: tenths(startMs),
-        ms: tenths((endMs ?? end) - startMs),
-      }));
+      const own = all.map((one) => spanOf(one, end));
       return adopted.length === 0 ? own : [...own, ...adopted].sort((a, b) => a.startMs - b.startMs);
     },
   };
+}
+
+function spanOf({ name, startMs, endMs, note }: Open, end: number): Span {
+  const span = { name, startMs: tenths(startMs), ms: tenths((endMs ?? end) - startMs) };
+  return note === undefined ? span : { ...span, note };
 }
 
 function modelSpan({ model, ms, firstTokenMs, outcome, status, retries, usage }: ModelCall, began: number): Span {

@@ -17,7 +17,13 @@ import type { Commands } from "../contracts/command.ts";
 import type { Conversations } from "../contracts/conversations.ts";
 import type { ClientRequest } from "../contracts/client-request.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
-import type { LiveTurns, SessionBrancher, SessionRemover, WaitingMessages } from "../contracts/flow.ts";
+import type {
+  LiveTurns,
+  SessionBrancher,
+  SessionPreparer,
+  SessionRemover,
+  WaitingMessages,
+} from "../contracts/flow.ts";
 import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AgentId, InstanceId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { McpClients } from "../contracts/mcp.ts";
@@ -77,7 +83,8 @@ type HttpStore = Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
 
 /** Messages into sessions, and what becomes of them. */
 interface MessageDeps {
-  readonly receiver: Receiver;
+  /** Takes messages in, and hears that one may come. */
+  readonly receiver: Receiver & SessionPreparer;
   readonly live: LiveTurns;
   readonly waiting: WaitingMessages;
   /** Deletes sessions, goes back in them, and branches off them. */

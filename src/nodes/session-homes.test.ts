@@ -37,7 +37,9 @@ function world() {
 
 test("a session without a home gets one where its first message arrives, and is asked for once", async () => {
   const { homes, asked } = world();
+  expect(homes.isHere(KEY)).toBe(false);
   expect(await homes.here(KEY, async () => "done")).toEqual({ kind: "done", value: "done" });
+  expect(homes.isHere(KEY)).toBe(true);
   expect(await homes.here(KEY, async () => "again")).toEqual({ kind: "done", value: "again" });
   expect(await homes.elsewhere(KEY)).toBeNull();
   expect(asked).toEqual([`acquire ${KEY}`]);
@@ -129,6 +131,7 @@ test("a session that is handed over is gone when the other gateway has it, and w
   const numbers: number[] = [];
   const giving = homes.handOver(KEY, (number) => (numbers.push(number), taken.promise));
   const wanted = homes.here(KEY, async () => "here");
+  expect(homes.isHere(KEY)).toBe(false); // it may be gone in a moment
   rows.set(KEY, lease(OTHER));
   taken.resolve(true);
   expect([await giving, await wanted, numbers]).toEqual([true, { kind: "elsewhere", node: OTHER }, [1]]);

@@ -24,6 +24,8 @@ export interface SessionHomes extends AsyncDisposable {
     sessionKey: SessionKey,
     work: () => Promise<T>,
   ): Promise<{ readonly kind: "done"; readonly value: T } | { readonly kind: "elsewhere"; readonly node: InstanceId }>;
+  /** This gateway is its home, and it is not about to leave. */
+  isHere(sessionKey: SessionKey): boolean;
   /** The other gateway that has it; null: this one, or nobody. */
   elsewhere(sessionKey: SessionKey): Promise<InstanceId | null>;
   /** Work of these came to this gateway by a takeover, or was left by a process before it. */
@@ -90,6 +92,7 @@ export function createSessionHomes({ clock, log, me, leases, isBusy }: HomesDeps
         leaveOff(one, clock.elapsed());
       }
     },
+    isHere: (key) => held.has(key) && departures.of(key) === undefined,
     elsewhere,
     async adopt(sessions) {
       for (const key of new Set(sessions)) {

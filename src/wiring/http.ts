@@ -99,7 +99,7 @@ export function openPort(whole: Core, parts: PortParts): Port {
       store,
       console: options.console,
       messages: {
-        receiver: messages.receiver,
+        receiver: { receive: messages.receiver.receive, prepare: messages.preparer.prepare },
         live: messages.live,
         waiting,
         care: createSessionCare(core, { waiting, abort: messages.live.abort }),

@@ -6,7 +6,9 @@ import type { LastStats } from "../contracts/command.ts";
 import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { NodeLeaseStore } from "../contracts/store/node-leases.ts";
+import type { SessionPreparer } from "../contracts/flow.ts";
 import type { Queue } from "../contracts/queue.ts";
+import type { SessionKey } from "../contracts/ids.ts";
 import type { Router } from "../contracts/routing.ts";
 import { type OtherSenders, startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
 import {
@@ -15,6 +17,7 @@ import {
   createLiveTurns,
   createReactionWakes,
   createReceiver,
+  createSessionPreparer,
   type GroupTalk,
   type LiveTurnRecorder,
   type ReactionWakes,
@@ -25,6 +28,7 @@ import { background } from "../kit/background.ts";
 import { createQueue } from "../queue/index.ts";
 import { createReceiverCheck } from "../rights.ts";
 import { createRouter, groupContextOf } from "../routing/index.ts";
+import type { Agents } from "./agents.ts";
 import { type Core, ofModule } from "./core.ts";
 import { openInboundFiles } from "./files.ts";
 import type { People } from "./people.ts";
@@ -39,6 +43,8 @@ export interface Messages {
   /** Where sessions live; null: all of them here. */
   readonly homes: SessionHomes | null;
   readonly receiver: MessageReceiver;
+  /** For those who may write soon. */
+  readonly preparer: SessionPreparer;
   readonly live: LiveTurnRecorder;
   readonly outbox: Outbox;
   readonly platforms: Platforms;
@@ -50,7 +56,7 @@ export interface Messages {
   refuseMore(): void;
 }
 
-export function openMessages(whole: Core, people: People, tools: Tools): Messages {
+export function openMessages(whole: Core, people: People, tools: Tools, { pool }: Pick<Agents, "pool">): Messages {
   const core = ofModule(whole, "messages");
   const { clock, ids, log, events, store, config, channels, hooks, secrets } = core;
   const stopping = new AbortController();
@@ -64,6 +70,11 @@ export function openMessages(whole: Core, people: People, tools: Tools): Message
   const receiver = createReceiver(
     { log, events, router, queue, channels, commands, questions: tools.questions, hooks },
     () => config().queue,
+    stopping.signal,
+  );
+  const isHome = (key: SessionKey): boolean => homes === null || homes.isHere(key);
+  const preparer = createSessionPreparer(
+    { clock, ids, log, router, queue, isHome, turns: store.turns, pool },
     stopping.signal,
   );
   const live = createLiveTurns({ clock, events, queue, mask: secrets.mask, elsewhere: core.nodes.heard.turn });
@@ -83,13 +94,15 @@ export function openMessages(whole: Core, people: People, tools: Tools): Message
   const platforms = openPlatforms(core, {
     people,
     tools,
-    messages: { commands, receiver, outbox, inboundFiles, groupTalk, router, reactionWakes },
+    messages: { commands, receiver, preparer, outbox, inboundFiles, groupTalk, router, reactionWakes },
+    stopping: stopping.signal,
   });
   return {
     commands,
     queue,
     homes,
     receiver,
+    preparer,
     live,
     outbox,
     platforms,
@@ -156,16 +169,17 @@ function hearOfHandedParts({ store, nodes }: Core, outbox: Outbox): void {
 interface PlatformParts {
   readonly people: People;
   readonly tools: Tools;
-  readonly messages: Pick<Messages, "commands" | "receiver" | "outbox" | "inboundFiles" | "groupTalk"> & {
+  readonly messages: Pick<Messages, "commands" | "receiver" | "preparer" | "outbox" | "inboundFiles" | "groupTalk"> & {
     readonly router: Router;
     readonly reactionWakes: ReactionWakes;
   };
+  readonly stopping: AbortSignal;
 }
 
 /** Connects nothing yet: `apply` does. */
-function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): Platforms {
+function openPlatforms(core: Core, { people, tools, messages, stopping }: PlatformParts): Platforms {
   const { clock, ids, log, events, store, nodes, channels, options } = core;
-  const { commands, receiver, outbox, inboundFiles, groupTalk, router, reactionWakes } = messages;
+  const { commands, receiver, preparer, outbox, inboundFiles, groupTalk, router, reactionWakes } = messages;
   const deps: PlatformDeps = {
     clock,
     ids,
@@ -185,6 +199,8 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
       reactions: { events, messages: store.messages, reactions: store.outbox },
       groupTalk,
       reactionWakes,
+      preparer,
+      stopping,
     }),
     replies: {
       owes: (to) => outbox.owes(to),

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { copyMark } from "../../kit/copy-mark.ts";
 import { silentLog } from "../../kit/log.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { tempHome } from "../../testing/temp-home.ts";
@@ -83,4 +84,25 @@ test("after a kill of the gateway its next start brings sessions back from the f
   await killOrphans(deps, one.home);
   expect(readdirSync(join(one.home, "sessions"))).toEqual(["session-b.jsonl"]);
   expect([existsSync(old), existsSync(one.visit.visiting)]).toEqual([false, true]);
+});
+
+test("a copy that a process reads ahead never takes the place of the session that another process has, whichever ends first", async () => {
+  for (const endsFirst of ["reader", "worker"] as const) {
+    await using one = await visited();
+    const reader = childNotes(one.home).visitFolder("a0");
+    writeFileSync(copyMark(join(reader.path, NAME)), "");
+    writeFileSync(join(reader.path, NAME), "half of it");
+    expect(findVisit(one.home, NAME)).toBe(one.visit.visiting);
+    for (const folder of endsFirst === "reader" ? [reader, one.folder] : [one.folder, reader]) folder.remove(silentLog);
+    expect([readFileSync(one.visit.kept, "utf8"), existsSync(reader.path)]).toEqual(["one\n", false]);
+  }
+});
+
+test("a session that a process gets is not taken for a copy, although the mark of one was left there by a full disk", async () => {
+  await using one = await visited();
+  endVisit(one.visit);
+  writeFileSync(copyMark(one.visit.visiting), "");
+  beginVisit(one.visit);
+  one.folder.remove(silentLog);
+  expect(readFileSync(one.visit.kept, "utf8")).toBe("one\n");
 });

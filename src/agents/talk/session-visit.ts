@@ -6,6 +6,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
+import { copyMark } from "../../kit/copy-mark.ts";
 import type { Log } from "../../kit/log.ts";
 import type { ProcessIdentity } from "../process/proc.ts";
 import { lifeOf } from "../process/temp-folder.ts";
@@ -35,6 +36,7 @@ export function makeVisitFolder(home: string, owner: ProcessIdentity, id: string
 /** Moves the file to the process. Throws `agent_exited` when that has ended meanwhile: its folder goes with it. */
 export function beginVisit({ kept, visiting }: Visit): void {
   try {
+    if (isCopy(visiting)) rmSync(copyMark(visiting)); // of a copy that could not be made or removed: this is the session itself
     renameSync(kept, visiting);
   } catch (error) {
     if (existsSync(dirname(visiting))) throw error;
@@ -58,7 +60,11 @@ export function endVisit({ log, kept, visiting }: Visit): void {
 /** When the file is not where it is kept: a visit that could not be ended. Null: no process has it. */
 export function findVisit(home: string, name: string): string | null {
   const paths = namesIn(visitFolders(home)).map((folder) => join(visitFolders(home), folder, name));
-  return paths.find((path) => lstatSync(path, { throwIfNoEntry: false })) ?? null;
+  return paths.find((path) => lstatSync(path, { throwIfNoEntry: false }) && !isCopy(path)) ?? null;
+}
+
+function isCopy(visiting: string): boolean {
+  return lstatSync(copyMark(visiting), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** After a crash: brings back what processes of an earlier gateway had, once they are all gone. */
@@ -69,8 +75,8 @@ export function endOldVisits(log: Log, home: string, owner: ProcessIdentity): vo
 
 function endVisits(log: Log, home: string, folder: string): void {
   try {
-    for (const name of namesIn(folder).filter(isSessionFileName))
-      endVisit({ log, kept: join(home, "sessions", name), visiting: join(folder, name) });
+    const visitors = namesIn(folder).filter((name) => isSessionFileName(name) && !isCopy(join(folder, name)));
+    for (const name of visitors) endVisit({ log, kept: join(home, "sessions", name), visiting: join(folder, name) });
     rmSync(folder, { recursive: true, force: true });
   } catch (error) {
     log.error("sessions stay in the folder of a process that is gone", { folder, error }); // the next start tries again

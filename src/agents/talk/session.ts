@@ -173,9 +173,15 @@ export function modelSettings(
   return { model, thinking: request.thinking ?? (usual || "off") };
 }
 
-async function switchTo(clock: Clock, { process }: ReadyAgent, path: string): Promise<void> {
+/** `withinMs`: how long pi may take. */
+export async function switchTo(
+  clock: Clock,
+  { process }: ReadyAgent,
+  path: string,
+  withinMs = SWITCH_MS,
+): Promise<void> {
   const late = () => new GatewayError("agent_unavailable", "pi did not switch sessions in time");
-  using limit = clock.deadline(SWITCH_MS, late);
+  using limit = clock.deadline(withinMs, late);
   const answer = await process.request({ type: "switch_session", sessionPath: path }, limit.signal);
   if (!answer.ok) throw new GatewayError("agent_unavailable", `pi refused the session: ${answer.error}`);
 }

@@ -19,8 +19,8 @@ import { openRest } from "./outbound/rest-client.ts";
 import { DEDUPE_MS, discordParts } from "./outbound/send.ts";
 import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
 
-/** Servers, messages and reactions in them and in direct chats, and what they say. */
-const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 12) | (1 << 13) | (1 << 15);
+/** Servers; messages, reactions and typing in them and in direct chats; what messages say, which alone has to be allowed in Discord's portal. */
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 11) | (1 << 12) | (1 << 13) | (1 << 14) | (1 << 15);
 const MIB = 1024 * 1024;
 
 export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): OpenChannel {

@@ -84,7 +84,11 @@ export interface MessageIntake {
   receive: ChatReceiver["receiveChat"];
   /** A person reacted to a message. Decided like a message, without a word to people without access; begins a turn only where `wakeOnReaction` is on. Stored when it resolves. */
   react(reaction: ArrivedReaction): Promise<void>;
+  /** A person types. Decided like a message that mentions nobody; a process may be prepared for it. Nothing is stored, and nobody is told. Rejects only what a plugin may not say. */
+  typing(facts: TypingFacts): Promise<void>;
 }
+
+export type TypingFacts = Pick<InboundMessage, "address" | "scope" | "place" | "sender">;
 
 export type ArrivedReaction = Pick<InboundMessage, "address" | "scope" | "place" | "sender"> &
   Omit<ReactionChange, "by"> & {

@@ -21,6 +21,8 @@ export interface TurnStore {
     readonly overflow?: { readonly through: InboxId; readonly chat: ChatAddress };
     readonly at: number;
   }): Promise<BegunTurn>;
+  /** What the next turn of this session begins with; null: there is no such session. */
+  upcoming(sessionKey: SessionKey): Promise<UpcomingTurn | null>;
   /** The gateway stops in good order while the turn runs: the next start does not count it as a crash. */
   leave(turnId: TurnId, attempt: number): Promise<void>;
   /**
@@ -61,11 +63,14 @@ export interface TurnStore {
   costsOf(turnIds: readonly TurnId[]): Promise<Readonly<Record<string, TurnCost>>>;
 }
 
-export interface BegunTurn {
-  readonly attempt: number;
-  readonly unsafeToRetry: boolean;
+export interface UpcomingTurn {
   readonly sessionFile: { readonly name: string; readonly settledBytes: number };
   readonly settings: SessionSettings;
+}
+
+export interface BegunTurn extends UpcomingTurn {
+  readonly attempt: number;
+  readonly unsafeToRetry: boolean;
 }
 
 export interface TurnFinish {

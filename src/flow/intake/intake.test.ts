@@ -4,6 +4,7 @@ import type { ChannelAccessSettings } from "../../contracts/channels/access.ts";
 import type { Arrival, ArrivedReaction } from "../../contracts/channels/platform.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Principal, Role, TurnId } from "../../contracts/ids.ts";
+import type { RouteFacts } from "../../contracts/routing.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { channelPolicy, createRouter, openPairing, openRoleGrants } from "../../routing/index.ts";
@@ -45,6 +46,7 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
     channels: {},
   }));
   const receiver = quietReceiver({ log, events, queue, router }, undefined, stopping);
+  const hinted: RouteFacts[] = [];
   const door = createMessageIntake({
     clock,
     log,
@@ -55,8 +57,15 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
     reactions: { events, messages: store.messages, reactions: store.outbox },
     groupTalk: groupTalk ?? { note: () => undefined },
     reactionWakes: { note: () => undefined },
+    preparer: {
+      async prepare(facts) {
+        hinted.push(facts);
+        return { prepares: "nothing", because: router.decide(facts).kind };
+      },
+    },
+    stopping,
   });
-  return { clock, store, log, door, pairing, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+  return { clock, store, log, door, pairing, hinted, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
 }
 
 type World = Awaited<ReturnType<typeof world>>;
@@ -296,4 +305,16 @@ describe("an edit", () => {
     expect(await kind("5/71", "other")).toBe("stay");
     expect(await w.door.look(edited("5/8", "one"))).toEqual({ kind: "stay", say: null });
   });
+});
+
+test("typing is decided like words that mention nobody, and nothing of it is stored", async () => {
+  await using one = await world({ dmPolicy: "pairing" });
+  const { address, sender } = arrival("5");
+  await one.door.typing({ address, sender, scope: "dm" });
+  await one.door.typing({ address: { ...address, chat: "-7" }, sender, scope: "group", place: "p" });
+  expect(one.hinted).toEqual([
+    { address, sender, scope: "dm", mentioned: true },
+    { address: { ...address, chat: "-7" }, sender, scope: "group", place: "p", mentioned: false },
+  ]);
+  expect(await one.store.inbox.unfinished()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import type { Arrival, MessageIntake } from "../../contracts/channels/platform.t
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Router, Verdict } from "../../contracts/routing.ts";
 import type { InboxStore } from "../../contracts/store/inbox.ts";
+import type { SessionPreparer } from "../../contracts/flow.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { GroupTalk } from "./group-talk.ts";
@@ -21,6 +22,8 @@ interface MessageIntakeDeps {
   readonly reactions: Omit<ReactionDeps, "clock">;
   readonly reactionWakes: ReactionWakes;
   readonly groupTalk: Pick<GroupTalk, "note">;
+  readonly preparer: SessionPreparer;
+  readonly stopping: AbortSignal;
 }
 
 /** A rejected person is told so once in this time. */
@@ -67,6 +70,9 @@ export function createMessageIntake(deps: MessageIntakeDeps): MessageIntake {
       if (verdict.kind !== "accept") return;
       const message = await keepReaction({ ...deps.reactions, clock: deps.clock }, reaction);
       if (message) deps.reactionWakes.note({ reaction, role: verdict.role, message });
+    },
+    async typing(facts) {
+      await deps.preparer.prepare({ ...facts, mentioned: facts.scope === "dm" }, deps.stopping);
     },
   };
 }

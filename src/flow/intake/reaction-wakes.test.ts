@@ -72,6 +72,8 @@ async function world(settings: { readonly wakeOnReaction?: boolean }, chat: Part
       reactions: { events, messages: store.messages, reactions: store.outbox },
       reactionWakes: wakes(),
       groupTalk: { note: () => undefined },
+      preparer: { prepare: async () => ({ prepares: "nothing", because: "a test" }) },
+      stopping: stop.signal,
     });
   for (const n of [1, 2]) {
     await store.inbox.accept(row(`in${n}`, "a", { address: TO }));

@@ -159,6 +159,7 @@ const METHODS: typeof ROUTES = {
   "questions.list": ["chat", "read"],
   "sessions.get": ["chat", "read"],
   "sessions.list": ["read"],
+  "sessions.prepare": ["chat"],
   "sessions.reset": ["chat"],
   status: ["read", "all"],
   subscribe: ["chat", "read"],
@@ -314,6 +315,8 @@ describe("a key for one agent", () => {
     ["commands.list", { session: "main", agent: "default" }],
     ["chat.abort", { session: elsewhere }],
     ["sessions.get", { session: elsewhere }],
+    ["sessions.prepare", { session: elsewhere }],
+    ["sessions.prepare", { session: "main", agent: "default" }],
     ["sessions.reset", { session: elsewhere }],
   ])("gets nothing of another agent over the socket: %s", async (method, params) => {
     await using world = startHttpWorld();
@@ -321,7 +324,7 @@ describe("a key for one agent", () => {
     using ws = await openWs(world, headers);
     const answer = await ws.askRaw(JSON.stringify({ id: "1", method, params }));
     expect(answer).toMatchObject({ ok: false, error: { code: "forbidden" } });
-    expect(world.received).toEqual([]);
+    expect([world.received, world.hinted]).toEqual([[], []]);
   });
 
   test("speaks over the socket with the agent it names, and is shown the commands that it may use", async () => {

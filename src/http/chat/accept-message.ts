@@ -3,6 +3,7 @@ import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
 import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { ChatSession, RefusedBecause } from "../../contracts/channel.ts";
 import type { ClientRequest } from "../../contracts/client-request.ts";
+import type { PreparedSession } from "../../contracts/flow.ts";
 import type { ClientResult } from "../../contracts/openai.ts";
 import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { sizeText } from "../body.ts";
@@ -140,6 +141,19 @@ export async function acceptMessage(
   }
   if (receipt.kind === "duplicate" && !receipt.sameContent) throw new GatewayError("key_reused", "other content");
   return { id: receipt.id, sessionKey: receipt.sessionKey, duplicate: receipt.kind === "duplicate" };
+}
+
+/** Somebody may write in this session soon. Decided like a message of theirs, and throws as for one when the session is not theirs. */
+export async function prepareSession(
+  deps: Pick<HttpDeps, "messages">,
+  asked: SessionRequest,
+  by: Draft["by"],
+  signal: AbortSignal,
+): Promise<PreparedSession> {
+  const { channel, chat, agentId } = ownSession(deps, asked, by);
+  const address = { channel, account: ACCOUNT, chat };
+  const sender = { principal: by.principal, name: "" };
+  return await deps.messages.receiver.prepare({ address, scope: "dm", sender, mentioned: true, agentId }, signal);
 }
 
 /** Programs choose these ids, so those of one key say nothing about those of another. */

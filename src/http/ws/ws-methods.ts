@@ -4,7 +4,13 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "./cron-methods.ts";
-import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS, ownSession } from "../chat/accept-message.ts";
+import {
+  acceptMessage,
+  MAX_ATTACHMENTS,
+  MAX_MESSAGE_ID_CHARS,
+  ownSession,
+  prepareSession,
+} from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import {
   ADMIN,
@@ -110,7 +116,7 @@ const SESSION_LIST = {
   archived: Type.Optional(Type.Boolean()),
 };
 
-function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions" | "commands"> {
+function sessionMethods(deps: HttpDeps, { links, stopping }: ServerParts): Named<"sessions" | "commands"> {
   return {
     "commands.list": method<"commands.list">(CHAT, checkedObject({ session, agent }), (asked, socket) => {
       const asking = identityOf(socket);
@@ -129,6 +135,9 @@ function sessionMethods(deps: HttpDeps, { links }: ServerParts): Named<"sessions
       checkedObject({ ...PAGE_FIELDS, session }),
       async (asked, socket) =>
         readSessionView(deps, links, await keyToRead(deps, asked.session, identityOf(socket)), pageOf(asked)),
+    ),
+    "sessions.prepare": method<"sessions.prepare">(CHAT, checkedObject({ session, agent }), (asked, socket) =>
+      prepareSession(deps, asked, identityOf(socket), stopping),
     ),
     "sessions.reset": method<"sessions.reset">(CHAT, checkedObject({ session }), async (asked, socket) => ({
       reset: await resetSession(deps, await keyToChange(deps, asked.session, identityOf(socket))),

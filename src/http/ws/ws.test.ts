@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { type HttpWorld, startHttpWorld } from "../../testing/http/http-fixture.ts";
 import { API_SESSION } from "../../testing/http/memory-store.ts";
 import { openWs, type WsClient } from "../../testing/http/ws-client.ts";
@@ -103,6 +103,25 @@ describe("messages over the socket", () => {
     expect(await client.ask("chat.abort", { session: "operator" })).toEqual({ aborted: false });
     expect(await client.ask("sessions.list", { limit: 1 })).toMatchObject({ items: [{ key: API_SESSION }] });
     expect(await client.ask("sessions.reset", { session: "missing" })).toEqual({ reset: false });
+  });
+
+  test("that somebody may write soon is decided like a message of theirs, and no message", async () => {
+    await using world = startHttpWorld();
+    using client = await openWs(world);
+    const page = "agent:default:webchat:dm:page";
+    expect(await client.ask("sessions.prepare", { session: page })).toEqual({ prepares: "session", because: "fresh" });
+    expect(world.hinted).toEqual([
+      {
+        address: { channel: "webchat", account: "default", chat: "page" },
+        scope: "dm",
+        sender: { principal: "operator" as Principal, name: "" },
+        mentioned: true,
+        agentId: "default" as AgentId,
+      },
+    ]);
+    const wrong = { id: "1", method: "sessions.prepare", params: { session: "agent:default:telegram:dm:7" } };
+    expect(codeOf(await client.askRaw(JSON.stringify(wrong)))).toBe("invalid_params");
+    expect([world.hinted.length, world.received]).toEqual([1, []]);
   });
 });
 

@@ -20,7 +20,7 @@ export interface Counts {
   readonly delegations: Record<DelegationOutcome, number>;
   readonly jobs: Record<RunEndStatus, number>;
   readonly messages: Record<"received" | "sent", number>;
-  readonly agents: Record<"spawned" | "exited" | "died", number>;
+  readonly agents: Record<"spawned" | "exited" | "died" | "prepared" | "preparedUsed", number>;
   readonly usage: { inputTokens: number; outputTokens: number; costUsd: number };
   readonly latency: Readonly<Record<LatencyName, Series>>;
   readonly tools: ReadonlyMap<string, ToolCounts>;
@@ -48,7 +48,7 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
     delegations: { done: 0, failed: 0, refused: 0 },
     jobs: { ran: 0, failed: 0, skipped: 0, missed: 0 },
     messages: { received: 0, sent: 0 },
-    agents: { spawned: 0, exited: 0, died: 0 },
+    agents: { spawned: 0, exited: 0, died: 0, prepared: 0, preparedUsed: 0 },
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
     latency: {
       queued: createSeries(),
@@ -66,6 +66,7 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
   countTurns(events, clock, counts);
   countMessages(events, clock, counts);
   events.on("agent.spawned", () => counts.agents.spawned++);
+  events.on("agent.prepared", ({ used }) => counts.agents[used ? "preparedUsed" : "prepared"]++);
   events.on("agent.exited", ({ expected }) => {
     counts.agents.exited++;
     if (!expected) counts.agents.died++;

@@ -113,7 +113,7 @@ describe("metrics", () => {
       uptimeMs: 61_000,
       rssBytes: 9_000,
       connections: { sockets: 7, requests: 8 },
-      pool: { ...GAUGES.pool, spawned: 0, exited: 0, died: 0 },
+      pool: { ...GAUGES.pool, spawned: 0, exited: 0, died: 0, prepared: 0, preparedUsed: 0 },
       queue: GAUGES.queue,
       outbox: GAUGES.outbox,
       turns: { done: 1, failed: 0, aborted: 0 },
@@ -148,6 +148,15 @@ describe("metrics", () => {
     events.emit("agent.exited", { pid: 1, code: 0, expected: true });
     events.emit("agent.exited", { pid: 2, code: 1, expected: false });
     expect(metrics.snapshot().pool).toMatchObject({ spawned: 1, exited: 2, died: 1 });
+  });
+
+  test("count what was prepared for messages that may come, and how much of it was used", async () => {
+    const { events, metrics } = world();
+    for (const used of [false, false, true]) events.emit("agent.prepared", { used });
+    expect(metrics.snapshot().pool).toMatchObject({ prepared: 2, preparedUsed: 1 });
+    const { text } = await metrics.prometheus();
+    expect(text).toContain("pi_gateway_agents_prepared_total 2");
+    expect(text).toContain("pi_gateway_agents_prepared_used_total 1");
   });
 
   test("tell what became of the slots of jobs, those nobody was there for included, when they are over", async () => {

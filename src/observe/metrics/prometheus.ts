@@ -51,6 +51,12 @@ function addCounters(registry: Registry, counts: Counts): void {
     [{ expected: "true" }, agents.exited - agents.died],
     [{ expected: "false" }, agents.died],
   ]);
+  counter("agents_prepared_total", "Processes prepared for a message that may come.", [], () => [
+    [{}, agents.prepared],
+  ]);
+  counter("agents_prepared_used_total", "Those of them that a message met within a minute.", [], () => [
+    [{}, agents.preparedUsed],
+  ]);
   counter("tokens_total", "Tokens the models counted.", ["kind"], () => [
     [{ kind: "input" }, usage.inputTokens],
     [{ kind: "output" }, usage.outputTokens],

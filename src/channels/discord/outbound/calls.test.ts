@@ -265,7 +265,11 @@ test("discord tells each part of the gateway what is its business, and answers w
   const dispatch = createDispatcher(
     {
       api: { rest: { post: async (...args: readonly unknown[]) => void posted.push(args) } } as unknown as API,
-      door: { react: async (reaction) => void told.push(["react", reaction.how, reaction.messageId]) },
+      door: {
+        react: async (reaction) => void told.push(["react", reaction.how, reaction.messageId]),
+        typing: async ({ scope, place, sender, address }) =>
+          void told.push(["typing", scope, place ?? null, sender.principal, address.chat]),
+      },
       places: createPlaces(),
       intake: { said: ({ id }) => void told.push(["said", id]), changed: ({ id }) => void told.push(["changed", id]) },
       interactions: {
@@ -285,8 +289,13 @@ test("discord tells each part of the gateway what is its business, and answers w
   tell("MESSAGE_REACTION_ADD", { ...reaction, user_id: ME });
   tell("INTERACTION_CREATE", { id: "4", token: "tok" });
   tell("INTERACTION_CREATE", { id: "quiet", token: "tok" });
-  tell("TYPING_START", { id: "9" });
-  expect(work).toHaveLength(4); // of two reactions and two questions: closing waits for all of them
+  tell("PRESENCE_UPDATE", { id: "9" });
+  const typing = { user_id: "5", channel_id: CHAT, timestamp: 1 };
+  tell("TYPING_START", typing);
+  tell("TYPING_START", { ...typing, guild_id: "7", member: { user: { id: "5", username: "eve", global_name: null } } });
+  tell("TYPING_START", { ...typing, user_id: ME });
+  tell("TYPING_START", { ...typing, guild_id: "7", member: { user: { id: "5", username: "eve", bot: true } } });
+  expect(work).toHaveLength(6); // of two reactions, two questions and two who type: closing waits for all of them
   await Promise.all(work);
   expect(told).toEqual([
     ["said", "1"],
@@ -295,6 +304,8 @@ test("discord tells each part of the gateway what is its business, and answers w
     ["react", "remove", "3"],
     ["asked", "4"],
     ["asked", "quiet"],
+    ["typing", "dm", null, "discord:user:5", CHAT],
+    ["typing", "group", "7", "discord:user:5", CHAT],
   ]);
   expect(posted).toEqual([["/interactions/4/tok/callback", { auth: false, body: { type: 1 }, signal: NEVER }]]);
 });
@@ -305,7 +316,7 @@ test("discord knows a thread from the moment on in which it is told of it: a rea
   const dispatch = createDispatcher(
     {
       api: {} as API,
-      door: { react: async ({ address }) => void reacted.push(address) },
+      door: { react: async ({ address }) => void reacted.push(address), typing: async () => undefined },
       places: createPlaces(),
       intake: { said: nobody, changed: nobody },
       interactions: { handle: async () => ({ kind: "nothing" }) },

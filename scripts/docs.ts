@@ -64,6 +64,8 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   status: "Something of the status changed: `what` says which part to read again.",
   "session.deleted": "A person deleted a session; its rows are gone.",
   "agent.spawned": "An agent process started.",
+  "agent.prepared":
+    "A process was started, or a session opened, for a message that may come; `used`: a message came within a minute, and met it.",
   "agent.exited": "An agent process ended; `expected` is false when nobody asked it to.",
 };
 

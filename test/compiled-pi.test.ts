@@ -1,6 +1,6 @@
 /** The pi that tests start by the hundred is made of the installed one by `scripts/test/compiled-pi.ts`: asked the same, both say the same. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ensureCompiledPi } from "../scripts/test/compiled-pi.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
@@ -78,4 +78,17 @@ test("compiled pi answers questions, loads extensions, calls models and runs too
   expect(expected).toContain("la lowtrue");
   expect(expected).toContain("Sung.");
   expect(await conversation(compiled, provider)).toBe(expected);
+});
+
+test("a copy of the project compiles pi anew, because the first one names places that agents of the copy may not read", async () => {
+  await using home = await tempHome();
+  const [first, copy] = [join(home.path, "first"), join(home.path, "copy")];
+  const installed = join("node_modules", "@earendil-works", "pi-coding-agent");
+  await mkdir(join(first, installed, "dist", "bundle"), { recursive: true });
+  await writeFile(join(first, installed, "package.json"), JSON.stringify({ version: "1.0.0" }));
+  await writeFile(join(first, installed, "dist", "bundle", "rpc-entry.js"), "console.log(import.meta.dir);");
+  await ensureCompiledPi(first);
+  await cp(first, copy, { recursive: true });
+  const said = await Bun.$`${process.execPath} ${await ensureCompiledPi(copy)}`.text();
+  expect(said.trim()).toBe(join(copy, installed, "dist", "bundle"));
 });

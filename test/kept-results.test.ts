@@ -160,6 +160,8 @@ test("a program gets the real result of its call, and the rewritten one when it 
     ).text();
   expect(await call("ask_pin", "k1")).toContain(PIN);
   expect(await call("lose_pin", "k2")).toContain(PIN);
+  // the end of a call is written after its caller was told; until then a repeat is told the same
+  await eventually("both calls have ended", toolCalls, (seen) => !seen.includes('"pending"'));
   for (const [tool, id] of [
     ["ask_pin", "k1"],
     ["lose_pin", "k2"],

@@ -141,7 +141,11 @@ async function inTheMiddle(word: string, reply: () => FakeReply, more: Record<st
   const here = await running(more);
   const before = provider.requests.length;
   const answer = here.chat(word, { session: word }).catch(() => null); // a kill cuts it off
-  await provider.arrived(before + 1);
+  await eventually(
+    "the model is asked",
+    () => provider.requests.slice(before).map(asked),
+    (words) => words.includes(word),
+  );
   return { here, answer, agents: agentPids(home.path) };
 }
 

@@ -258,7 +258,12 @@ describe("real pi at the gate", () => {
 
   test("an agent may write a parameter in its other spelling, which is renamed once; both at once are refused", async () => {
     await world.turn("spell it", { ...guest, turnId: "turn_spell" as TurnId }, "session-spell.jsonl");
-    const rows = (await world.rows()).filter(({ tool: name }) => name === "spelled");
+    const spelled = async () => (await world.rows()).filter(({ tool: name }) => name === "spelled");
+    const rows = await eventually(
+      "both calls have ended",
+      spelled,
+      (seen) => seen.every(({ status }) => status !== "pending"), // the end of a call is written after its caller was told
+    );
     expect(rows.map(({ input, status }) => [input, status])).toContainEqual([{ chat_id: "7" }, "success"]);
     expect(rows.map(({ status }) => status).toSorted()).toEqual(["error", "success"]);
     const told = world.provider.requests.at(-1)?.messages.filter(({ role }) => role === "tool") ?? [];
@@ -278,7 +283,11 @@ describe("real pi at the gate", () => {
     };
     const events = await world.turn("quickly", other, "session-other.jsonl");
     expect([events.at(-1), ended]).toMatchObject([{ type: "done", text: "answered" }, 0]);
-    const called = (await world.rows()).filter(({ turnId, tool: name }) => turnId === "turn_2" && name === "quick");
+    const quick = async () =>
+      (await world.rows()).filter(({ turnId, tool: name }) => turnId === "turn_2" && name === "quick");
+    const called = await eventually("the quick call has ended", quick, (seen) =>
+      seen.every(({ status }) => status !== "pending"),
+    );
     expect(called.map(({ status }) => status)).toEqual(["success"]);
     release.resolve();
     await Promise.all(hundred);

@@ -17,6 +17,11 @@ interface ScriptOptions {
 
 const FIRST_LINE = /^#!.*\n/;
 
+/** A copy of a project needs its own: what was compiled names places in the one it was compiled in, which agents of the other may not read. */
+export function placeMark(root: string): string {
+  return Bun.hash(root).toString(36);
+}
+
 export async function compileScript({ entry, outdir, external = [], edit }: ScriptOptions): Promise<void> {
   const result = await Bun.build({
     entrypoints: [entry],

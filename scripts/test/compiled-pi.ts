@@ -1,7 +1,7 @@
 /** The installed pi as one file with bytecode: a start takes a third less of a processor. */
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { compileScript } from "./compile-script.ts";
+import { compileScript, placeMark } from "./compile-script.ts";
 
 const PACKAGE = "@earendil-works/pi-coding-agent";
 const ENTRY = join("dist", "bundle", "rpc-entry.js");
@@ -10,7 +10,7 @@ const ENTRY = join("dist", "bundle", "rpc-entry.js");
 export async function ensureCompiledPi(root: string): Promise<string> {
   const installed = join(root, "node_modules", PACKAGE);
   const { version } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as { version: string };
-  const folder = join(root, "node_modules/.cache/pi-gateway", `pi-${version}-bun-${Bun.version}`);
+  const folder = join(root, "node_modules/.cache/pi-gateway", `pi-${version}-bun-${Bun.version}-${placeMark(root)}`);
   if (existsSync(join(folder, ENTRY))) return join(folder, ENTRY);
   const aside = `${folder}.${process.pid}`;
   rmSync(aside, { recursive: true, force: true });

@@ -245,7 +245,8 @@ test("ten thousand sessions that have been answered cost nothing: no lane, no ti
   const db = Database.deserialize(BLANK);
   const clock = createFakeClock();
   const ids = createSeqIds();
-  const store = assemble({ clock, ids, log: silentLog }, { ...createSql(db), close: () => undefined }, "");
+  const ofStore = { clock: createFakeClock(), ids, log: silentLog }; // what the store does later is none of the queue's affair
+  const store = assemble(ofStore, { ...createSql(db), close: () => undefined }, "");
   const queue = createQueue({ clock, ids, log: silentLog, store, workKind: () => "talk" }, () => ({
     ...ROOMY,
     maxTotal: 20_000,

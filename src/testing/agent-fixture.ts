@@ -16,6 +16,7 @@ import { bridgePath } from "./whole/bridge-path.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 import { testModelDoor } from "./test-model-door.ts";
 import { recordingLog } from "./recording-log.ts";
+import { bunEnvFor } from "./short-lived.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
@@ -240,7 +241,7 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
     environment: readEnvironment({ PATH, PI_GATEWAY_PI, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
     bridgePath: bridgePath(),
     bun: [process.execPath, "--no-env-file"],
-    bunEnv: {},
+    bunEnv: bunEnvFor(config.piPath ? undefined : PI_GATEWAY_PI), // one that a test names itself runs as for users
   };
 }
 

@@ -52,6 +52,11 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
     models: async () => [],
     processes: () => [],
     hasOpen: () => false,
+    prepare: async () => ({
+      prepares: "nothing",
+      because: "a scripted agent needs no process",
+      over: Promise.resolve(),
+    }),
     stats: () => ({
       starting: 0,
       idle: max - open,

@@ -48,6 +48,7 @@ export function createSimPool(deps: PoolDeps): SimPool {
     busyWith: (sessionKey) => open.get(sessionKey)?.aborted === false,
     processes: () => [],
     hasOpen: () => false,
+    prepare: async () => ({ prepares: "nothing", because: "these agents need no process", over: Promise.resolve() }),
     models: async () => [],
     async lease(request, signal) {
       const { sessionKey, turnId } = request.caller;

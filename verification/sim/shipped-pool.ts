@@ -98,6 +98,7 @@ export async function startShippedPool(deps: PoolDeps & { readonly events: Event
     lease: (request, signal) => noted(stage, request, signal, pool.lease(request, signal)),
     processes: () => [],
     hasOpen: pool.hasOpen,
+    prepare: pool.prepare,
     models: pool.models,
     stats: pool.stats,
     async [Symbol.asyncDispose]() {

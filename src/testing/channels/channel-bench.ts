@@ -4,6 +4,7 @@ import type { Receipt } from "../../contracts/channel.ts";
 import type {
   Arrival,
   ArrivedReaction,
+  TypingFacts,
   ChannelState,
   InboundFiles,
   PlatformDeps,
@@ -30,6 +31,8 @@ export interface ChannelBench extends AsyncDisposable {
   readonly arrivals: Arrival[];
   /** Reactions of people with access. */
   readonly reacted: ArrivedReaction[];
+  /** Who typed, and where. */
+  readonly typed: TypingFacts[];
   /** What was stored, each message once, in order. */
   readonly stored: InboundMessage[];
   /** Names of the files that were fetched, in order. */
@@ -78,7 +81,7 @@ interface DoorState {
 
 export async function channelBench(): Promise<ChannelBench> {
   const clock = createFakeClock();
-  const real = await realStore(clock);
+  const real = await realStore(createFakeClock()); // what the store does later is none of the channel's affair
   const log = recordingLog();
   const ids = createSeqIds();
   const { events, listening } = countedEvents(createEvents({ log }));
@@ -86,6 +89,7 @@ export async function channelBench(): Promise<ChannelBench> {
   const lists = {
     arrivals: [] as Arrival[],
     reacted: [] as ArrivedReaction[],
+    typed: [] as TypingFacts[],
     stored: [] as InboundMessage[],
     fetched: [] as string[],
   };
@@ -103,6 +107,7 @@ export async function channelBench(): Promise<ChannelBench> {
       return (await isNews(real.store, arrival)) ? { kind: "come", role: bench.role } : { kind: "stay", say: null };
     },
     receive: (message) => receive(real.store, state, bench, message),
+    typing: async (facts) => void bench.typed.push(facts),
     react: async (reaction) => void (bench.strangers.has(reaction.sender.principal) || bench.reacted.push(reaction)),
   };
   const answer: PlatformDeps["questions"]["answer"] = (id, given, { principal, role }) => {

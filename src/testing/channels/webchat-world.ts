@@ -22,7 +22,8 @@ export async function webChatWorld(): Promise<ChannelWorld> {
   const channel = createWebChat({ events, clock: bench.clock, store: bench.store }, "webchat");
   const base = startHttpWorld();
   const stream = createClientStream({ events }, { epoch: 1 });
-  const receiver = bench.deps.door as Receiver; // nothing answers questions on this bench
+  const { receive } = bench.deps.door as Receiver; // nothing answers questions on this bench
+  const receiver = { receive, prepare: base.deps.messages.receiver.prepare };
   const http = openHttp(
     {
       ...base.deps,

@@ -6,6 +6,7 @@ import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { InboxId, InstanceId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
+import type { RouteFacts } from "../../contracts/routing.ts";
 import type { TurnResult } from "../../contracts/store/turns.ts";
 import type { UpdateReport } from "../../contracts/update.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
@@ -35,6 +36,8 @@ export interface HttpWorld extends AsyncDisposable {
   readonly log: RecordingLog;
   readonly deps: HttpDeps;
   readonly received: InboundMessage[];
+  /** Where somebody may write soon. */
+  readonly hinted: RouteFacts[];
   readonly signIns: Map<string, StoredSignIn>;
   readonly media: Map<string, StoredMedia>;
   /** What the store says about itself. */
@@ -79,7 +82,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
   const log = recordingLog();
   const events = createEvents({ log });
   const memory = createMemory();
-  const intake: Intake = { received: [], inbox: new Map(), refuse: null, onTaken: null, cancel: null };
+  const intake: Intake = { received: [], hinted: [], inbox: new Map(), refuse: null, onTaken: null, cancel: null };
   const metrics = createMetrics({ clock, events });
   const node = { ...STATUS.node, version: STATUS.version };
   metrics.registerGauges(() => ({ ...STATUS, node, sockets: 0, requests: 0, rssBytes: 0 }));
@@ -92,7 +95,13 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
     store: memory.store,
     console: testConsole(),
     messages: {
-      receiver: { receive: async (message) => take(intake, message) },
+      receiver: {
+        receive: async (message) => take(intake, message),
+        async prepare(facts) {
+          intake.hinted.push(facts);
+          return { prepares: "session", because: "fresh" };
+        },
+      },
       live: { snapshot: (key) => memory.live.get(key) ?? null, abort: async (key) => memory.live.delete(key) },
       waiting: {
         cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
@@ -216,6 +225,7 @@ function refusedTool(tool: string): ToolOutcome {
 
 interface Intake {
   readonly received: InboundMessage[];
+  readonly hinted: RouteFacts[];
   readonly inbox: Map<string, { readonly id: InboxId; readonly fingerprint: string }>;
   refuse: HttpWorld["refuse"];
   onTaken: HttpWorld["onTaken"];

@@ -57,6 +57,7 @@ export function createMemory() {
     },
     turns: {
       begin: never,
+      upcoming: async () => null,
       leave: never,
       countCrashes: never,
       join: never,

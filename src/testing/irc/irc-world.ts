@@ -105,6 +105,7 @@ const heardFromBot = ({ nick, heard }: IrcPerson): readonly string[] =>
 function countingDoor(door: PlatformDeps["door"], finished: { count: number }): PlatformDeps["door"] {
   return {
     react: (reaction) => door.react(reaction),
+    typing: (facts) => door.typing(facts),
     async look(arrival) {
       const looked = await door.look(arrival);
       if (looked.kind === "stay") finished.count++;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { deferred } from "../../kit/deferred.ts";
 import { fileWithStore, settingsWithStore } from "../postgres/home-database.ts";
+import { SHORT_LIVED } from "../short-lived.ts";
 import { type TempHome, tempHome } from "../temp-home.ts";
 import { runnableHere } from "./without-wall.ts";
 
@@ -159,6 +160,7 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
       HOME: HOME ?? "",
       ...(cache ? { BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } : {}),
       ...(pi ? { PI_GATEWAY_PI: pi } : {}),
+      ...(compiled === undefined ? {} : SHORT_LIVED),
       ...options.env,
     },
   });

@@ -28,6 +28,7 @@ import { openStore } from "../../store/index.ts";
 import { quietTurns } from "../worlds/quiet-turns.ts";
 import { quietReceiver } from "../worlds/quiet-receiver.ts";
 import { quietGate } from "../tools/quiet-gate.ts";
+import { bunEnvFor } from "../short-lived.ts";
 import { tempHome } from "../temp-home.ts";
 import { QUIET_OUTBOX } from "../worlds/quiet-outbox.ts";
 import { storeUrlOf } from "../postgres/home-database.ts";
@@ -89,7 +90,7 @@ export async function startInProcess(
     environment: readEnvironment(environment),
     bridgePath: BRIDGE,
     bun: [process.execPath, "--no-env-file"],
-    bunEnv: {},
+    bunEnv: bunEnvFor(environment["PI_GATEWAY_PI"]),
   };
   const modelDoor = testModelDoor({ ...DEPS, events }, options);
   const pool = life.own("agents", await startPool({ ...DEPS, events, tools, modelDoor }, options), AGENTS_STOP_MS);

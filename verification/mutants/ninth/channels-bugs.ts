@@ -95,7 +95,7 @@ export const NINTH_CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "A channel of a plugin reports reactions of people of another platform.",
     file: "src/channels/plugin-platform.ts",
-    in: "servicesFor",
+    in: "fencedDoor",
     find: "own(reaction);",
     replace: "",
     tests: [...room, "test/irc.test.ts"],

@@ -6,8 +6,8 @@ export const POOL_BUGS: readonly SimulatedBug[] = [
     what: "A process of one person serves another.",
     file: "src/agents/choose.ts",
     in: "findBestMatch",
-    find: "const [anyone] = situation.shared ?",
-    replace: "const [anyone] = true ?",
+    find: "const everyone = situation.shared ?",
+    replace: "const everyone = true ?",
     pool: true,
   },
   {

@@ -41,8 +41,8 @@ export const STORE_BUGS: readonly SimulatedBug[] = [
     what: "The end of a turn does not note how long its session is.",
     file: "src/store/rows/turns.ts",
     in: "endTurn",
-    find: "const current = yield* queries.settle.run({ key: turn.session_key, file, settledBytes });",
-    replace: "const current = 1;",
+    find: "const { settledBytes } = end;",
+    replace: "const settledBytes = 0;",
   },
   {
     what: "A tool that must not run twice leaves no mark.",

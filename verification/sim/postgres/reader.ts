@@ -8,8 +8,9 @@ export interface Reader extends Disposable {
   rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[];
 }
 
-/** The server answers in milliseconds; a machine that is busy needs some more. */
-const ANSWER_MS = 30_000;
+/** The server answers in milliseconds; a machine that is busy needs some more: half a minute in all. */
+const LOOK_MS = 100;
+const MAX_LOOKS = 300;
 
 /** Resolves when it is connected. */
 export async function openReader(url: string): Promise<Reader> {
@@ -25,7 +26,11 @@ export async function openReader(url: string): Promise<Reader> {
     rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[] {
       Atomics.store(header, STATE, 0);
       worker.postMessage({ text: numbered(text), values } satisfies Question);
-      if (Atomics.wait(header, STATE, 0, ANSWER_MS) === "timed-out") throw new Error("Postgres does not answer");
+      // a wait may end without an answer, and an answer may come before the wait
+      for (let looks = 0; Atomics.load(header, STATE) === 0; looks++) {
+        if (looks === MAX_LOOKS) throw new Error("Postgres does not answer");
+        Atomics.wait(header, STATE, 0, LOOK_MS);
+      }
       const length = header[1] ?? 0;
       const answer = new TextDecoder().decode(new Uint8Array(shared, HEADER_BYTES, length).slice());
       const state = Atomics.load(header, STATE);

@@ -115,6 +115,20 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
     expect((await store.turns.begin(turn("t2", "a", ["in2"]))).sessionFile.settledBytes).toBe(100);
   });
 
+  test("a session says what its next turn begins with, before there is one", async () => {
+    await using world = await open();
+    const { store } = world;
+    expect(await store.turns.upcoming(sessionKey("a"))).toBeNull();
+    await store.inbox.accept(row("in1", "a"));
+    const { sessionFile, settings } = await store.turns.begin(turn("t1", "a", ["in1"]));
+    await store.turns.finish(end("t1"));
+    await store.sessions.configure(sessionKey("a"), { model: "fake/two" });
+    expect(await store.turns.upcoming(sessionKey("a"))).toEqual({
+      sessionFile: { name: sessionFile.name, settledBytes: 100 },
+      settings: { ...settings, model: "fake/two" },
+    });
+  });
+
   test("the end of a turn tells the parts of its reply as the outbox would read them", async () => {
     await using world = await open();
     const { store } = world;

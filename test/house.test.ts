@@ -10,6 +10,7 @@ import {
   badNames,
   bareWaits,
   brokenWalls,
+  chanceWords,
   importCycles,
   keptImports,
   libraryRooms,
@@ -97,6 +98,9 @@ describe("the house", () => {
     expect(beyondPlan(subjectless(sources), SUBJECTLESS_TESTS)).toEqual([]);
   });
   test("waits in tests by name and with a deadline", () => expect(unexcused(bareWaits(sources))).toEqual([]));
+  test("looks for no word in what a model was shown that a random code may hold", () => {
+    expect(unexcused(chanceWords(sources))).toEqual([]);
+  });
   test("leaves no promise without somebody who handles its failure", () => {
     expect(unexcused(forgottenPromises(sources))).toEqual([]);
   });
@@ -321,6 +325,13 @@ describe("the other checks", () => {
     "for (const a of all) await clock.advance(a);",
     'await waitFor("x", f);',
   ])("take %s for no wait", (text) => expect(bareWaits(one("src/queue/a.test.ts", text))).toEqual([]));
+  test("find a word that may be in a random code, and no two words", () => {
+    const looking = (words: string) => one("test/a.test.ts", `expect(${"shownWith"}("x")).not.toContain("${words}");`);
+    expect(chanceWords(looking("Mog"))).toEqual([
+      'test/a.test.ts:1 looks for "Mog", which a random code may hold: look for two words',
+    ]);
+    expect(chanceWords(looking("called Mog"))).toEqual([]);
+  });
   test("find a circle of values, not of types", () => {
     const a = source("src/queue/a.ts", 'import { b } from "./b.ts";');
     expect(importCycles([a, source("src/queue/b.ts", 'import { a } from "./a.ts";')])).toEqual([

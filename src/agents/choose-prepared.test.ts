@@ -50,7 +50,7 @@ const choose = (
   asked: Partial<PrepareWanted> = {},
 ): PrepareChoice =>
   choosePrepared(
-    { principal: me, role: "owner", sessionFile: "a", profile: PLAIN, ...asked },
+    { principal: me, role: "owner", sessionFile: "a", canOpen: true, profile: PLAIN, ...asked },
     {
       workers: rows.map((row, id) => ({ profile: PLAIN, ...row, id })),
       max: 6,
@@ -133,7 +133,16 @@ test.each<[string, readonly Row[], Partial<PrepareSituation>, PrepareChoice]>([
   ["one is starting", [starting], { unclaimedStarts: 1 }, nothing("one_is_starting")],
   ["a turn waits", [], { waiting: 1 }, nothing("somebody_waits")],
 ])("prepare a process for a session that is not there yet: %s", (_name, rows, changes, expected) => {
-  expect(choose(rows, changes, { sessionFile: null })).toEqual(expected);
+  expect(choose(rows, changes, { sessionFile: null, canOpen: false })).toEqual(expected);
+});
+
+test.each<[string, readonly Row[], PrepareChoice]>([
+  ["the turn that had it is about to give its process back", [busy("a")], nothing("session_in_use")],
+  ["its process was given back meanwhile", [used(me, "a", 150)], nothing("session_is_open")],
+  ["a spare is ready", [fresh], nothing("process_is_ready")],
+  ["nothing runs yet", [], start],
+])("prepare for a session whose file cannot be read now: %s", (_name, rows, expected) => {
+  expect(choose(rows, {}, { canOpen: false })).toEqual(expected);
 });
 
 test("the machine is asked for its memory only before a start", () => {

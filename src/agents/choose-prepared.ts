@@ -11,8 +11,10 @@ export interface PrepareSituation extends Situation {
 }
 
 export type PrepareWanted = Omit<Wanted, "sessionFile" | "unattended"> & {
-  /** Null: there is nothing to open yet; a process is all that the next message needs. */
+  /** Null: nothing was said in the session yet. */
   readonly sessionFile: string | null;
+  /** The file can be read ahead; otherwise a process is all that the next message needs. */
+  readonly canOpen: boolean;
 };
 
 export type PrepareChoice =
@@ -38,9 +40,10 @@ export type PrepareChoice =
  * of the pool stays free. A process of a conversation that goes on is never switched.
  */
 export function choosePrepared(wanted: PrepareWanted, situation: PrepareSituation): PrepareChoice {
-  const { sessionFile } = wanted;
+  const { sessionFile, canOpen } = wanted;
   const { workers, shared } = situation;
   const isOpenIn = ({ state }: IdleOne): boolean => sessionFile !== null && state.sessionFile === sessionFile;
+  // also when the reply has left and the process is about to be given back, while the file is still the process's own
   const inUse = workers.some(({ state }) => state.at === "busy" && state.sessionFile === sessionFile);
   if (inUse) return nothing("session_in_use");
   if (situation.waiting > 0) return nothing("somebody_waits");
@@ -52,7 +55,7 @@ export function choosePrepared(wanted: PrepareWanted, situation: PrepareSituatio
   const spares = free.filter(({ state }) => shared || state.served === null);
   const own = preparedFirst(free.filter((one) => mine.includes(one) && hasGoneQuiet(one, situation)));
   const mayTakeSpare = spares.length > (situation.keepsSpare ? 1 : 0);
-  if (sessionFile === null && (own.length > 0 || spares.length > 0)) return nothing("process_is_ready");
+  if (!canOpen && (own.length > 0 || spares.length > 0)) return nothing("process_is_ready");
 
   const [samePerson] = own;
   if (samePerson && (!shared || mayTakeSpare)) return open(samePerson, "same_principal");

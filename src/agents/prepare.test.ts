@@ -207,6 +207,20 @@ test("a session that a turn would have to mend first is left to the turn, and it
   expect(one.used()).toEqual([]);
 });
 
+test("a hint after the last word of a turn, whose process is not given back yet, starts no second process", async () => {
+  await using one = await world({ min: 0, max: 3 });
+  const { fx } = one;
+  {
+    await using lease = await fx.pool.lease({ caller: caller("operator"), sessionFile: A, settledBytes: 0 }, NEVER);
+    await collect(lease, "hello");
+    const session = { sessionFile: A, settledBytes: await lease.settledBytes() };
+    const { prepares, because } = await fx.pool.prepare({ caller: caller("operator"), session }, NEVER);
+    expect([prepares, because]).toEqual(["nothing", "session_in_use"]);
+  }
+  expect(await one.prepare("operator")).toBe("nothing: session_is_open");
+  expect(fx.pool.processes()).toHaveLength(1);
+});
+
 test("a session in which nothing was said yet needs a process, which is started while there is room and memory", async () => {
   await using one = await world({ min: 0, max: 3 });
   expect(await one.prepare("operator", null)).toBe("process: room_left");

@@ -25,6 +25,8 @@ interface PrepareActs {
 interface Hint {
   readonly caller: PrepareRequest["caller"];
   readonly kind: Kind;
+  /** Null: nothing was said in the session yet. */
+  readonly sessionFile: string | null;
   /** Null: there is none to open. */
   readonly session: PrepareRequest["session"];
 }
@@ -39,7 +41,9 @@ export async function prepare(
   const preparing = pool.kinds.prepare(request);
   if (preparing) await orAborted(preparing, signal);
   const kind = pool.kinds.of(request);
-  const hint = { caller: request.caller, kind, session: await openable(pool, kind, request) };
+  const { caller } = request;
+  const sessionFile = request.session?.sessionFile ?? null;
+  const hint = { caller, kind, sessionFile, session: await openable(pool, kind, request) };
   const choice = chosen(pool, hint, acts);
   if (choice.kind === "nothing" || pool.stopping.signal.aborted)
     return { prepares: "nothing", because: choice.because, over: Promise.resolve() };
@@ -62,9 +66,9 @@ async function openable(pool: Pool, { settings }: Kind, { session }: PrepareRequ
   return (await canReadAhead({ ...session, folders: settings.folders }, pool.inspect)) ? session : null;
 }
 
-function chosen(pool: Pool, { caller, kind, session }: Hint, acts: PrepareActs): PrepareChoice {
+function chosen(pool: Pool, { caller, kind, sessionFile, session }: Hint, acts: PrepareActs): PrepareChoice {
   const { principal, role } = caller;
-  const wanted = { principal, role, sessionFile: session?.sessionFile ?? null, profile: kind.signature };
+  const wanted = { principal, role, sessionFile, canOpen: session !== null, profile: kind.signature };
   const isStarting = [...pool.workers.values()].some(({ isAhead, state }) => isAhead && state.at === "starting");
   const now = acts.situation(pool, kind, 0);
   return choosePrepared(wanted, {

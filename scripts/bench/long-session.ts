@@ -2,7 +2,7 @@
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { openLoadClient } from "../../src/testing/whole/load-client.ts";
-import { startBarePi, toolsOf } from "./parts/bare-pi.ts";
+import { givenBy, startSamePi } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import type { Line, Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -22,7 +22,7 @@ export async function measureLengths(lengths: readonly number[]): Promise<readon
   await using provider = await startProviderProcess({ echo: true });
   await using folder = await tempHome();
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl) });
-  await using bare = await startBarePi(folder.path, provider.baseUrl, await toolsOf(gateway));
+  await using bare = await startSamePi(folder.path, provider, await givenBy(gateway, provider));
   using client = await openLoadClient(gateway);
   const figures: LengthFigures[] = [];
   const samples = { bare: [] as number[], gateway: [] as number[] };

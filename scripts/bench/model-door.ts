@@ -9,7 +9,7 @@ import { createMux, type Mux } from "../../src/kit/mux/mux.ts";
 import { caller } from "../../src/testing/agent-fixture.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { testModelDoor } from "../../src/testing/test-model-door.ts";
-import { type BarePi, startBarePi } from "./parts/bare-pi.ts";
+import { type BarePi, type GivenToPi, SHORT_INSTRUCTIONS, startBarePi } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -50,9 +50,9 @@ async function measureBoth(rounds: number) {
   await using provider = await startProviderProcess({ echo: true });
   await using straightHome = await tempHome();
   await using doorHome = await tempHome();
-  const tools = { bridge: BRIDGE, specs: [] };
-  await using straight = await startBarePi(straightHome.path, provider.baseUrl, tools);
-  await using through = await startBarePi(doorHome.path, provider.baseUrl, tools, { door: doorTo(provider.baseUrl) });
+  const given: GivenToPi = { bridge: BRIDGE, instructions: SHORT_INSTRUCTIONS, specs: [], piTools: [] };
+  await using straight = await startBarePi(straightHome.path, provider.baseUrl, given);
+  await using through = await startBarePi(doorHome.path, provider.baseUrl, given, { door: doorTo(provider.baseUrl) });
   const samples = { straight: [] as Sample[], through: [] as Sample[] };
   for (let turn = 0; turn < WARM_UP + rounds; turn++) {
     if (turn % 50 === 0) await Promise.all([straight.anew(), through.anew()]); // a turn costs more the more was said before it

@@ -5,7 +5,7 @@
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { type LoadClient, openLoadClient } from "../../src/testing/whole/load-client.ts";
 import { startPostgres } from "../../src/testing/postgres/server.ts";
-import { startBarePi, toolsOf } from "./parts/bare-pi.ts";
+import { givenBy, startSamePi } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import type { Line, Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -45,10 +45,10 @@ async function measureLatency(blocks: number): Promise<Readonly<Record<string, n
   const { baseUrl } = provider;
   await using onFile = await startGatewayProcess({ config: benchConfig(baseUrl) });
   await using onServer = await startGatewayProcess({ config: onPostgres(baseUrl, postgres.url, 1) });
-  const tools = await toolsOf(onFile);
-  await using bare = await startBarePi(folder.path, baseUrl, tools);
-  await using least = await startStandIn({ baseUrl, tools, lanes: 1 });
-  await using leastOnServer = await startStandIn({ baseUrl, tools, lanes: 1, postgres: postgres.url });
+  const given = await givenBy(onFile, provider);
+  await using bare = await startSamePi(folder.path, provider, given);
+  await using least = await startStandIn({ baseUrl, given, lanes: 1 });
+  await using leastOnServer = await startStandIn({ baseUrl, given, lanes: 1, postgres: postgres.url });
   using fileClient = await openLoadClient(onFile);
   using serverClient = await openLoadClient(onServer);
   const asks = (client: LoadClient, conversation: number): Turn => {

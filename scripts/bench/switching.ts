@@ -5,7 +5,7 @@
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { openLoadClient } from "../../src/testing/whole/load-client.ts";
-import { type BarePi, startBarePi, toolsOf } from "./parts/bare-pi.ts";
+import { type BarePi, givenBy, startSamePi } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atLeast, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -28,11 +28,11 @@ export async function measureSwitching(blocks: number): Promise<SwitchingFigures
   await using folders = new AsyncDisposableStack();
   const pool = { min: PROCESSES, max: PROCESSES };
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl, pool) });
-  const tools = await toolsOf(gateway);
+  const given = await givenBy(gateway, provider);
   const pis: BarePi[] = [];
   for (let at = 0; at < PROCESSES; at++) {
     const { path } = folders.use(await tempHome());
-    pis.push(folders.use(await startBarePi(path, provider.baseUrl, tools)));
+    pis.push(folders.use(await startSamePi(path, provider, given)));
   }
   using client = await openLoadClient(gateway);
   const rates = { bare: [] as number[], through: [] as number[] };

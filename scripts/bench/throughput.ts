@@ -2,7 +2,7 @@
 import { openLoadClient } from "../../src/testing/whole/load-client.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { startBarePi, toolsOf } from "./parts/bare-pi.ts";
+import { givenBy, startSamePi } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atLeast, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -33,10 +33,10 @@ export async function measureThroughput(blocks: number): Promise<ThroughputFigur
   await using other = await tempHome();
   const pool = { min: LANES, max: LANES };
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl, pool) });
-  const tools = await toolsOf(gateway);
-  await using barePi = await startBarePi(one.path, provider.baseUrl, tools);
-  await using otherBarePi = await startBarePi(other.path, provider.baseUrl, tools);
-  await using standIn = await startStandIn({ baseUrl: provider.baseUrl, tools, lanes: LANES });
+  const given = await givenBy(gateway, provider);
+  await using barePi = await startSamePi(one.path, provider, given);
+  await using otherBarePi = await startSamePi(other.path, provider, given);
+  await using standIn = await startStandIn({ baseUrl: provider.baseUrl, given, lanes: LANES });
   using client = await openLoadClient(gateway);
   const bare: readonly Turn[] = [barePi.turn, otherBarePi.turn];
   const through = (conversation: number): readonly Turn[] =>

@@ -5,7 +5,7 @@
 import { createChatClient } from "../../src/testing/whole/chat-client.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { type BarePi, startBarePi, toolsOf } from "./parts/bare-pi.ts";
+import { type BarePi, givenBy, startSamePi } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -34,9 +34,9 @@ export async function measureTurns(
   await using provider = await startProviderProcess();
   await using folder = await tempHome();
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl) });
-  const tools = await toolsOf(gateway);
-  await using bare = await startBarePi(folder.path, provider.baseUrl, tools);
-  await using standIn = await startStandIn({ baseUrl: provider.baseUrl, tools, lanes: 1 });
+  const given = await givenBy(gateway, provider);
+  await using bare = await startSamePi(folder.path, provider, given);
+  await using standIn = await startStandIn({ baseUrl: provider.baseUrl, given, lanes: 1 });
   const early = noSamples();
   const warm = noSamples();
   for (let n = 0; n < WARM_UP + conversations; n++) {

@@ -2,20 +2,15 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { headerLine } from "../../../src/agents/talk/session-file.ts";
-import { systemPrompt } from "../../../src/agents/setup/system-prompt.ts";
 import { offerChange } from "../../../src/agents/tools/offer.ts";
-import type { ToolFlags, ToolSpec } from "../../../src/contracts/tools/tool.ts";
+import type { ToolSpec } from "../../../src/contracts/tools/tool.ts";
 import type { ProcessDoor } from "../../../src/contracts/model-door.ts";
 import { type Connection, connectDescriptor } from "../../../src/kit/mux/descriptor.ts";
 import type { GatewayProcess } from "../../../src/testing/whole/gateway-process.ts";
+import type { ProviderProcess, ShownToModel } from "./provider-process.ts";
 
-const PLAIN = {
-  tools: "chat",
-  sandbox: "off",
-  network: "none",
-  gatewayPrompts: { heartbeat: true, cron: true, media: true },
-} as const;
 const SUFFIX = "benchbenchbenchbench";
+export const SHORT_INSTRUCTIONS = "You are a helpful assistant.\n";
 
 export interface BarePi extends AsyncDisposable {
   /** Resolves when pi has settled. `see` gets every line pi writes meanwhile. */
@@ -36,20 +31,52 @@ const LEAN = [
   "--no-builtin-tools",
 ];
 
-export interface BareTools {
+/** What an agent gets from the gateway besides its messages. */
+export interface GivenToPi {
   /** The path of the bridge. */
   readonly bridge: string;
+  readonly instructions: string;
+  /** Tools of the gateway. */
   readonly specs: readonly ToolSpec[];
+  /** pi tools, by name. */
+  readonly piTools: readonly string[];
 }
 
-/** The tools this gateway gives to an agent, for a bare pi to have the same. What is optional has to be asked for, and is not. */
-export async function toolsOf(gateway: GatewayProcess): Promise<BareTools> {
-  type Listed = ToolSpec & { readonly flags: ToolFlags };
-  const { tools } = (await (await gateway.fetch("/api/tools")).json()) as { tools: readonly Listed[] };
+/** pi adds its working folder to the instructions, and each process has its own. */
+const WORKING_FOLDER = /\n\n<cwd>\n[^]*$/;
+
+/** What this gateway gives to an agent, as the model is shown it in a first turn: for a bare pi to have the same. */
+export async function givenBy(gateway: GatewayProcess, provider: ProviderProcess): Promise<GivenToPi> {
+  const { status } = await gateway.chat("hello", { session: "given" });
+  if (status !== 200) throw new Error(`the gateway answered its first message with ${status}`);
+  const shown = await provider.lastShown();
+  const { tools } = (await (await gateway.fetch("/api/tools")).json()) as { tools: readonly ToolSpec[] };
   const specs = tools
-    .filter(({ flags }) => flags.optional !== true)
+    .filter(({ name }) => shown.tools.includes(name))
     .map(({ name, label, description, parameters }) => ({ name, label, description, parameters }));
-  return { bridge: join(import.meta.dir, "../../../dist/bridge.js"), specs };
+  return {
+    bridge: join(import.meta.dir, "../../../dist/bridge.js"),
+    instructions: shown.instructions.replace(WORKING_FOLDER, ""),
+    specs,
+    piTools: shown.tools.filter((name) => !specs.some((spec) => spec.name === name)),
+  };
+}
+
+/** A bare pi whose model is shown the same instructions and tools as that of the gateway's agents. Throws when it is not. */
+export async function startSamePi(folder: string, provider: ProviderProcess, given: GivenToPi): Promise<BarePi> {
+  const pi = await startBarePi(folder, provider.baseUrl, given);
+  await pi.turn("hello");
+  const { tools, instructions } = await provider.lastShown();
+  const wanted: ShownToModel = {
+    tools: [...given.piTools, ...given.specs.map(({ name }) => name)],
+    instructions: given.instructions,
+  };
+  const shown: ShownToModel = { tools, instructions: instructions.replace(WORKING_FOLDER, "") };
+  if (Bun.deepEquals(wanted, shown)) return pi;
+  await pi[Symbol.asyncDispose]();
+  throw new Error(
+    `bare pi shows its model ${JSON.stringify(shown)}, and the gateway's agent ${JSON.stringify(wanted)}`,
+  );
 }
 
 interface BarePiOptions {
@@ -59,22 +86,22 @@ interface BarePiOptions {
 }
 
 /**
- * `extensions` besides the bridge, by path. Without a bridge (null) there are no tools but theirs: the bridge would ask a gateway before each
+ * `extensions` besides the bridge, by path. Without a bridge (`given` null) there are no tools but theirs: the bridge would ask a gateway before each
  * call of one that is not the gateway's, and here is none.
  */
 export async function startBarePi(
   folder: string,
   baseUrl: string,
-  tools: BareTools | null,
+  given: GivenToPi | null,
   { extensions = [], door }: BarePiOptions = {},
 ): Promise<BarePi> {
-  const loaded = [...(tools ? [tools.bridge] : []), ...extensions];
-  const child = spawnPi(
-    folder,
-    writeModels(folder, baseUrl),
-    loaded,
-    door ? { PI_GATEWAY_MODEL_DOOR: JSON.stringify([baseUrl]) } : {},
-  );
+  const loaded = [...(given ? [given.bridge] : []), ...extensions];
+  const child = spawnPi(folder, {
+    agent: writeModels(folder, baseUrl),
+    instructions: given?.instructions ?? SHORT_INSTRUCTIONS,
+    extensions: loaded,
+    env: door ? { PI_GATEWAY_MODEL_DOOR: JSON.stringify([baseUrl]) } : {},
+  });
   const connection = door ? connectTo(child, door) : null;
   let watch: (line: string) => void = () => undefined;
   let settled: () => void = () => undefined;
@@ -98,7 +125,7 @@ export async function startBarePi(
     send({ id: "0", ...command });
     await Promise.race([answered, early]);
   };
-  const order = tools && offerChange(null, tools.specs, [])?.order;
+  const order = given && offerChange(null, given.specs, given.piTools)?.order;
   const offer = (): Promise<void> =>
     ask(order ? { type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify(order)}` } : { type: "get_state" });
   await offer();
@@ -154,9 +181,17 @@ function writeModels(folder: string, baseUrl: string): string {
   return agent;
 }
 
-function spawnPi(folder: string, agent: string, extensions: readonly string[], more: Readonly<Record<string, string>>) {
+interface PiStart {
+  /** The folder of pi's own settings. */
+  readonly agent: string;
+  readonly instructions: string;
+  readonly extensions: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function spawnPi(folder: string, { agent, instructions, extensions, env }: PiStart) {
   const entry = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
-  const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", systemPrompt(PLAIN)];
+  const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", instructions];
   const loaded = extensions.flatMap((path) => ["-e", path]);
   return Bun.spawn([process.execPath, "--no-env-file", entry, ...LEAN, ...session, ...loaded], {
     cwd: folder,
@@ -167,7 +202,7 @@ function spawnPi(folder: string, agent: string, extensions: readonly string[], m
       PI_OFFLINE: "1",
       PI_CODING_AGENT_DIR: agent,
       PI_GATEWAY_BRIDGE: SUFFIX,
-      ...more,
+      ...env,
     },
   });
 }

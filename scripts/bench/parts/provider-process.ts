@@ -1,10 +1,20 @@
 /** An instant model provider in a process of its own, so that serving it does not slow down the side that is being measured. */
+import { deferred } from "../../../src/kit/deferred.ts";
 import { wordsOf } from "../../../src/testing/worlds/model-words.ts";
 import { parseArgs } from "node:util";
-import { type FakeScript, says, startFakeProvider } from "../../../src/testing/fake-provider.ts";
+import { type FakeScript, type ProviderRequest, says, startFakeProvider } from "../../../src/testing/fake-provider.ts";
 
 export interface ProviderProcess extends AsyncDisposable {
   readonly baseUrl: string;
+  /** Of the last request. */
+  lastShown(): Promise<ShownToModel>;
+}
+
+/** What a model is shown besides the conversation. */
+export interface ShownToModel {
+  readonly instructions: string;
+  /** By name, in their order. */
+  readonly tools: readonly string[];
 }
 
 export interface ProviderManner {
@@ -21,7 +31,9 @@ export interface ProviderManner {
 }
 
 export async function startProviderProcess(manner: ProviderManner = {}): Promise<ProviderProcess> {
+  let answer = deferred<ShownToModel>();
   const child = Bun.spawn([process.execPath, "--no-env-file", import.meta.path, JSON.stringify(manner)], {
+    ipc: (shown: ShownToModel) => answer.resolve(shown),
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",
@@ -29,6 +41,11 @@ export async function startProviderProcess(manner: ProviderManner = {}): Promise
   const { value } = await child.stdout.getReader().read();
   return {
     baseUrl: new TextDecoder().decode(value).trim(),
+    lastShown() {
+      answer = deferred();
+      child.send("last shown");
+      return answer.promise;
+    },
     async [Symbol.asyncDispose]() {
       child.kill();
       await child.exited;
@@ -53,6 +70,11 @@ export function scriptOf({
   };
 }
 
+function shownIn(request: ProviderRequest | undefined): ShownToModel {
+  const instructions = request?.messages.find(({ role }) => role === "system" || role === "developer");
+  return { instructions: wordsOf(instructions?.content), tools: request?.tools ?? [] };
+}
+
 /** Results of tools since somebody said something. */
 function callsSince(messages: readonly { readonly role: string }[]): number {
   const asked = messages.findLastIndex(({ role }) => role === "user");
@@ -67,4 +89,5 @@ if (import.meta.main) {
   const { positionals } = parseArgs({ allowPositionals: true });
   const provider = await startFakeProvider(scriptOf(JSON.parse(positionals[0] ?? "{}") as ProviderManner));
   console.log(provider.baseUrl);
+  process.on("message", () => process.send?.(shownIn(provider.requests.at(-1))));
 }

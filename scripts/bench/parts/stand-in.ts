@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { deferred, type Deferred } from "../../../src/kit/deferred.ts";
 import { tempHome } from "../../../src/testing/temp-home.ts";
-import { type BarePi, type BareTools, startBarePi } from "./bare-pi.ts";
+import { type BarePi, type GivenToPi, startBarePi } from "./bare-pi.ts";
 
 export interface StandIn extends AsyncDisposable {
   /** Each has a pi process of its own. */
@@ -17,7 +17,7 @@ export interface StandIn extends AsyncDisposable {
 
 interface Order {
   readonly baseUrl: string;
-  readonly tools: BareTools;
+  readonly given: GivenToPi;
   readonly lanes: number;
   /** Of a Postgres database to store in. Undefined: an SQLite file. */
   readonly postgres?: string;
@@ -63,12 +63,12 @@ export async function startStandIn(order: Order): Promise<StandIn> {
   };
 }
 
-async function serve({ baseUrl, tools, lanes, postgres }: Order): Promise<void> {
+async function serve({ baseUrl, given, lanes, postgres }: Order): Promise<void> {
   await using folders = new AsyncDisposableStack();
   const folder = async (): Promise<string> => folders.use(await tempHome()).path;
   const store = postgres === undefined ? sqliteStore(await folder()) : await postgresStore(postgres);
   const pis: BarePi[] = [];
-  for (let lane = 0; lane < lanes; lane++) pis.push(folders.use(await startBarePi(await folder(), baseUrl, tools)));
+  for (let lane = 0; lane < lanes; lane++) pis.push(folders.use(await startBarePi(await folder(), baseUrl, given)));
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

@@ -16,7 +16,10 @@ test("memory is given back every few hundred turns, not twice within ten seconds
   expect([collected, shrunk]).toEqual([0, 1]); // what the start has used
   const turns = (count: number): number => {
     const about = { sessionKey: "s" as SessionKey, turnId: "t" as TurnId, inboxIds: [], outcome: "done", ms: 1, usage };
-    for (let turn = 0; turn < count; turn++) events.emit("turn.ended", about as never);
+    for (let turn = 0; turn < count; turn++) {
+      events.emit("turn.ended", about as never);
+      events.emit("turn.recorded", about as never);
+    }
     return collected;
   };
   const busyFor = async (ms: number): Promise<void> => {
@@ -36,6 +39,18 @@ test("memory is given back every few hundred turns, not twice within ten seconds
   expect(turns(900)).toBe(3);
   await clock.advance(60_000);
   expect(collected).toBe(3);
+});
+
+test("memory under load is given back when the reply of a turn has left, not while somebody waits for it", async () => {
+  const clock = createFakeClock();
+  const events = createEvents({ log: recordingLog() });
+  let collected = 0;
+  using _keeping = keepMemoryFlat({ clock, events }, { collect: () => collected++, forgetStart: () => undefined });
+  await clock.advance(12_000);
+  for (let turn = 0; turn < 250; turn++) events.emit("turn.ended", { turnId: "t" } as never);
+  expect(collected).toBe(0);
+  events.emit("turn.recorded", { turnId: "t" } as never);
+  expect(collected).toBe(1);
 });
 
 test("memory is given back two seconds after the start, and when idle after enough turns, but not while a turn runs", async () => {

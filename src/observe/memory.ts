@@ -68,8 +68,11 @@ export function keepMemoryFlat({ clock, events }: MemoryDeps, ways: MemoryWays =
       running.delete(turnId);
       activeAt = clock.elapsed();
       turns++;
+      if (turns >= TURNS_BEFORE_IDLE) begin();
+    }),
+    // Its reply has left by then: at the end of the turn somebody would wait for it all through the pause.
+    events.on("turn.recorded", () => {
       if (turns >= TURNS && clock.elapsed() - collectedAt >= GAP_MS) collectAll();
-      else if (turns >= TURNS_BEFORE_IDLE) begin();
     }),
   ];
   return {

@@ -6,6 +6,7 @@
 import type { Events } from "../contracts/events.ts";
 import type { TurnId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
+import { dropProgramPages } from "./program-pages.ts";
 
 interface MemoryDeps {
   readonly clock: Pick<Clock, "elapsed" | "sleep">;
@@ -87,5 +88,8 @@ const WAYS: MemoryWays = {
   /** All of it: collected in the background, the pages would stay with the process. */
   collect: () => Bun.gc(true),
   /** With the compiled code: that of a start is not needed again, and is 3 MB. Later this would throw away the code of turns. */
-  forgetStart: () => Bun.shrink(),
+  forgetStart() {
+    Bun.shrink();
+    dropProgramPages();
+  },
 };

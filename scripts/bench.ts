@@ -3,7 +3,6 @@
  * scenario (several with commas; `years`, `nodes` and `views` only so), `--quick` a fifth of the samples, `--times N` everything N times with the median of each line.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { accepts } from "./bench/accepts.ts";
 import { dmFlood } from "./bench/dm-flood.ts";
 import { hangingChannels } from "./bench/hanging-channels.ts";
@@ -35,6 +34,7 @@ import { turns } from "./bench/turns.ts";
 import { views } from "./bench/views.ts";
 import { years } from "./bench/years.ts";
 import { ensureDist } from "./bundle.ts";
+import { scriptOptions } from "./script-options.ts";
 
 const QUICK = 0.2;
 /** They take minutes by themselves, and run when they are asked for by name. */
@@ -59,13 +59,15 @@ const SCENARIOS: readonly Scenario[] = [
   ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets, hangingChannels],
 ];
 
-const { values } = parseArgs({
-  options: {
+const values = scriptOptions(
+  "scripts/bench.ts",
+  {
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     times: { type: "string", default: "1" },
   },
-});
+  ["times"],
+);
 const wanted = values.only?.split(",");
 const chosen = wanted ? [...SCENARIOS, ...BY_NAME].filter(({ name }) => wanted.includes(name)) : SCENARIOS;
 if (chosen.length === 0) {

@@ -1,11 +1,13 @@
 /** `npm run cron-oracle -- --cases 5000`: random cron expressions around clock changes, against a second way to know when they fire. */
-import { parseArgs } from "node:util";
 import { compareCron } from "../../src/testing/automation/cron-cases.ts";
 import { createChance } from "../../src/testing/chance.ts";
+import { scriptOptions } from "../script-options.ts";
 
-const { values } = parseArgs({
-  options: { cases: { type: "string", default: "5000" }, seed: { type: "string", default: "1" } },
-});
+const values = scriptOptions(
+  "scripts/cron/oracle.ts",
+  { cases: { type: "string", default: "5000" }, seed: { type: "string", default: "1" } },
+  ["cases", "seed"],
+);
 const SHOWN = 20;
 
 const cases = Number(values.cases);

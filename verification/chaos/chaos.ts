@@ -2,22 +2,24 @@
  * `npm run chaos -- --rounds N --seed S`: kills the gateway and its agents under many clients and counts what was lost, doubled or out of
  * order. `--channels` lets people on a fake Telegram and a fake Discord join in. `--store postgres` runs it on a Postgres server, which is killed too.
  */
-import { parseArgs } from "node:util";
 import { variableFor } from "../../src/testing/postgres/database.ts";
 import { ENGINE_VARIABLE } from "../../src/testing/postgres/home-database.ts";
 import { startPostgres } from "../../src/testing/postgres/server.ts";
 import { runChaos } from "./run.ts";
 import { isClean } from "./platforms/verdict.ts";
 import { ensureDist } from "../../scripts/bundle.ts";
+import { scriptOptions } from "../../scripts/script-options.ts";
 
-const { values } = parseArgs({
-  options: {
+const values = scriptOptions(
+  "verification/chaos/chaos.ts",
+  {
     rounds: { type: "string", default: "100" },
     channels: { type: "boolean", default: false },
     store: { type: "string", default: "sqlite" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
-});
+  ["rounds", "seed"],
+);
 
 const STORES = ["sqlite", "postgres"];
 if (!STORES.includes(values.store))

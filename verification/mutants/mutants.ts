@@ -4,21 +4,23 @@
  * only a time limit notices counts as missed: nobody learns from it what is wrong.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
 import { type BatchResult, runBatch } from "../../scripts/test/run-batch.ts";
 import { failedForTimeAlone } from "../../scripts/test/totals.ts";
 import { copyProject, type ProjectCopy } from "./project-copy.ts";
 import { MUTANT_ROOMS } from "./rooms.ts";
 import type { SeededBug } from "./seeded-bug.ts";
+import { scriptOptions } from "../../scripts/script-options.ts";
 
-const { values } = parseArgs({
-  options: {
+const values = scriptOptions(
+  "verification/mutants/mutants.ts",
+  {
     room: { type: "string" },
     only: { type: "string", default: "" },
     "at-once": { type: "string", default: "2" },
   },
-});
+  ["at-once"],
+);
 
 /** The probes of test/escape say nothing for a minute, and for two on a machine that is busy. */
 const LIMITS = { testMs: 30_000, silentMs: 240_000, wholeMs: 300_000, graceMs: 5_000 };

@@ -7,13 +7,14 @@
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import { isCleanReport, runNodes } from "./run.ts";
+import { scriptOptions } from "../../scripts/script-options.ts";
 
-const { values } = parseArgs({
-  options: {
+const values = scriptOptions(
+  "verification/nodes/nodes.ts",
+  {
     nodes: { type: "string", default: "3" },
     faults: { type: "string", default: "100" },
     minutes: { type: "string" },
@@ -29,7 +30,8 @@ const { values } = parseArgs({
     settle: { type: "string", default: "60" },
     unfenced: { type: "boolean", default: false },
   },
-});
+  ["nodes", "faults", "minutes", "sessions", "messages", "seed", "at-once", "waiting", "settle"],
+);
 
 /** "300-3000", in milliseconds. */
 function spanOf(text: string): readonly [number, number] {

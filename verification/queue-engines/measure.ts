@@ -5,7 +5,6 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { createTestDatabase } from "../../src/testing/postgres/database.ts";
 import { startPostgres } from "../../src/testing/postgres/server.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
@@ -15,10 +14,13 @@ import { ENGINE_NAMES, type EngineName, type JobEngine } from "./job-engine.ts";
 import { type Judgement, judge, type Killed, type RunLine } from "./judge.ts";
 import { makeOwnTables } from "./own-claims.ts";
 import { openEngine, type WorkerOrder } from "./worker.ts";
+import { scriptOptions } from "../../scripts/script-options.ts";
 
-const { values } = parseArgs({
-  options: { engine: { type: "string" }, sessions: { type: "string", default: "100" } },
-});
+const values = scriptOptions(
+  "verification/queue-engines/measure.ts",
+  { engine: { type: "string" }, sessions: { type: "string", default: "100" } },
+  ["sessions"],
+);
 
 const BOSS = "pg-boss@12.35.0";
 const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" };

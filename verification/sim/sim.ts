@@ -8,16 +8,17 @@
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { copyProject, type ProjectCopy } from "../mutants/project-copy.ts";
 import type { SimulatedBug } from "../mutants/seeded-bug.ts";
 import { SIMULATED_BUGS } from "../mutants/simulation/simulated-bugs.ts";
 import { startPostgres } from "../../src/testing/postgres/server.ts";
 import type { WorldOptions } from "./world.ts";
 import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./seeds.ts";
+import { scriptOptions } from "../../scripts/script-options.ts";
 
-const { values } = parseArgs({
-  options: {
+const values = scriptOptions(
+  "verification/sim/sim.ts",
+  {
     seeds: { type: "string" },
     seed: { type: "string" },
     processes: { type: "string", default: String(availableParallelism()) },
@@ -27,7 +28,8 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     "stop-at-first": { type: "boolean", default: false },
   },
-});
+  ["seeds", "seed", "processes"],
+);
 
 const isOnPostgres = values.store === "postgres";
 const DEFAULT_SEEDS = 300;

@@ -1,9 +1,9 @@
 /** `npm run soak -- --minutes N`: uses a real gateway for so long and says whether memory, descriptors, files and the database stay flat. Ends with 1 if not. */
-import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
 import { runSoak } from "./run.ts";
+import { scriptOptions } from "../../scripts/script-options.ts";
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "20" } } });
+const values = scriptOptions("verification/soak/soak.ts", { minutes: { type: "string", default: "20" } }, ["minutes"]);
 
 await ensureDist(`${import.meta.dir}/../..`);
 const { turns, failed, minutes, findings } = await runSoak({

@@ -1,15 +1,17 @@
 /** `npm run update-kills -- --rounds N --seed S`: updates that are killed at random moments, and what serves and what is lost after each. */
-import { parseArgs } from "node:util";
 import { ensureDist } from "../../scripts/bundle.ts";
 import { runUpdateKills } from "./run.ts";
+import { scriptOptions } from "../../scripts/script-options.ts";
 
-const { values } = parseArgs({
-  options: {
+const values = scriptOptions(
+  "verification/updates/update-kills.ts",
+  {
     rounds: { type: "string", default: "200" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     calm: { type: "boolean", default: false },
   },
-});
+  ["rounds", "seed"],
+);
 
 await ensureDist(`${import.meta.dir}/../..`);
 const seed = Number(values.seed);

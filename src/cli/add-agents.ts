@@ -15,7 +15,7 @@ export function addAgents(
   { common, finish }: { common: Common; finish(code: number): void },
 ): void {
   const agents = program.command("agents").description("look at agents, what they are told, and what they may do");
-  common(agents.command("list", { isDefault: true }).description("list agents and the processes that run")).action(
+  common(agents.command("list").description("list agents and the processes that run")).action(
     async (flags: CommonFlags) => {
       const { listAgents } = await import("./agents.ts");
       finish(await listAgents(world, flags));

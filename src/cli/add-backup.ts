@@ -18,7 +18,7 @@ export function addBackup(
     );
   const folder = (command: Command): Command =>
     command.option("--folder <folder>", "where backups are kept (default: backup.folder of the configuration)");
-  folder(passphrase(common(backup.command("create", { isDefault: true }).description("make a backup now"))))
+  folder(passphrase(common(backup.command("create").description("make a backup now"))))
     .option("--encrypt", "encrypt it with a passphrase")
     .option("--config <file>", "configuration file")
     .action(async (flags: BackupFlags) => {

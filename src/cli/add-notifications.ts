@@ -9,7 +9,7 @@ interface Parts {
 
 export function addNotifications(program: Command, world: CliWorld, { common, finish }: Parts): void {
   const group = program.command("notifications").description("browsers that get notifications");
-  common(group.command("list", { isDefault: true }).description("list them")).action(async (flags: CommonFlags) => {
+  common(group.command("list").description("list them")).action(async (flags: CommonFlags) => {
     const { listNotified } = await import("./notifications.ts");
     finish(await listNotified(world, flags));
   });

@@ -37,11 +37,7 @@ Examples:
       "after",
       "\nExamples:\n  pi-gw models list\n  pi-gw models list --agent helper --json\n  pi-gw models test openai",
     );
-  common(
-    models
-      .command("list", { isDefault: true })
-      .description("the models that an agent can be told to use; * marks the current one"),
-  )
+  common(models.command("list").description("the models that an agent can be told to use; * marks the current one"))
     .option("--agent <id>", "of this agent (default: the default agent)")
     .action(async (flags: ModelFlags) => finish(await (await load()).modelsList(world, flags)));
   common(models.command("providers").description("providers of models, and where the key of each comes from")).action(

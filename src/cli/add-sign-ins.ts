@@ -9,7 +9,7 @@ interface Parts {
 
 export function addSignIns(program: Command, world: CliWorld, { common, finish }: Parts): void {
   const signIns = program.command("sign-ins").description("browsers that are signed in");
-  common(signIns.command("list", { isDefault: true }).description("list them")).action(async (flags: CommonFlags) => {
+  common(signIns.command("list").description("list them")).action(async (flags: CommonFlags) => {
     const { listSignIns } = await import("./sign-ins.ts");
     finish(await listSignIns(world, flags));
   });

@@ -22,7 +22,7 @@ export function addTurns(
   { common, finish, limit }: TurnParts,
 ): void {
   const turns = program.command("turns").description("look at turns, and where the time of one went");
-  common(turns.command("list", { isDefault: true }).description("list turns, newest first"))
+  common(turns.command("list").description("list turns, newest first"))
     .option("--session <name>", "only of this conversation")
     .addOption(new commander.Option("--outcome <outcome>", "only with this end").choices(TURN_OUTCOMES))
     .option("-n, --limit <number>", "how many", limit, 20)

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import * as commander from "commander";
 import { GatewayError } from "../contracts/errors.ts";
 import { resolveHome } from "../config/index.ts";
 import { cliFixture, fakeGateway, TOKEN } from "../testing/cli-fixture.ts";
+import { buildProgram, withDefaultCommand } from "./program.ts";
 import { homeOf } from "./state-directory.ts";
-import type { StartOptions } from "./world.ts";
+import type { CliWorld, StartOptions } from "./world.ts";
+
+const WORLD = { version: "1" } as unknown as CliWorld; // only its commands are read
 
 const STATUS = {
   version: "1.2.3",
@@ -65,7 +69,7 @@ describe("a command line", () => {
   test("with a wrong option gets the nearest right one and exit code 1", async () => {
     await using fx = await cliFixture();
     expect(await fx.run("status", "--jsno")).toBe(1);
-    expect(fx.err()).toBe("Unknown option '--jsno'. Did you mean --json? See: pi-gw --help\n");
+    expect(fx.err()).toBe("Unknown option '--jsno'. Did you mean --json? See: pi-gw status --help\n");
   });
 
   test("with the state directory before the command is told where it belongs", async () => {
@@ -75,6 +79,45 @@ describe("a command line", () => {
       "Unknown option '--home'. It comes after the command: pi-gw status --home DIR. See: pi-gw --help\n",
     );
   });
+
+  test("with the state directory before a command of a group is told where it belongs", async () => {
+    await using fx = await cliFixture();
+    expect(await fx.run("config", "--home", "/somewhere", "get")).toBe(1);
+    expect(fx.err()).toBe(
+      "Unknown option '--home'. It comes after the command: pi-gw config check --home DIR. See: pi-gw config --help\n",
+    );
+  });
+
+  test("with a group that can list and none of its commands lists, with the options of the list", async () => {
+    const program = () => buildProgram(commander, WORLD, () => undefined);
+    const groups = program().commands.filter(({ commands }) => commands.some((one) => one.name() === "list"));
+    expect(groups.length).toBeGreaterThan(15);
+    for (const group of groups) {
+      const first = group.name() === "backup" ? "create" : "list";
+      const name = group.name();
+      expect(withDefaultCommand(program(), [name])).toEqual([name, first]);
+      expect(withDefaultCommand(program(), [name, "--home", "x", "--json"])).toEqual([
+        name,
+        first,
+        "--home",
+        "x",
+        "--json",
+      ]);
+      for (const other of ["--help", "-h", "lits", first])
+        expect(withDefaultCommand(program(), [name, other])).toEqual([name, other]);
+    }
+    for (const words of [["status"], ["config"], ["--version"], [], ["statsu"]])
+      expect(withDefaultCommand(program(), words)).toEqual(words);
+  });
+
+  test.each(["sessions", "turns", "backup", "nodes"])(
+    "with a wrong command of %s says that there is none of this name",
+    async (group) => {
+      await using fx = await cliFixture();
+      expect(await fx.run(group, "delte")).toBe(1);
+      expect(fx.err()).toMatch(new RegExp(`^Unknown command 'delte'\\..* See: pi-gw ${group} --help\\n$`));
+    },
+  );
 
   test("with a port that is none says what a port is", async () => {
     await using fx = await cliFixture();

@@ -140,12 +140,35 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
     .configureOutput({
       writeOut: world.stdout,
       writeErr: world.stderr,
-      outputError: (text, write) => write(sentence(text)),
+      outputError: (text, write) => write(sentence(text, groupOf(program, asked))),
     });
   const wanted = GROUPS.filter(({ names }) => asked !== undefined && names.includes(asked));
   for (const { add } of wanted.length > 0 ? wanted : GROUPS) add(program, commander, world, finish);
+  for (const group of program.commands) {
+    const first = defaultCommand(group);
+    first?.description(`${first.description()} (default)`);
+  }
   addExamples(program);
   return program;
+}
+
+/** A group that is named without one of its commands makes, or else lists, what it is about. Not a default of commander's, which takes a misspelt command for its argument. */
+export function withDefaultCommand(program: Command, argv: readonly string[]): readonly string[] {
+  const [name, next, ...rest] = argv;
+  if (name === undefined || (next !== undefined && (!next.startsWith("-") || HELP.includes(next)))) return argv;
+  const first = defaultCommand(groupOf(program, name));
+  return first ? [name, first.name(), ...(next === undefined ? [] : [next, ...rest])] : argv;
+}
+
+const HELP = ["-h", "--help"];
+const DEFAULTS = ["create", "list"];
+
+function defaultCommand(group: Command | undefined): Command | undefined {
+  return DEFAULTS.flatMap((name) => group?.commands.filter((one) => one.name() === name) ?? [])[0];
+}
+
+function groupOf(program: Command, name: string | undefined): Command | undefined {
+  return program.commands.find((one) => one.name() === name);
 }
 
 function addRunning(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
@@ -358,13 +381,15 @@ function wholeNumber(commander: Commander, max: number): (text: string) => numbe
 }
 
 /** commander's "error: unknown command 'x'\n(Did you mean y?)" as sentences. */
-function sentence(text: string): string {
+function sentence(text: string, about: Command | undefined): string {
   const [what = "", ...rest] = text
     .replace(/^error: /, "")
     .trim()
     .split("\n");
   const first = `${what.charAt(0).toUpperCase()}${what.slice(1)}${/[.?!]$/.test(what) ? "" : "."}`;
   const hints = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
-  if (what.startsWith("unknown option '--home'")) hints.push("It comes after the command: pi-gw status --home DIR.");
-  return `${[first, ...hints, "See: pi-gw --help"].join(" ")}\n`;
+  const words = about ? `pi-gw ${about.name()}` : "pi-gw";
+  if (what.startsWith("unknown option '--home'"))
+    hints.push(`It comes after the command: ${words} ${about?.commands[0]?.name() ?? "status"} --home DIR.`);
+  return `${[first, ...hints, `See: ${words} --help`].join(" ")}\n`;
 }

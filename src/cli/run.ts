@@ -12,7 +12,7 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     return EXIT_OK;
   }
   const commander = await import("commander");
-  const { buildProgram } = await import("./program.ts");
+  const { buildProgram, withDefaultCommand } = await import("./program.ts");
   let code = EXIT_OK;
   const finish = (exitCode: number) => {
     code = exitCode;
@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     return EXIT_OK;
   }
   try {
-    await program.parseAsync([...argv], { from: "user" });
+    await program.parseAsync([...withDefaultCommand(program, argv)], { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof commander.CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_FAILED;

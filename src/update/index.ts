@@ -5,5 +5,5 @@
  */
 export { beginVersion, type RunningVersion } from "./begin-version.ts";
 export { createUpdater } from "./updater.ts";
-export { whyNot } from "./why-not.ts";
+export { isInCheckout, whyNot } from "./why-not.ts";
 export { BASE, type Trial, versionFiles, type VersionFiles, versionRoot } from "./version-files.ts";

@@ -2,8 +2,8 @@
  * Updates from inside of a gateway: runs the same `pi-gw update` that a person would, in a process of its own, because the gateway itself is
  * replaced meanwhile. What it says goes to a file, which the next version can read as well.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { KnownVersion, Updater } from "../contracts/update.ts";
 import { background } from "../kit/background.ts";
@@ -11,7 +11,7 @@ import type { Clock } from "../kit/clock.ts";
 import { parseJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
 import { versionFiles } from "./version-files.ts";
-import { whyNot } from "./why-not.ts";
+import { isInCheckout, whyNot } from "./why-not.ts";
 
 interface UpdaterOptions {
   readonly home: string;
@@ -38,7 +38,7 @@ export function createUpdater(
 ): Updater {
   const files = versionFiles(home);
   const said = join(files.folder, LOG_NAME);
-  const isCheckout = launcher === undefined && existsSync(join(dirname(main), "..", "src"));
+  const isCheckout = launcher === undefined && isInCheckout(main, process.execPath);
   const because = whyNot({ launcher, main, isCheckout });
   let newest: KnownVersion | null = null;
   let isRunning = false;

@@ -1,8 +1,7 @@
 /** How this pi-gateway was installed, and whether `pi-gw update` can put another version in its place. Looks, and changes nothing. */
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
-import { whyNot } from "../../update/index.ts";
+import { isInCheckout, whyNot } from "../../update/index.ts";
 import { readSmall } from "../state-directory.ts";
 import type { CliWorld } from "../world.ts";
 
@@ -15,7 +14,7 @@ export interface Installation {
 
 export async function installationOf(world: Pick<CliWorld, "environment">): Promise<Installation> {
   const launcher = world.environment.variables("PI_GATEWAY_LAUNCHER");
-  const isCheckout = existsSync(join(dirname(Bun.main), "..", "src")) && launcher === undefined;
+  const isCheckout = launcher === undefined && isInCheckout(Bun.main, process.execPath);
   const reason = whyNot({ launcher, main: Bun.main, isCheckout });
   if (reason !== null || launcher === undefined)
     throw new GatewayError("bad_request", "not updated by the command", { say: reason ?? "" });

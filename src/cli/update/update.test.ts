@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cliFixture } from "../../testing/cli-fixture.ts";
 import { tempHome } from "../../testing/temp-home.ts";
-import { versionFiles, whyNot } from "../../update/index.ts";
+import { isInCheckout, versionFiles, whyNot } from "../../update/index.ts";
 import { isNewer } from "./version-order.ts";
 
 test.each([
@@ -29,12 +29,33 @@ describe("an installation", () => {
   test.each([
     ["by npm is updated by the command", facts, null],
     ["that is a checkout is updated by git", { ...facts, launcher: undefined, isCheckout: true }, "git pull"],
+    [
+      "that is a checkout with a compiled gateway is updated by git",
+      { launcher: undefined, main: "/$bunfs/root/gateway", isCheckout: true },
+      "git pull",
+    ],
     ["that is one executable is replaced by hand", { ...facts, main: "/$bunfs/root/pi-gw" }, "executable"],
     ["that runs without its launcher is left alone", { ...facts, launcher: undefined }, "Run it as pi-gw"],
   ])("%s", (_what, given, says) => {
     const why = whyNot(given);
     if (says === null) expect(why).toBeNull();
     else expect(why).toContain(says);
+  });
+
+  test("is a checkout where the sources of the gateway are beside dist/, also when dist/ has it compiled", async () => {
+    await using folder = await tempHome();
+    const at = (...path: string[]) => join(folder.path, ...path);
+    const packed = "/$bunfs/root/gateway";
+    await mkdir(at("src")); // such as /usr/local/src
+    expect([isInCheckout(packed, at("bin", "pi-gw")), isInCheckout(at("dist", "main.js"), "bun")]).toEqual([
+      false,
+      false,
+    ]);
+    await writeFile(at("src", "gateway.ts"), "");
+    expect([isInCheckout(packed, at("dist", "gateway")), isInCheckout(at("dist", "main.js"), "bun")]).toEqual([
+      true,
+      true,
+    ]);
   });
 });
 

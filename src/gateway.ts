@@ -71,12 +71,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // The groups, each made of those above it.
   const people = await openPeople(life, core);
   const tools = openTools(life, core, people);
-  const agents = await openAgents(life, core, {
-    tools,
-    people,
-    url: url.promise,
-    startTakesLonger: deps.startTakesLonger,
-  });
+  const { startTakesLonger } = deps;
+  const agents = await openAgents(life, core, { tools, people, url: url.promise, startTakesLonger });
   const mcpServers = openMcpServers(life, core, { tools, agents, hostPath: deps.mcpHostPath });
   const files = await openAgentFiles(core);
   const messages = openMessages(core, people, tools, agents);
@@ -100,7 +96,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // The way in and the way out. What is handed to `life` last is stopped first.
   const mcp = life.own("mcp door", openMcpDoor(core, { ...groups, conversations: conversations.promise }));
   const drain = life.own("drain", openDrain(core, messages));
-  const port = openPort(core, { ...groups, plugins, operations, metrics, stream, mcp, drain, status: status.read });
+  const parts = { ...groups, plugins, operations, metrics, stream, mcp, drain, status: status.read };
+  const port = await openPort(core, parts);
   life.own("responses in the background", port.responses); // they end when nobody can ask for more
   life.own("http", port.server);
   deps.update?.beforeFirstMessage();

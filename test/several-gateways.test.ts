@@ -6,6 +6,7 @@ import { type Deferred, deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { createTestDatabase, testPostgres } from "../src/testing/postgres/database.ts";
 import { STORE_TABLES } from "../src/testing/postgres/store-tables.ts";
+import { tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   asked,
@@ -161,5 +162,42 @@ describe.skipIf((await testPostgres()) === null)("several gateways on one Postgr
     expect(await asks()).toBe(200);
     expect((await first.fetch(`/api/keys/${key.id}`, { method: "DELETE" })).status).toBe(200);
     expect(await asks()).toBe(401);
+  });
+
+  test("a sign-in link of one gateway signs a browser in at the other one, once and for both, and signing it out closes its socket there", async () => {
+    const { code } = (await (await first.fetch("/api/sign-in-links", { method: "POST" })).json()) as { code: string };
+    const signIn = () =>
+      fetch(`${second.url}/api/sign-in`, { method: "POST", headers: JSON_BODY, body: JSON.stringify({ code }) });
+    const [signedIn, again] = [await signIn(), await signIn()];
+    expect([signedIn.status, again.status]).toEqual([204, 401]);
+    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const looks = async ({ url: at }: GatewayProcess) =>
+      (await fetch(`${at}/api/sign-ins`, { headers: { cookie, "sec-fetch-site": "same-origin" } })).status;
+    expect([await looks(first), await looks(second)]).toEqual([200, 200]);
+    const socket = await openSocket(second, null, { cookie, origin: second.url });
+    const { items } = (await (await first.fetch("/api/sign-ins")).json()) as { items: readonly { id: string }[] };
+    const ended = await first.fetch(`/api/sign-ins/${items[0]?.id}`, { method: "DELETE" });
+    expect([ended.status, items.length]).toEqual([200, 1]);
+    expect((await socket.closed).reason).toBe("Signed out.");
+    expect([await looks(first), await looks(second)]).toEqual([401, 401]);
+  });
+
+  /** The last one: nobody has the old token from then on. */
+  test("a token that is replaced at one gateway is refused at every other one before that is acknowledged, and by one that was away", async () => {
+    await using home = await tempHome();
+    const away = { home: home.path, config: configOf(SECRET) };
+    await (await startGatewayProcess(away)).stop();
+    const socket = await openSocket(second, null);
+    const status = async ({ url: at }: GatewayProcess, token: string) =>
+      (await fetch(`${at}/api/sign-ins`, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect((await first.fetch("/api/token/rotate", { method: "POST" })).status).toBe(200);
+    expect([await status(first, first.token), await status(second, second.token)]).toEqual([401, 401]);
+    expect((await socket.closed).reason).toContain("Sign in again");
+    await using back = await startGatewayProcess(away);
+    for (const gateway of [first, second, back])
+      expect([await status(gateway, back.token), await status(gateway, first.token)]).toEqual([200, 401]);
+    await using sql = new Bun.SQL(url, { max: 1 });
+    const rows = await sql`select value from channel_facts`;
+    expect([rows.length, JSON.stringify(rows).includes(back.token)]).toEqual([1, false]);
   });
 });

@@ -175,8 +175,8 @@ const ALL_EVENTS = ["message", "turn.started", "turn.joined", "turn.delta", "tur
 export async function openSocket(
   { url, token }: { readonly url: string; readonly token: string },
   sinceSeq: number | undefined | null = undefined,
+  headers: Readonly<Record<string, string>> = { authorization: `Bearer ${token}` },
 ): Promise<RawSocket> {
-  const headers = { authorization: `Bearer ${token}` };
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers } as never);
   const events: WireEvent[] = [];
   const answers = new Map<string, Deferred<unknown>>();

@@ -36,3 +36,13 @@ test("pi-gw token rotate leaves a token alone that is in the configuration", asy
   expect(fx.err()).toContain("gateway.auth.token");
   expect((await Bun.file(`${fx.home}/token`).text()).trim()).toBe(TOKEN);
 });
+
+test("pi-gw token rotate leaves a token alone that other gateways may have, while no gateway runs", async () => {
+  await using fx = await cliFixture();
+  await Bun.write(`${fx.home}/token`, `${TOKEN}\n`);
+  const store = { url: "postgres://gateway@127.0.0.1:1/gateway" };
+  await Bun.write(`${fx.home}/pi-gateway.jsonc`, JSON.stringify({ store }));
+  expect(await fx.run("token", "rotate")).toBe(1);
+  expect(fx.err()).toContain("Start this gateway, then: pi-gw token rotate");
+  expect((await Bun.file(`${fx.home}/token`).text()).trim()).toBe(TOKEN);
+});

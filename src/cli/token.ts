@@ -42,10 +42,15 @@ async function rotatedInFile(world: CliWorld, flags: CommonFlags, file: string):
     throw new GatewayError("not_found", "there is no token", {
       say: `There is no token at ${file} yet: the first start makes one.`,
     });
-  const { auth } = (await configOfFile(world, flags)).gateway;
+  const { gateway, store } = await configOfFile(world, flags);
+  const { auth } = gateway;
   if (auth.token)
     throw new GatewayError("conflict", "token is configured", {
       say: "The token is set in the configuration (gateway.auth.token). Change it there.",
+    });
+  if (store.url)
+    throw new GatewayError("conflict", "the token is shared", {
+      say: "All gateways on the database have one token, so a running one has to tell the others. Start this gateway, then: pi-gw token rotate",
     });
   const { openSecretFiles } = await import("../store/index.ts"); // slow to load, and only needed here
   openSecretFiles({ ids: world.ids }, homeOf(flags.home, world.environment)).renewToken();

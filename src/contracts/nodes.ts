@@ -82,14 +82,16 @@ interface NodeQuestions {
   "responses.cancel": { readonly ask: { readonly id: string; readonly principal: Principal }; readonly answer: null };
   /** Reads what is kept in memory anew. Answered when it is in force. */
   reload: { readonly ask: { readonly what: SharedMemory }; readonly answer: null };
+  /** Of the gateway that made this sign-in code, by its digest: true once. Another one does not know it. */
+  "sign-ins.useCode": { readonly ask: { readonly digest: string }; readonly answer: boolean };
   /** Takes no new sessions from now on. */
   drain: { readonly ask: null; readonly answer: null };
   /** Says what of its work is in the making, as `present`; asked by a gateway that begins. */
   present: { readonly ask: null; readonly answer: PresentWork };
 }
 
-/** What every gateway keeps in memory of the database, and what decides who may do something. `wiring/people.ts` reads it anew. What decides nothing is news. */
-export type SharedMemory = "grants" | "pairings" | "keys";
+/** What every gateway keeps in memory of the database, and what decides who may do something. `wiring/` reads it anew. What decides nothing is news. */
+export type SharedMemory = "grants" | "pairings" | "keys" | "token" | "sign-ins";
 
 /** What other gateways show of this one's work. */
 export interface PresentWork {

@@ -3,6 +3,7 @@ import type { Server } from "bun";
 import { GatewayError } from "../contracts/errors.ts";
 import { orAborted } from "../kit/deferred.ts";
 import { type Auth, createAuth, type Identity } from "./access/auth.ts";
+import { hexDigest } from "./access/digests.ts";
 import { parseProxyRules, type ProxyRule } from "./access/client-address.ts";
 import { createHosts, type Hosts } from "./access/hosts.ts";
 import { createConversations } from "./chat/conversations.ts";
@@ -21,6 +22,8 @@ import { createMethods } from "./ws/ws-methods.ts";
 
 const IDLE_SECONDS = 60;
 const STOP_GRACE_MS = 2_000;
+const SIGNED_OUT = "Signed out.";
+const COOKIE_SUFFIX_CHARS = 12;
 /** Bun cuts off here without a word; routes refuse earlier, with one. */
 const BODY_HEADROOM = 2;
 /** The most that media.maxMb can say: Bun's own limit cannot follow the settings. */
@@ -59,6 +62,8 @@ export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
     conversations: createConversations(deps, { limits: options.limits, stopping: stopping.signal }),
     signInCode: () => auth.newCode(),
     isSignedIn: auth.isSignedIn,
+    useCode: auth.useCode,
+    closeSignedOut: () => closeSignedOut(auth, sockets),
     setReady(ready) {
       state.ready = ready;
     },
@@ -81,6 +86,17 @@ export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
   };
 }
 
+async function closeSignedOut(auth: Pick<Auth, "isSignedIn">, sockets: Sockets): Promise<void> {
+  const ended = new Set<string | null>();
+  for (const signIn of sockets.signIns()) if (!(await auth.isSignedIn(signIn))) ended.add(signIn);
+  sockets.closeWhere(({ signIn }) => signIn !== null && ended.has(signIn), SIGNED_OUT);
+}
+
+/** Null: the port, so that two gateways on one machine do not overwrite each other's cookie. Those that share their sign-ins share the cookie. */
+function cookieSuffix({ severalGateways, mediaKey }: HttpOptions): string | null {
+  return severalGateways ? hexDigest(mediaKey).slice(0, COOKIE_SUFFIX_CHARS) : null;
+}
+
 /** Somewhere a browser on this machine can go: "all addresses" is not one. */
 function urlOf(hostname: string, port: number): string {
   const reachable = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
@@ -92,19 +108,28 @@ function assemble(
   options: HttpOptions,
   { state, stopping }: { readonly state: State; readonly stopping: AbortSignal },
 ): Parts {
-  // The port is part of the name, so that two gateways on one machine do not overwrite each other's cookie.
-  const cookieName = () => `pi_gateway_${state.port}`;
+  const cookieName = () => `pi_gateway_${cookieSuffix(options) ?? state.port}`;
   const { clock, ids, log, stream, store } = deps;
   const links = createMediaLinks(clock, options.mediaKey);
   const auth = createAuth(
-    { clock, ids, log, signIns: store.signIns, keys: deps.people.keys, counts: deps.people.counts },
+    {
+      clock,
+      ids,
+      log,
+      signIns: store.signIns,
+      keys: deps.people.keys,
+      counts: deps.people.counts,
+      elsewhere: deps.people.elsewhere,
+    },
     { settings: options.auth, bindingKey: options.mediaKey, cookieName },
   );
   const methods = createMethods(deps, { links, stopping, limits: options.limits });
   const room = createByteRoom();
   const sockets = createSockets({ ids, log, stream, methods, room, auth });
-  const signedOut = (gone: Identity) =>
-    sockets.closeWhere((identity) => identity.signIn === gone.signIn, "Signed out.");
+  const signedOut = async (gone: Identity) => {
+    sockets.closeWhere((identity) => identity.signIn === gone.signIn, SIGNED_OUT);
+    await deps.people.elsewhere?.signedOut();
+  };
   const table = routeTable(deps, {
     links,
     stopping,

@@ -20,12 +20,13 @@ function hookToken({ hooks }: Config, token: Secret): Secret | null {
 /** Everything the server is opened with. Throws GatewayError when webhooks have the gateway's own token. */
 export function httpOptions(
   config: () => Config,
-  { token, mediaKey }: { readonly token: Secret; readonly mediaKey: HttpOptions["mediaKey"] },
+  { token, mediaKey, severalGateways }: Pick<HttpOptions, "mediaKey" | "severalGateways"> & { readonly token: Secret },
 ): HttpOptions {
   refuseSharedToken(config(), token);
   const { port, bind } = config().gateway;
   const hostname = bind === "loopback" ? "127.0.0.1" : bind === "lan" ? "0.0.0.0" : bind;
-  return { ...accessSettings(config(), token), port, hostname, mediaKey, limits: () => messageLimits(config()) };
+  const limits = () => messageLimits(config());
+  return { ...accessSettings(config(), token), port, hostname, mediaKey, severalGateways, limits };
 }
 
 /** The gateway's own token may be in a file of its own, so this cannot be seen in the configuration alone. */

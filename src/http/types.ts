@@ -52,6 +52,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
+import type { SignInsElsewhere } from "./access/auth.ts";
 import type { MediaLinks } from "./access/media-links.ts";
 
 /** Everything the port stands on, in groups by subject. A route names the groups it uses: `Pick<HttpDeps, "tools" | "store">`. */
@@ -115,6 +116,8 @@ interface PeopleDeps {
   readonly keys: ApiKeys;
   /** What rate limits count at all gateways; absent: there are no others. */
   readonly counts?: CountSharing;
+  /** Sign-ins at other gateways on the database; absent: there are none. */
+  readonly elsewhere?: SignInsElsewhere;
   readonly notifications: Notifications;
   /** Who may write to an account. */
   readonly policyOf: AccessPolicies["policyOf"];
@@ -161,7 +164,7 @@ interface OperationDeps {
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
   /** Puts a new operator token in place of the old one, which is refused from then on. */
-  rotateToken(): TokenRotation;
+  rotateToken(): Promise<TokenRotation>;
   /** Begins a restart; false when that is not allowed. */
   restart(): boolean;
 }
@@ -175,7 +178,13 @@ interface NodeOperations {
 
 /** `configured`: the token is in the configuration, where the operator changes it. */
 export type TokenRotation =
-  { readonly kind: "rotated"; readonly browsers: "signed out" | "stay signed in" } | { readonly kind: "configured" };
+  | {
+      readonly kind: "rotated";
+      readonly browsers: "signed out" | "stay signed in";
+      /** Resolves when it holds at every gateway on the database. Throws `node_silent` where one lives and does not say so. */
+      spread(): Promise<void>;
+    }
+  | { readonly kind: "configured" };
 
 /** What an operator looks at. */
 interface OperatorViews {
@@ -266,6 +275,8 @@ export interface HttpOptions extends AccessSettings {
   readonly hostname: string;
   /** 32 random bytes that stay the same across restarts; signs media links and binds sign-ins to a credential. */
   readonly mediaKey: Uint8Array;
+  /** Several gateways share their sign-ins: a cookie of one is good at all of them. */
+  readonly severalGateways?: boolean | undefined;
   limits(): MessageLimits;
 }
 
@@ -292,6 +303,10 @@ export interface HttpServer extends AsyncDisposable {
   isSignedIn(signIn: string): Promise<boolean>;
   /** A fresh code that signs one browser in, once, within ten minutes. */
   signInCode(): string;
+  /** True once, for the digest of a code that was made here. */
+  useCode(digest: string): boolean;
+  /** Closes what browsers have open whose sign-in has ended, perhaps at another gateway. */
+  closeSignedOut(): Promise<void>;
   /** What GET /ready answers. Starts as not ready. */
   setReady(ready: boolean): void;
   /** Takes effect with the next request; sockets and cookies made with a credential that is no longer valid end at once. */

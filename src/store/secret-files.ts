@@ -22,8 +22,8 @@ interface SecretFiles {
   readonly mediaKey: Uint8Array;
   /** The operator's bearer token. A configured one wins and is written down, so that `pi-gw` finds it where it always is. */
   token(configured: Secret | undefined): Secret;
-  /** Another token in place of the one that was made here. */
-  renewToken(): Secret;
+  /** This token in place of the one that was made here; without one, a new one. */
+  renewToken(token?: Secret): Secret;
 }
 
 const KEY_BYTES = 32;
@@ -48,10 +48,9 @@ export function openSecretFiles(deps: KeySource, home: string): SecretFiles {
       if (read(path) !== configured.reveal()) writeSecretFile(path, configured.reveal());
       return configured;
     },
-    renewToken() {
-      const made = deps.ids.secret(KEY_BYTES);
-      writeSecretFile(join(home, TOKEN_FILE), made);
-      return secret(made);
+    renewToken(token = secret(deps.ids.secret(KEY_BYTES))) {
+      writeSecretFile(join(home, TOKEN_FILE), token.reveal());
+      return token;
     },
   };
 }

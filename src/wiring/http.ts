@@ -6,15 +6,7 @@ import type { GatewayStatus } from "../contracts/wire.ts";
 import type { ResponsesDoor } from "../contracts/responses.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import { createWaitingMessages } from "../flow/index.ts";
-import {
-  accessSettings,
-  httpOptions,
-  type HttpServer,
-  openHttp,
-  type TokenRotation,
-  type HttpDeps,
-} from "../http/index.ts";
-import type { Secret } from "../kit/secret.ts";
+import { accessSettings, httpOptions, type HttpServer, openHttp, type HttpDeps } from "../http/index.ts";
 import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, createRoleDirectory, explainRoute } from "../routing/index.ts";
 import type { Updater } from "../contracts/update.ts";
@@ -28,6 +20,7 @@ import { type Core, ofModule } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { createModelKeys } from "./model-keys.ts";
 import { listNodes } from "./nodes.ts";
+import { openOperatorToken } from "./operator-token.ts";
 import { storageOf } from "./retention.ts";
 import { createSessionCare } from "./session-care.ts";
 import { createSetup } from "./setup.ts";
@@ -55,28 +48,16 @@ interface Port {
 }
 
 /** Throws GatewayError when the port is taken, or when webhooks have the gateway's own token. */
-export function openPort(whole: Core, parts: PortParts): Port {
+export async function openPort(whole: Core, parts: PortParts): Promise<Port> {
   const core = ofModule(whole, "http");
-  const { clock, ids, log, events, store, config, options, secrets } = core;
+  const { clock, ids, log, events, store, config, options } = core;
   const { people, tools, agents, mcpServers, messages, automation } = parts;
   const notifications = parts.notifications.browsers;
   const { plugins, operations, metrics, stream, mcp, drain, status } = parts;
   const { queue, outbox, builtinChannels } = messages;
-  const files = openSecretFiles({ ids, shared: config().store.secret }, options.home);
-  const token = (from: Config): Secret => {
-    const chosen = files.token(from.gateway.auth.token);
-    secrets.hide(chosen);
-    return chosen;
-  };
-  /** Cookies rest on what browsers sign in with. */
-  const rotateToken = (): TokenRotation => {
-    const { auth } = config().gateway;
-    if (auth.token) return { kind: "configured" };
-    const renewed = files.renewToken();
-    secrets.hide(renewed);
-    server.update(accessSettings(config(), renewed));
-    return { kind: "rotated", browsers: auth.mode === "password" ? "stay signed in" : "signed out" };
-  };
+  const token = await openOperatorToken(core);
+  const { mediaKey } = openSecretFiles({ ids, shared: config().store.secret }, options.home);
+  const { severalGateways, elsewhere } = signInsElsewhere(core);
   const doors = openOpenAiDoors(core, parts);
   const auditVerifier = createAuditVerifier({ clock }, options.home, config().store.url);
   const waiting = createWaitingMessages({ events, queue, outbox });
@@ -87,7 +68,7 @@ export function openPort(whole: Core, parts: PortParts): Port {
     backups: operations.backups,
     tools: () => tools.list().tools,
     reload: operations.reloadConfig,
-    token: () => token(config()),
+    token: () => token.of(config()),
   });
   const server = openHttp(
     {
@@ -118,6 +99,7 @@ export function openPort(whole: Core, parts: PortParts): Port {
         roles: createRoleDirectory({ clock, config, grants: people.grants, policies: people.policies }),
         keys: people.keys,
         counts: core.nodes.counts,
+        ...(elsewhere ? { elsewhere } : {}),
         notifications,
         policyOf: people.policies.policyOf,
         isOwnChannel: core.channels.isOwn,
@@ -143,14 +125,32 @@ export function openPort(whole: Core, parts: PortParts): Port {
         },
         publicConfig: () => publicConfig(config()),
         reloadConfig: operations.reloadConfig,
-        rotateToken,
+        rotateToken: token.rotate,
         restart: operations.restart,
       },
     },
-    httpOptions(config, { token: token(config()), mediaKey: files.mediaKey }),
+    httpOptions(config, { token: token.of(config()), mediaKey, severalGateways }),
   );
+  const reload = (next: Config): void => server.update(accessSettings(next, token.of(next)));
+  token.onChange(() => reload(config()));
+  shareSignIns(core, server);
   metrics.registerGauges(() => gaugesOf(status(), server));
-  return { server, responses: doors.responses, reload: (next) => server.update(accessSettings(next, token(next))) };
+  return { server, responses: doors.responses, reload };
+}
+
+/** Where one gateway has the database, nobody is asked. */
+function signInsElsewhere({ store, nodes: { others } }: Pick<Core, "store" | "nodes">) {
+  if (!store.nodes.several) return { severalGateways: false };
+  const useCode = async (digest: string): Promise<boolean> => {
+    const asked = others.list().map((node) => others.ask(node, "sign-ins.useCode", { digest }).catch(() => false)); // one that has ended had no code
+    return (await Promise.all(asked)).includes(true);
+  };
+  return { severalGateways: true, elsewhere: { useCode, signedOut: () => others.agree("sign-ins") } };
+}
+
+function shareSignIns({ nodes }: Pick<Core, "nodes">, server: Pick<HttpServer, "useCode" | "closeSignedOut">): void {
+  nodes.others.answer("sign-ins.useCode", async ({ digest }) => server.useCode(digest));
+  nodes.onReload("sign-ins", server.closeSignedOut);
 }
 
 function updaterForPort({ clock, log, options }: Core, status: PortParts["status"]): Updater {

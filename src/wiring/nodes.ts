@@ -4,7 +4,8 @@ import { type Config, publicConfig } from "../config/index.ts";
 import { createEvents } from "../observe/index.ts";
 import type { Events, GatewayEvents } from "../contracts/events.ts";
 import type { InstanceId } from "../contracts/ids.ts";
-import type { OtherNodes } from "../contracts/nodes.ts";
+import { GatewayError } from "../contracts/errors.ts";
+import type { OtherNodes, SharedMemory } from "../contracts/nodes.ts";
 import type { PluginHost } from "../contracts/plugin.ts";
 import type { Store } from "../contracts/store.ts";
 import type { ListedNode, NodeList, NodeWork } from "../contracts/store/nodes.ts";
@@ -43,6 +44,8 @@ export interface Nodes {
   readonly ownEvents: Events;
   /** Told to whoever watches here, and to no other gateway. */
   readonly heardEvents: Pick<Events, "emit">;
+  /** Called when another gateway has changed this, which waits until it is read. */
+  onReload(what: SharedMemory, reload: () => Promise<void>): void;
 }
 
 interface NodesDeps {
@@ -75,7 +78,19 @@ export function openNodes(
   const heard = followOtherNodes({ ...deps, nodes: others, heard: heardEvents });
   const counts = createSharedCounts({ ...deps, nodes: others });
   const versions = createNodeVersions({ ...deps, nodes: store.nodes });
-  return { others, heard, counts, versions, ownEvents, heardEvents };
+  return { others, heard, counts, versions, ownEvents, heardEvents, onReload: answerReloads(others) };
+}
+
+/** What nobody here has read yet cannot be read anew: the other gateway asks again a moment later. */
+function answerReloads(others: Pick<OtherNodes, "answer">): Nodes["onReload"] {
+  const reloads = new Map<SharedMemory, () => Promise<void>>();
+  others.answer("reload", async ({ what }) => {
+    const reload = reloads.get(what);
+    if (!reload) throw new GatewayError("node_silent", `nobody reads ${what} here`);
+    await reload();
+    return null;
+  });
+  return (what, reload) => void reloads.set(what, reload);
 }
 
 /** What this gateway stops with when it drains is told by `onBegin`. */

@@ -84,13 +84,13 @@ export async function openPeople(life: Lifetime, whole: Core): Promise<People> {
   };
 }
 
-const SHOWN_AS = { grants: "pairing", pairings: "pairing", keys: "keys" } as const satisfies Record<
-  SharedMemory,
-  string
+const SHOWN_AS = { grants: "pairing", pairings: "pairing", keys: "keys" } as const satisfies Partial<
+  Record<SharedMemory, string>
 >;
+type PeopleMemory = keyof typeof SHOWN_AS;
 
 /** A change holds everywhere before whoever made it is told that it is done: no gateway goes on with a right that was taken away. */
-function changesOf({ events, nodes }: Pick<Core, "events" | "nodes">, what: SharedMemory): Changes {
+function changesOf({ events, nodes }: Pick<Core, "events" | "nodes">, what: PeopleMemory): Changes {
   return {
     changed: () => events.emit("status", { what: SHOWN_AS[what] }),
     spread: () => nodes.others.agree(what),
@@ -99,13 +99,13 @@ function changesOf({ events, nodes }: Pick<Core, "events" | "nodes">, what: Shar
 
 function followOthers(
   { nodes }: Pick<Core, "nodes">,
-  memories: Readonly<Record<SharedMemory, Pick<RoleGrants, "reload">>>,
+  memories: Readonly<Record<PeopleMemory, Pick<RoleGrants, "reload">>>,
 ): void {
-  nodes.others.answer("reload", async ({ what }) => {
-    await memories[what].reload();
-    nodes.heardEvents.emit("status", { what: SHOWN_AS[what] }); // running turns look again at what they may do
-    return null;
-  });
+  for (const [what, { reload }] of Object.entries(memories))
+    nodes.onReload(what as PeopleMemory, async () => {
+      await reload();
+      nodes.heardEvents.emit("status", { what: SHOWN_AS[what as PeopleMemory] }); // running turns look again at what they may do
+    });
 }
 
 async function openOwnBudget(

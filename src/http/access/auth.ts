@@ -9,7 +9,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { isKeySecret } from "../../routing/index.ts";
 import { createCredentialEndings } from "./credential-endings.ts";
-import { type Codes, createCodes } from "./sign-in-codes.ts";
+import { type Codes, createCodes, looksLikeCode } from "./sign-in-codes.ts";
 import { digest, hexDigest, sameDigest } from "./digests.ts";
 import { type Attempt, createAttempts, isStrongSecret } from "./attempts.ts";
 import { createKeyAccess } from "./key-access.ts";
@@ -56,6 +56,8 @@ export interface Auth extends WebhookAccess {
   /** Browsers that are signed in with the credential of now, newest first. */
   browsers(): Promise<readonly Browser[]>;
   newCode(): string;
+  /** True once, for the digest of a code that was made here. */
+  useCode(digest: string): boolean;
   /** The credential that a browser signs in with, besides a code. */
   mode(): "token" | "password";
   update(settings: AuthSettings): void;
@@ -80,6 +82,15 @@ interface AuthDeps {
   readonly keys: Pick<ApiKeys, "find" | "of" | "ending" | "used">;
   /** What rate limits count at all gateways; absent: there are no others. */
   readonly counts?: CountSharing | undefined;
+  readonly elsewhere?: SignInsElsewhere | undefined;
+}
+
+/** Sign-ins at other gateways on the same database. */
+export interface SignInsElsewhere {
+  /** True once, for the digest of a code that one of them made. */
+  useCode(digest: string): Promise<boolean>;
+  /** What browsers had open there is closed when it resolves. Throws `node_silent` where one lives and does not say so. */
+  signedOut(): Promise<void>;
 }
 
 export const SIGN_IN_MS = 30 * 24 * 60 * 60_000;
@@ -150,7 +161,9 @@ export function createAuth(
       return verdict.kind === "right" ? { kind: "known", identity: bearerIdentity(current.tokenAuth) } : verdict;
     },
     async signIn(attempt, client) {
-      const verdict = attempts.judge({ client, ...examined(current, codes, attempt) });
+      const found = examined(current, codes, attempt);
+      const right = found.right || (await isCodeOfOther(deps, attempt));
+      const verdict = attempts.judge({ client, ...found, right });
       if (verdict.kind !== "right") return verdict;
       return { kind: "in", cookie: await remember(deps, current.signInAuth) };
     },
@@ -160,6 +173,7 @@ export function createAuth(
     isSignedIn: async (signIn) => (await bySignIn(signIn)) !== null,
     browsers: async () => (await storedBrowsers(deps)).filter(({ identity }) => isCurrent(identity)),
     newCode: codes.make,
+    useCode: codes.use,
     mode: () => (current.password === null ? "token" : "password"),
     update(settings) {
       current = digestsOf(settings, options.bindingKey);
@@ -191,10 +205,15 @@ function examined(
   codes: Codes,
   { kind, value }: SignInAttempt,
 ): Pick<Attempt, "kind" | "right" | "strong"> {
-  if (kind === "code") return { kind, right: codes.use(value), strong: true };
+  if (kind === "code") return { kind, right: codes.use(hexDigest(value)), strong: true };
   const isPassword = kind === "password" || (kind === "secret" && password !== null);
   if (isPassword) return { kind: "password", right: sameDigest(value, password?.digest ?? null), strong: false };
   return { kind: "token", right: sameDigest(value, token.digest) && password === null, strong: token.strong };
+}
+
+/** The link was made at another gateway, and the proxy in front of all brought the browser here. */
+async function isCodeOfOther({ elsewhere }: AuthDeps, { kind, value }: SignInAttempt): Promise<boolean> {
+  return kind === "code" && looksLikeCode(value) && (await elsewhere?.useCode(hexDigest(value))) === true;
 }
 
 function bearerIdentity(authDigest: string): Identity {

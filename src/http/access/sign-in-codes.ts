@@ -5,13 +5,18 @@ import { hexDigest } from "./digests.ts";
 
 export interface Codes {
   make(): string;
-  /** True once per code, within its time. */
-  use(code: string): boolean;
+  /** By its digest. True once per code, within its time. */
+  use(digest: string): boolean;
 }
 
 export const CODE_MS = 10 * 60_000;
 const MAX_CODES = 100;
 const CODE_BYTES = 16;
+const CODE = /^[\w-]{22}$/;
+
+export function looksLikeCode(value: string): boolean {
+  return CODE.test(value);
+}
 
 export function createCodes(clock: Clock, ids: Ids): Codes {
   const expiries = new Map<string, number>();
@@ -23,10 +28,9 @@ export function createCodes(clock: Clock, ids: Ids): Codes {
       expiries.set(hexDigest(code), clock.now() + CODE_MS);
       return code;
     },
-    use(code) {
-      const key = hexDigest(code);
-      const expiresAt = expiries.get(key) ?? 0;
-      expiries.delete(key);
+    use(digest) {
+      const expiresAt = expiries.get(digest) ?? 0;
+      expiries.delete(digest);
       return expiresAt > clock.now();
     },
   };

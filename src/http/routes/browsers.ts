@@ -38,7 +38,7 @@ export function browserRoutes(deps: SignInDeps): readonly Route[] {
         const found = (await deps.auth.browsers()).find(({ identity }) => shortId(identity) === param(call, "id"));
         if (!found) throw new GatewayError("not_found", "no such sign-in", { say: "No such browser is signed in." });
         await deps.auth.signOut(found.identity);
-        deps.signedOut(found.identity);
+        await deps.signedOut(found.identity);
         return jsonOf<"DELETE /api/sign-ins/:id">({ signedOut: true });
       },
     },

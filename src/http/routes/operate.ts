@@ -68,13 +68,14 @@ export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations" | "sto
       scope: ADMIN,
       async handle({ identity }) {
         if (identity?.key) throw new GatewayError("forbidden", "a key asked for a new token", { say: NOT_FOR_KEYS });
-        const rotation = deps.operations.rotateToken();
+        const rotation = await deps.operations.rotateToken();
         if (rotation.kind === "configured")
           throw new GatewayError("conflict", "token is configured", { say: CONFIGURED });
         const { browsers } = rotation;
         const at = deps.clock.now();
         const actor = identity?.principal ?? "operator";
         await deps.store.audit.note({ kind: "token.rotated", at, actor, subject: "", detail: { browsers } });
+        await rotation.spread();
         return jsonOf<"POST /api/token/rotate">({ browsers });
       },
     },

@@ -14,8 +14,8 @@ const MAX_CREDENTIAL_CHARS = 1_024;
 export interface SignInDeps {
   readonly auth: Auth;
   cookieName(): string;
-  /** Ends what is still open in the name of this identity. */
-  signedOut(identity: Identity): void;
+  /** Ends what is still open in the name of this identity, at every gateway. */
+  signedOut(identity: Identity): Promise<void>;
 }
 
 const NOT_FOR_KEYS = "A key makes no sign-in links: whoever signs in with one is the operator.";
@@ -83,7 +83,7 @@ export function signInRoutes(deps: SignInDeps): readonly Route[] {
       async handle(call) {
         if (call.identity?.by === "cookie") {
           await deps.auth.signOut(call.identity);
-          deps.signedOut(call.identity);
+          await deps.signedOut(call.identity);
         }
         return noContent({ "set-cookie": cookie(deps.cookieName(), "", 0, call.client.secure) });
       },

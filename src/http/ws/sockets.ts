@@ -55,6 +55,8 @@ export interface Sockets extends Disposable {
   /** Starts the fan-out. */
   attach(): void;
   closeWhere(test: (identity: Identity) => boolean, reason: string): void;
+  /** Of the browsers that have one open. */
+  signIns(): ReadonlySet<string>;
   count(): number;
 }
 
@@ -129,6 +131,7 @@ export function createSockets(deps: SocketDeps): Sockets {
     closeWhere(test, reason) {
       for (const socket of open) if (test(socket.data.identity)) socket.close(SIGNED_OUT, reason);
     },
+    signIns: () => new Set([...open].flatMap(({ data }) => data.identity.signIn ?? [])),
     [Symbol.dispose]() {
       fanOut?.[Symbol.dispose]();
       for (const socket of open) socket.close(GOING_AWAY, "The gateway is stopping.");

@@ -193,7 +193,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
       mcpServers: { list: () => [], test: async () => null, accept: () => null },
       publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
       reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
-      rotateToken: () => ({ kind: "rotated", browsers: "signed out" }),
+      rotateToken: async () => ({ kind: "rotated", browsers: "signed out", spread: async () => undefined }),
       restart: () => false,
     },
   };

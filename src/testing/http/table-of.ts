@@ -17,6 +17,6 @@ export function tableOf(world: HttpWorld) {
     stopping: AbortSignal.abort(),
     limits: () => ({ maxMessageChars: 1, maxUploadBytes: 1 }),
     isReady: () => true,
-    signIn: { auth, cookieName, signedOut() {} },
+    signIn: { auth, cookieName, signedOut: async () => undefined },
   });
 }

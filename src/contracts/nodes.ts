@@ -116,6 +116,8 @@ export interface NodeNews {
     readonly count: number;
     readonly of: number;
   }[];
+  /** Somebody has chosen another time zone. `person`: as it is kept; null: the zone of the host. */
+  zone: { readonly person: string; readonly timezone: string | null };
   /** Something is in the outbox for the one who is told. */
   outbox: { readonly for: InstanceId };
 }

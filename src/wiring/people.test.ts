@@ -14,16 +14,17 @@ import { storedKey } from "../testing/contracts/store/api-key-contract.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { waitFor } from "../testing/wait-for.ts";
 import type { Core } from "./core.ts";
 import { createNodeEvents, openNodes } from "./nodes.ts";
 import { openPeople } from "./people.ts";
 
 const OPERATOR_SESSION = "agent:default:api:dm:operator" as SessionKey;
 
-function aloneNodes() {
+function nodesOf(hub = createLetterHub(), id = "gateway_1") {
   const deps = { clock: createFakeClock(), ids: systemIds, log: recordingLog() };
   const nodes = {} as Store["nodes"]; // nobody compares versions here
-  return openNodes(deps, createNodeEvents(deps), { letters: createLetterHub().join("gateway_1" as InstanceId), nodes });
+  return openNodes(deps, createNodeEvents(deps), { letters: hub.join(id as InstanceId), nodes });
 }
 
 test("a limit that is reached is said in the owner's chat once, also when the gateway is started again", async () => {
@@ -50,7 +51,7 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
       events,
       store,
       outboxWake,
-      nodes: aloneNodes(),
+      nodes: nodesOf(),
       config: () => config,
       channels: createChannelRegistry(),
     } as unknown as Core);
@@ -101,7 +102,7 @@ test("a key has the lower of its own budget and that of the configuration, and n
     events: createEvents({ log }),
     store: real.store,
     outboxWake: createTopic<void>(),
-    nodes: aloneNodes(),
+    nodes: nodesOf(),
     config: () => config,
     channels: createChannelRegistry(),
   } as unknown as Core);
@@ -121,4 +122,40 @@ test("a key has the lower of its own budget and that of the configuration, and n
   await budget.record(budget.bill(work, { id: "t1", model: "m", usage }));
   expect(budget.ask(work).may).toBe(false);
   expect(budget.ask({ ...work, principal: keyPrincipal("key-2") }).may).toBe(true);
+});
+
+test("a time zone that somebody chooses at one gateway holds at the other one, and so does that of the host again", async () => {
+  const { config } = checkConfigText("{}", () => undefined);
+  if (!config) throw new Error("not valid");
+  const clock = createFakeClock();
+  await using real = await realStore(clock);
+  const log = recordingLog();
+  const hub = createLetterHub();
+  const open = (id: string) =>
+    openPeople(new Lifetime({ clock, log }), {
+      clock,
+      ids: systemIds,
+      log,
+      events: createEvents({ log }),
+      store: real.store,
+      outboxWake: createTopic<void>(),
+      nodes: nodesOf(hub, id),
+      config: () => config,
+      channels: createChannelRegistry(),
+    } as unknown as Core);
+  const [first, second] = [await open("gateway_1"), await open("gateway_2")];
+  for (const timezone of ["Asia/Tokyo", "America/Lima"]) {
+    expect(await first.times.choose(OPERATOR, timezone)).toBe(true);
+    await waitFor(
+      "the other gateway to know",
+      () => second.times.zoneOf(OPERATOR),
+      (zone) => zone === timezone,
+    );
+  }
+  await second.times.choose(OPERATOR, null);
+  await waitFor(
+    "the first one to know",
+    () => first.times.zoneOf(OPERATOR),
+    (zone) => zone === undefined,
+  );
 });

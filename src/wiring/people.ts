@@ -73,12 +73,7 @@ export async function openPeople(life: Lifetime, whole: Core): Promise<People> {
     policies,
     rights,
     sessionChats,
-    times: await openPersonTimes({
-      clock,
-      facts: store.channelState,
-      person: (principal) => personOf(config().session.identityLinks, principal),
-      hostZone,
-    }),
+    times: await openTimes(core),
     ownerNotices,
     budget: await openOwnBudget(core, keys, ownerNotices),
   };
@@ -106,6 +101,20 @@ function followOthers(
       await reload();
       nodes.heardEvents.emit("status", { what: SHOWN_AS[what as PeopleMemory] }); // running turns look again at what they may do
     });
+}
+
+/** What somebody chooses at one gateway holds at all of them. */
+async function openTimes({ clock, log, store, config, nodes: { others } }: Core): Promise<PersonTimes> {
+  const times = await openPersonTimes({
+    clock,
+    facts: store.channelState,
+    person: (principal) => personOf(config().session.identityLinks, principal),
+    hostZone,
+    spread: (person, timezone) => others.tell("zone", { person, timezone }),
+  });
+  others.hear("zone", ({ person, timezone }) => times.hear(person, timezone));
+  others.onMissed(() => background(log, "time zones that people have chosen could not be read", times.reload));
+  return times;
 }
 
 async function openOwnBudget(

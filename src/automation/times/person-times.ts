@@ -12,19 +12,37 @@ interface PersonTimesDeps {
   /** The name that several ids of one person have in common, or the id itself. */
   person(who: Principal): string;
   hostZone(): string;
+  /** Tells other gateways what somebody has chosen here. Absent: there are none. */
+  spread?(person: string, timezone: string | null): void;
+}
+
+interface OpenPersonTimes extends PersonTimes {
+  /** What was chosen at another gateway, which keeps it. */
+  hear(person: string, timezone: string | null): void;
+  reload(): Promise<void>;
 }
 
 /** No channel has such a name. */
 const KEPT = ["gateway:people", "timezone"] as const;
 
-export async function openPersonTimes(deps: PersonTimesDeps): Promise<PersonTimes> {
-  const kept = await deps.facts.list(...KEPT, "");
-  return createPersonTimes(deps, new Map(kept.map(({ key, value }) => [key, value])));
+export async function openPersonTimes(deps: PersonTimesDeps): Promise<OpenPersonTimes> {
+  const zones = new Map<string, string>();
+  const reload = async (): Promise<void> => {
+    const kept = await deps.facts.list(...KEPT, "");
+    zones.clear();
+    for (const { key, value } of kept) zones.set(key, value);
+  };
+  await reload();
+  const hear = (person: string, timezone: string | null): void => {
+    if (timezone === null) zones.delete(person);
+    else zones.set(person, timezone);
+  };
+  return { ...createPersonTimes(deps, zones), hear, reload };
 }
 
 /** `zones`: what was kept before. */
 export function createPersonTimes(deps: PersonTimesDeps, zones: Map<string, string>): PersonTimes {
-  const { clock, facts, person, hostZone } = deps;
+  const { clock, facts, person, hostZone, spread } = deps;
   const zoneOf = (who: Principal): string | undefined => zones.get(person(who));
   return {
     zoneOf,
@@ -35,11 +53,13 @@ export function createPersonTimes(deps: PersonTimesDeps, zones: Map<string, stri
       if (timezone === null) {
         await facts.forget(...KEPT, person(who));
         zones.delete(person(who));
+        spread?.(person(who), null);
         return true;
       }
       if (!isTimezone(timezone)) return false;
       await facts.put(...KEPT, person(who), timezone);
       zones.set(person(who), timezone);
+      spread?.(person(who), timezone);
       return true;
     },
   };

@@ -85,7 +85,7 @@ export function checkGateway(answer: Answer, version: string, isAlive: (pid: num
   return {
     check,
     state: "broken",
-    say: `process ${pid} should answer at ${url} and does not. ${answer.because} The following is what this shell sees`,
+    say: `process ${pid} should answer at ${url} and does not; the following is what this shell sees. ${answer.because}`,
   };
 }
 

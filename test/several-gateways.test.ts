@@ -164,6 +164,44 @@ describe.skipIf((await testPostgres()) === null)("several gateways on one Postgr
     expect(await asks()).toBe(401);
   });
 
+  test.each([
+    ["/api/chat", (text: string) => ({ text, session: "keyed" })],
+    ["/v1/chat/completions", (text: string) => ({ model: "pi-gateway", messages: [{ role: "user", content: text }] })],
+    ["/v1/responses", (text: string) => ({ model: "pi-gateway", input: text })],
+  ])(
+    "a request to %s with an Idempotency-Key is answered once, also when it comes again at the other gateway, during and after its turn",
+    async (path, bodyOf) => {
+      const name = path.replaceAll(/\W/g, "");
+      const gate = holdUp(name);
+      const headers = { ...JSON_BODY, "idempotency-key": name };
+      const body = JSON.stringify(bodyOf(`wait ${name}`));
+      const send = async (gateway: GatewayProcess, text = body) =>
+        (await gateway.fetch(path, { method: "POST", headers, body: text })).text();
+      const isAsked = () => provider.requests.filter((request) => asked(request) === `wait ${name}`).length;
+      const answer = send(first);
+      await eventually("the model to be asked", isAsked, (count) => count > 0);
+      const during = [send(second), send(second)];
+      gate.resolve();
+      const told = await Promise.all([answer, ...during, send(second), send(first)]);
+      expect(told[0]).toContain("Well, here it is");
+      expect(new Set(told).size).toBe(1);
+      expect(isAsked()).toBe(1);
+      expect(await send(second, JSON.stringify(bodyOf("something else")))).toContain("key_reused");
+    },
+  );
+
+  test("a tool call with an id that one gateway has run is not run by the other one, which tells its result", async () => {
+    const call = async (gateway: GatewayProcess) => {
+      const body = JSON.stringify({ tool: "add_task", params: { title: "once" }, callId: "same-call" });
+      return (await gateway.fetch("/api/tools/call", { method: "POST", headers: JSON_BODY, body })).json();
+    };
+    const [here, there] = await Promise.all([call(first), call(second)]);
+    expect(here).toMatchObject({ ok: true });
+    expect([there, await call(second)]).toEqual([here, here]);
+    const { items } = (await (await first.fetch("/api/tool-calls?tool=add_task")).json()) as { items: unknown[] };
+    expect(items).toHaveLength(1);
+  });
+
   test("a sign-in link of one gateway signs a browser in at the other one, once and for both, and signing it out closes its socket there", async () => {
     const { code } = (await (await first.fetch("/api/sign-in-links", { method: "POST" })).json()) as { code: string };
     const signIn = () =>

@@ -14,6 +14,9 @@ import { openStore } from "../open.ts";
 import { checkDatabase } from "./check-database.ts";
 import { type DatabaseFacts, judgeDatabase } from "./judge-database.ts";
 
+/** Of two gateways at the same moment. */
+const CALLS = 24;
+
 const KNOWN = ["first", "second"];
 const WELL: DatabaseFacts = {
   version: 150_004,
@@ -140,7 +143,7 @@ describe.skipIf((await testPostgres()) === null)("on a real server", () => {
     ]);
   });
 
-  test("the audit log of two gateways is one chain, which both verify, and in which a changed row is found", async () => {
+  test("the audit log of two gateways is one chain, which both verify, and in which a changed row is found, also when both write at the same moment", async () => {
     await using database = await createTestDatabase(STORE_TABLES);
     await using one = await tempHome();
     await using two = await tempHome();
@@ -150,9 +153,15 @@ describe.skipIf((await testPostgres()) === null)("on a real server", () => {
     {
       await using first = await openStore(DEPS, { home: one.path, url, shared });
       await using second = await openStore(DEPS, { home: two.path, url, shared });
-      for (const [at, store] of [first, second, second, first].entries())
-        await store.toolCalls.refuse(intent(`call-${at}`, "t", true), { status: "blocked", output: "no" });
-      expect(await verdict(one.path)).toMatchObject({ kind: "intact", calls: 4, findings: [] }); // while both run
+      const entry = { kind: "config.reloaded", at: 1, actor: "gateway", subject: "", detail: {} } as const;
+      const write = async (at: number): Promise<void> => {
+        const { toolCalls, audit } = at % 2 === 0 ? first : second;
+        await toolCalls.refuse(intent(`call-${at}`, "t", true), { status: "blocked", output: "no" });
+        await audit.note(entry);
+      };
+      await Promise.all(Array.from({ length: CALLS }, (_, at) => write(at)));
+      const intact = { kind: "intact", calls: CALLS, entries: CALLS, links: CALLS * 3, findings: [] }; // a call has two
+      expect(await verdict(one.path)).toMatchObject(intact); // while both run
     }
     expect((await verdict(two.path)).kind).toBe("intact");
     await using sql = new Bun.SQL(database.url, { max: 1 });

@@ -1,5 +1,6 @@
 /** Letters between gateways on a real Postgres server: in order, each once, over lost connections, and with a word when one is missing. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import type { ReceivedLetter } from "../../../contracts/store/letters.ts";
 import type { Store } from "../../../contracts/store.ts";
 import { systemClock } from "../../../kit/clock.ts";
@@ -45,6 +46,16 @@ const knows = (store: Store, other: Store) =>
     () => store.letters.others(),
     (others) => others.includes(other.instanceId),
   );
+
+/** NOTIFY holds one lock of the whole server until its transaction has committed, so turns at all gateways would wait for each other. */
+test("gateways are woken by letters alone, over a connection that begins no transaction", async () => {
+  const store = join(import.meta.dir, "../..");
+  const files = [...new Bun.Glob("**/*.ts").scanSync(store)].filter((file) => !file.endsWith(".test.ts"));
+  const texts = await Promise.all(files.map(async (file) => [file, await Bun.file(join(store, file)).text()] as const));
+  const waking = texts.filter(([, text]) => /\bpg_notify\b|["'`\s;]notify\s+\w+\s*[;"'`,]/i.test(text));
+  expect(waking.map(([file]) => file)).toEqual(["postgres/letters/outgoing.ts"]);
+  expect(waking[0]?.[1]).not.toMatch(/\bbegin\b.*["'`]|\.control\(/);
+});
 
 describe.skipIf((await testPostgres()) === null)("letters between gateways on Postgres", () => {
   test("who lives cannot be asked while the database is away, which is an error that callers know", async () => {

@@ -72,6 +72,12 @@ describe("a command line", () => {
     expect(fx.err()).toBe("Unknown option '--jsno'. Did you mean --json? See: pi-gw status --help\n");
   });
 
+  test("with a wrong option of a command below another one names the help of that command", async () => {
+    await using fx = await cliFixture();
+    expect(await fx.run("cron", "add", "--sesion", "x", "tea")).toBe(1);
+    expect(fx.err()).toMatch(/^Unknown option '--sesion'\..* See: pi-gw cron add --help\n$/);
+  });
+
   test("with the state directory before the command is told where it belongs", async () => {
     await using fx = await cliFixture();
     expect(await fx.run("--home", "/somewhere", "status")).toBe(1);

@@ -5,6 +5,7 @@ import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge-export.ts";
 import { addExamples } from "./examples.ts";
+import { explainMistakes } from "./mistakes.ts";
 import { addAcp } from "./add-acp.ts";
 import { addAgents } from "./add-agents.ts";
 import { addApprovals } from "./add-approvals.ts";
@@ -140,7 +141,6 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
     .configureOutput({
       writeOut: world.stdout,
       writeErr: world.stderr,
-      outputError: (text, write) => write(sentence(text, groupOf(program, asked))),
     });
   const wanted = GROUPS.filter(({ names }) => asked !== undefined && names.includes(asked));
   for (const { add } of wanted.length > 0 ? wanted : GROUPS) add(program, commander, world, finish);
@@ -149,6 +149,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
     first?.description(`${first.description()} (default)`);
   }
   addExamples(program);
+  explainMistakes(program);
   return program;
 }
 
@@ -378,18 +379,4 @@ function wholeNumber(commander: Commander, max: number): (text: string) => numbe
     if (/^\d+$/.test(text) && value <= max) return value;
     throw new commander.InvalidArgumentError(`It must be a whole number from 0 to ${max}.`);
   };
-}
-
-/** commander's "error: unknown command 'x'\n(Did you mean y?)" as sentences. */
-function sentence(text: string, about: Command | undefined): string {
-  const [what = "", ...rest] = text
-    .replace(/^error: /, "")
-    .trim()
-    .split("\n");
-  const first = `${what.charAt(0).toUpperCase()}${what.slice(1)}${/[.?!]$/.test(what) ? "" : "."}`;
-  const hints = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
-  const words = about ? `pi-gw ${about.name()}` : "pi-gw";
-  if (what.startsWith("unknown option '--home'"))
-    hints.push(`It comes after the command: ${words} ${about?.commands[0]?.name() ?? "status"} --home DIR.`);
-  return `${[first, ...hints, `See: ${words} --help`].join(" ")}\n`;
 }

@@ -221,8 +221,8 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     });
 
   common(program.command("usage").description("show what models have cost"))
-    .option("--from <day>", "the first day, such as 2026-01-31 (default: the first of the month)")
-    .option("--to <day>", "the last day (default: today)")
+    .option("--from <day>", "the first day, such as 2026-01-31 (default: the first of the month)", day(commander))
+    .option("--to <day>", "the last day (default: today)", day(commander))
     .addOption(new commander.Option("--by <what>", "how to add up").choices(USAGE_BY).default("day"))
     .option("-n, --limit <number>", "how many lines", wholeNumber(commander, MAX_CALLS))
     .action(async (flags: UsageFlags) => {
@@ -378,5 +378,12 @@ function wholeNumber(commander: Commander, max: number): (text: string) => numbe
     const value = Number(text);
     if (/^\d+$/.test(text) && value <= max) return value;
     throw new commander.InvalidArgumentError(`It must be a whole number from 0 to ${max}.`);
+  };
+}
+
+function day(commander: Commander): (text: string) => string {
+  return (text) => {
+    if (/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+    throw new commander.InvalidArgumentError("It must be a day, such as 2026-01-31.");
   };
 }

@@ -50,3 +50,13 @@ test("pi-gw usage prints the report as it is for programs, and says so when ther
   expect(await wrong.run("usage", "--by", "colour")).not.toBe(0);
   expect(wrong.asked).toEqual([]);
 });
+
+test.each(["tomorrow", "2026-13-01", "2026-1-1", ""])(
+  "pi-gw usage says what a day looks like when it gets %p",
+  async (text) => {
+    await using fx = await world();
+    expect(await fx.run("usage", "--from", text)).toBe(1);
+    expect(fx.err()).toContain("It must be a day, such as 2026-01-31.");
+    expect(fx.asked).toEqual([]);
+  },
+);

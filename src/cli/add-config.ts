@@ -39,18 +39,12 @@ export function addConfig(
     const { configRevert } = await import("./config-edit.ts");
     finish(await configRevert(world, flags));
   });
-  withFile(config.command("edit").description("edit the file in $EDITOR; it is checked before it counts"))
-    .addHelpText(
-      "after",
-      `
-Examples:
-  pi-gw config edit                     # in $VISUAL, $EDITOR or vi
-  EDITOR="code --wait" pi-gw config edit`,
-    )
-    .action(async (flags: ConfigFlags) => {
+  withFile(config.command("edit").description("edit the file in $EDITOR; it is checked before it counts")).action(
+    async (flags: ConfigFlags) => {
       const { configEdit } = await import("./config-editor.ts");
       finish(await configEdit(world, flags));
-    });
+    },
+  );
   withFile(config.command("diff").description("print the settings that differ from their defaults")).action(
     async (flags: ConfigFlags) => {
       const { configDiff } = await import("./config-edit.ts");

@@ -20,23 +20,10 @@ export function addPeople(
   common(people.command("role").description("give somebody a role, or withdraw it"))
     .argument("<person>", "their id, such as telegram:user:123")
     .addArgument(new commander.Argument("<role>", "the role").choices(["owner", "member", "guest", "none"]))
-    .addHelpText(
-      "after",
-      `
-Examples:
-  pi-gw people role telegram:user:123 member
-  pi-gw people role telegram:user:123 none   # withdraws what was given`,
-    )
     .action(async (person: string, role: string, flags: CommonFlags) =>
       finish(await (await load()).peopleRole(world, person, role, flags)),
     );
-  const models = program
-    .command("models")
-    .description("models that can answer, and the keys of their providers")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  pi-gw models list\n  pi-gw models list --agent helper --json\n  pi-gw models test openai",
-    );
+  const models = program.command("models").description("models that can answer, and the keys of their providers");
   common(models.command("list").description("the models that an agent can be told to use; * marks the current one"))
     .option("--agent <id>", "of this agent (default: the default agent)")
     .action(async (flags: ModelFlags) => finish(await (await load()).modelsList(world, flags)));

@@ -34,11 +34,7 @@ export function addRunningGateway(
   ).addHelpText(
     "after",
     `
-Browsers that signed in with the token are signed out; those that signed in with a password stay.
-
-Examples:
-  pi-gw token rotate
-  pi-gw token rotate && cat ~/.pi-gateway/token   # for a program that needs the new one`,
+Browsers that signed in with the token are signed out; those that signed in with a password stay.`,
   );
   add(
     program.command("open"),

@@ -30,7 +30,7 @@ function mistakeIn(line: string, root: CommandNode): string | null {
   return node.commands.length > 0 ? `${node.path} needs one of its commands` : null;
 }
 
-test("the help of every command has examples, and each of them is a command line that there is", async () => {
+test("the help of every command, also below another one, has examples, and each of them is a command line that there is", async () => {
   const root = tree();
   expect(root.commands.length).toBeGreaterThan(30);
   for (const { name, commands } of root.commands) {
@@ -38,7 +38,8 @@ test("the help of every command has examples, and each of them is a command line
     const lines = texts
       .flatMap((text) => text.split("Examples:\n")[1]?.split("\n") ?? [])
       .filter((line) => /\bpi-gw /.test(line));
-    expect([name, lines.length > 0]).toEqual([name, true]);
+    for (const [at, text] of texts.entries())
+      expect([name, at, (text.match(/\bExamples:\n.*\bpi-gw /g) ?? []).length]).toEqual([name, at, 1]);
     for (const line of lines) expect([line, mistakeIn(line, root)]).toEqual([line, null]);
   }
 });

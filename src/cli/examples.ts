@@ -54,7 +54,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   pairing: ["pi-gw pairing list", "pi-gw pairing approve 4K7PQX --role member", "pi-gw pairing undo PAIRING"],
   keys: ["pi-gw keys add ci --scope chat read --expires 90d", "pi-gw keys list", "pi-gw keys revoke KEY"],
   mcp: ["pi-gw mcp add files npx some-server", "pi-gw mcp list files", "pi-gw mcp test files"],
-  people: ["pi-gw people list", "pi-gw people role telegram:user:123 member"],
+  people: [
+    "pi-gw people list",
+    "pi-gw people role telegram:user:123 member",
+    "pi-gw people role telegram:user:123 none",
+  ],
+  models: ["pi-gw models list", "pi-gw models list --agent helper --json", "pi-gw models test openai"],
   route: ["pi-gw route --explain --channel telegram --peer telegram:user:123"],
   tools: ["pi-gw tools list", `pi-gw tools call notes_search '{"query":"harbour"}'`],
   "tool-calls": ["pi-gw tool-calls --status blocked", "pi-gw tool-calls --tool bash --since 2026-01-31 --json"],
@@ -72,6 +77,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "pi-gw config get gateway.port",
     "pi-gw config set retention.messagesDays 365",
     "pi-gw config edit",
+    'EDITOR="code --wait" pi-gw config edit',
     "pi-gw config diff",
   ],
   backup: ["pi-gw backup create --folder ~/backups --encrypt", "pi-gw backup list", "pi-gw backup verify FILE"],
@@ -90,9 +96,43 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   service: ["pi-gw service install", "pi-gw service logs -f", "sudo pi-gw service install --system --as gateway"],
   acp: ["pi-gw acp", "pi-gw acp --agent helper"],
-  token: ["pi-gw token rotate"],
+  token: ["pi-gw token rotate", "pi-gw token rotate && cat ~/.pi-gateway/token"],
   bridge: ["pi-gw bridge export --out ~/pi-tools"],
 };
+
+/** Of commands below a group that its own examples leave out. */
+const BELOW: readonly string[] = [
+  "pi-gw sessions reset main",
+  "pi-gw sessions pin main",
+  "pi-gw sessions unpin main",
+  "pi-gw sessions archive old",
+  "pi-gw sessions unarchive old",
+  "pi-gw sessions abort main",
+  "pi-gw agents show default --role guest",
+  'pi-gw cron update JOB --when "every weekday at 8"',
+  "pi-gw cron pause JOB",
+  "pi-gw cron resume JOB",
+  "pi-gw cron run JOB",
+  "pi-gw cron show JOB --json",
+  "pi-gw cron remove JOB",
+  "pi-gw cron calendar --days 14",
+  "pi-gw cron status",
+  'pi-gw cron wake "the build is done"',
+  "pi-gw heartbeat list",
+  "pi-gw webhooks test-target results",
+  "pi-gw webhooks remove-key build KEY",
+  "pi-gw pairing revoke PAIRING",
+  "pi-gw mcp serve --key-file key.txt",
+  "pi-gw mcp login files",
+  "pi-gw mcp remove files",
+  "pi-gw models providers",
+  "pi-gw plugins list",
+  "pi-gw config check",
+  "pi-gw config revert",
+  "pi-gw config schema > schema.json",
+  "pi-gw service uninstall",
+  "pi-gw service status",
+];
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 74 the disk or the database failed, 75 try again later, 78 the configuration is wrong.
@@ -101,7 +141,19 @@ Examples of a command: pi-gw COMMAND --help`;
 export function addExamples(program: Command): void {
   program.addHelpText("after", EXIT_CODES);
   for (const command of program.commands) {
-    const examples = EXAMPLES[command.name()];
-    if (examples) command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}`);
+    const examples = EXAMPLES[command.name()] ?? [];
+    show(command, examples);
+    for (const below of command.commands) {
+      const words = `pi-gw ${command.name()} ${below.name()}`;
+      show(
+        below,
+        [...examples, ...BELOW].filter((line) => `${line} `.includes(`${words} `)),
+      );
+    }
   }
+}
+
+function show(command: Command, examples: readonly string[]): void {
+  if (examples.length === 0) return;
+  command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}`);
 }

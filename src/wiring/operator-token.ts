@@ -54,7 +54,7 @@ export async function openOperatorToken(deps: TokenDeps): Promise<OperatorToken>
   if (store.nodes.several) {
     nodes.onReload("token", reload);
     await reload(); // it may have been rotated while this gateway was away
-  }
+  } else if ((await facts.get(...KEPT)) !== null) await facts.forget(...KEPT); // of a time on Postgres, to which the database may return
   return {
     of(settings) {
       const chosen = files.token(settings.gateway.auth.token);
@@ -66,7 +66,6 @@ export async function openOperatorToken(deps: TokenDeps): Promise<OperatorToken>
       if (auth.token) return { kind: "configured" };
       const made = secret(ids.secret(TOKEN_BYTES));
       if (store.nodes.several) await facts.put(...KEPT, sealing.seal(made.reveal()));
-      else await facts.forget(...KEPT); // of a time on Postgres, to which it may return
       put(made);
       const browsers = auth.mode === "password" ? "stay signed in" : "signed out"; // cookies rest on what browsers sign in with
       return { kind: "rotated", browsers, spread: () => nodes.others.agree("token") };

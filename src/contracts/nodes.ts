@@ -84,6 +84,8 @@ interface NodeQuestions {
   reload: { readonly ask: { readonly what: SharedMemory }; readonly answer: null };
   /** Of the gateway that made this sign-in code, by its digest: true once. Another one does not know it. */
   "sign-ins.useCode": { readonly ask: { readonly digest: string }; readonly answer: boolean };
+  /** Of the gateway that decided about this pairing last; see `Pairing.undo`. */
+  "pairings.undo": { readonly ask: { readonly id: string; readonly by: Principal }; readonly answer: boolean };
   /** Takes no new sessions from now on. */
   drain: { readonly ask: null; readonly answer: null };
   /** Says what of its work is in the making, as `present`; asked by a gateway that begins. */

@@ -19,7 +19,7 @@ import type { Operations } from "./built-in-tools.ts";
 import { type Core, ofModule } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { createModelKeys } from "./model-keys.ts";
-import { listNodes } from "./nodes.ts";
+import { anyOther, listNodes } from "./nodes.ts";
 import { openOperatorToken } from "./operator-token.ts";
 import { storageOf } from "./retention.ts";
 import { createSessionCare } from "./session-care.ts";
@@ -141,10 +141,8 @@ export async function openPort(whole: Core, parts: PortParts): Promise<Port> {
 /** Where one gateway has the database, nobody is asked. */
 function signInsElsewhere({ store, nodes: { others } }: Pick<Core, "store" | "nodes">) {
   if (!store.nodes.several) return { severalGateways: false };
-  const useCode = async (digest: string): Promise<boolean> => {
-    const asked = others.list().map((node) => others.ask(node, "sign-ins.useCode", { digest }).catch(() => false)); // one that has ended had no code
-    return (await Promise.all(asked)).includes(true);
-  };
+  const useCode = (digest: string): Promise<boolean> =>
+    anyOther(others, (node) => others.ask(node, "sign-ins.useCode", { digest }));
   return { severalGateways: true, elsewhere: { useCode, signedOut: () => others.agree("sign-ins") } };
 }
 

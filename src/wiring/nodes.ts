@@ -93,6 +93,14 @@ function answerReloads(others: Pick<OtherNodes, "answer">): Nodes["onReload"] {
   return (what, reload) => void reloads.set(what, reload);
 }
 
+/** What one gateway has in its memory alone. One that has ended has nothing, and one that does not answer counts as such. */
+export async function anyOther(
+  others: Pick<OtherNodes, "list">,
+  ask: (node: InstanceId) => Promise<boolean>,
+): Promise<boolean> {
+  return (await Promise.all(others.list().map((node) => ask(node).catch(() => false)))).includes(true);
+}
+
 /** What this gateway stops with when it drains is told by `onBegin`. */
 export function openDrain({ clock, log, store, nodes }: Core, { homes }: Pick<Messages, "homes">): Drain {
   return createDrain({ clock, log, nodes: store.nodes, others: nodes.others, homes });

@@ -4,7 +4,7 @@ import { createChannelRegistry } from "../channels/index.ts";
 import { checkConfigText } from "../config/index.ts";
 import { createLetterHub } from "../testing/letter-hub.ts";
 import { keyPrincipal } from "../contracts/api-keys.ts";
-import { DEFAULT_AGENT, type InstanceId, OPERATOR, type SessionKey } from "../contracts/ids.ts";
+import { DEFAULT_AGENT, type InstanceId, OPERATOR, type Principal, type SessionKey } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemIds } from "../kit/ids.ts";
 import { Lifetime } from "../kit/lifetime.ts";
@@ -124,11 +124,11 @@ test("a key has the lower of its own budget and that of the configuration, and n
   expect(budget.ask({ ...work, principal: keyPrincipal("key-2") }).may).toBe(true);
 });
 
-test("a time zone that somebody chooses at one gateway holds at the other one, and so does that of the host again", async () => {
+/** Two gateways on one database. */
+async function twoGateways(clock = createFakeClock()) {
   const { config } = checkConfigText("{}", () => undefined);
   if (!config) throw new Error("not valid");
-  const clock = createFakeClock();
-  await using real = await realStore(clock);
+  const real = await realStore(clock);
   const log = recordingLog();
   const hub = createLetterHub();
   const open = (id: string) =>
@@ -144,6 +144,12 @@ test("a time zone that somebody chooses at one gateway holds at the other one, a
       channels: createChannelRegistry(),
     } as unknown as Core);
   const [first, second] = [await open("gateway_1"), await open("gateway_2")];
+  return { first, second, clock, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+}
+
+test("a time zone that somebody chooses at one gateway holds at the other one, and so does that of the host again", async () => {
+  await using world = await twoGateways();
+  const { first, second } = world;
   for (const timezone of ["Asia/Tokyo", "America/Lima"]) {
     expect(await first.times.choose(OPERATOR, timezone)).toBe(true);
     await waitFor(
@@ -158,4 +164,24 @@ test("a time zone that somebody chooses at one gateway holds at the other one, a
     () => first.times.zoneOf(OPERATOR),
     (zone) => zone === undefined,
   );
+});
+
+test("a decision about a pairing is undone from either gateway, unless the other one has decided since", async () => {
+  await using world = await twoGateways();
+  const { first, second, clock } = world;
+  const stranger = { principal: "telegram:user:5" as Principal, name: "Ann", channel: "telegram", account: "main" };
+  const code = /: (\S+)$/.exec((await first.pairing.ask(stranger)) ?? "")?.[1] ?? "";
+  const [{ id } = { id: "" }] = second.pairing.list();
+  const states = () => [first, second].map(({ pairing }) => pairing.list()[0]?.state);
+  await first.pairing.approve({ code, role: "member" }, OPERATOR);
+  expect(states()).toEqual(["approved", "approved"]);
+  expect(await second.pairing.undo(id, OPERATOR)).toBe(true);
+  expect(states()).toEqual(["pending", "pending"]);
+  await first.pairing.approve({ code, role: "member" }, OPERATOR);
+  await clock.advance(1_000);
+  await second.pairing.revoke(id, OPERATOR);
+  await clock.advance(1_000);
+  expect(await first.pairing.undo(id, OPERATOR)).toBe(true); // what the other one did, and not what this one did before
+  expect(states()).toEqual(["approved", "approved"]);
+  expect(await second.pairing.undo(id, OPERATOR)).toBe(false);
 });

@@ -29,6 +29,7 @@ import {
 } from "../routing/index.ts";
 import { openPersonTimes } from "../automation/index.ts";
 import { type Core, ofModule } from "./core.ts";
+import { anyOther } from "./nodes.ts";
 
 export interface People {
   /** Roles that owners gave from a chat. */
@@ -51,7 +52,7 @@ export async function openPeople(life: Lifetime, whole: Core): Promise<People> {
   const grants = await openRoleGrants(store.roleGrants, changesOf(core, "grants"));
   const roles = () => config().roles;
   const pairingDeps = { clock, ids, log, ...changesOf(core, "pairings"), store: store.pairings, grants, roles };
-  const pairing = await openPairing(pairingDeps);
+  const pairing = undoneAnywhere(core, await openPairing(pairingDeps));
   const keyDeps = { clock, ids, log, ...changesOf(core, "keys"), store: store.apiKeys };
   const keys = life.own("keys of programs", await openApiKeys(keyDeps));
   followOthers(core, { grants, pairings: pairing, keys });
@@ -101,6 +102,14 @@ function followOthers(
       await reload();
       nodes.heardEvents.emit("status", { what: SHOWN_AS[what as PeopleMemory] }); // running turns look again at what they may do
     });
+}
+
+/** The gateway that decided remembers what was before, and the proxy in front of all may bring the owner to another one. */
+function undoneAnywhere({ nodes: { others } }: Pick<Core, "nodes">, own: Pairing): Pairing {
+  others.answer("pairings.undo", ({ id, by }) => own.undo(id, by));
+  const undo: Pairing["undo"] = async (id, by) =>
+    (await own.undo(id, by)) || anyOther(others, (node) => others.ask(node, "pairings.undo", { id, by }));
+  return { ...own, undo };
 }
 
 /** What somebody chooses at one gateway holds at all of them. */

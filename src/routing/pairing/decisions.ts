@@ -37,6 +37,7 @@ export const WRONG_CODES_MS = 10 * 60 * 1_000;
 interface Before {
   readonly row: PairingRow;
   readonly role: Role | null;
+  readonly decidedAt: number;
   readonly until: number;
 }
 
@@ -44,9 +45,10 @@ export function createDecisions(deps: DecisionDeps, entries: Entries): Decisions
   const { clock, log, grants } = deps;
   const wrongCodes = createWrongCodes(clock);
   const before = new Map<string, Before>();
-  const remember = (row: PairingRow): void => {
-    for (const [id, { until }] of before) if (until <= clock.now()) before.delete(id);
-    before.set(row.id, { row, role: grants.current().get(row.principal) ?? null, until: clock.now() + UNDO_MS });
+  const remember = (row: PairingRow, decidedAt: number): void => {
+    for (const [id, { until }] of before) if (until <= decidedAt) before.delete(id);
+    const role = grants.current().get(row.principal) ?? null;
+    before.set(row.id, { row, role, decidedAt, until: decidedAt + UNDO_MS });
   };
   /** Null takes the grant away. */
   const setGrant = async (grant: Pick<RoleGrant, "principal" | "grantedBy"> & { role: Role | null }): Promise<void> => {
@@ -67,7 +69,7 @@ export function createDecisions(deps: DecisionDeps, entries: Entries): Decisions
         return { kind: row === null && isPending(entries.all(), request.id, now) ? "wrong_code" : "unknown" };
       const { id, principal } = row;
       if (row.state === "pending") {
-        remember(row);
+        remember(row, now);
         // The role first: a crash in between leaves a role without a way in, and the code still works.
         if (request.role !== roleOf(deps, principal)) await setGrant({ principal, role: request.role, grantedBy: by });
         await entries.keep({ ...row, state: "approved", decidedAt: now, decidedBy: by });
@@ -81,7 +83,7 @@ export function createDecisions(deps: DecisionDeps, entries: Entries): Decisions
       if (!row || row.state === "revoked") return false;
       const now = clock.now();
       const { id, principal } = row;
-      remember(row);
+      remember(row, now);
       // The role first: a crash in between must not leave the way in open.
       if (row.state === "approved") await setGrant({ principal, role: null, grantedBy: by });
       await entries.keep({ ...row, state: "revoked", expiresAt: now + SILENCE_MS, decidedAt: now, decidedBy: by });
@@ -91,8 +93,9 @@ export function createDecisions(deps: DecisionDeps, entries: Entries): Decisions
     async undo(id, by) {
       const earlier = before.get(id);
       if (!earlier || earlier.until <= clock.now()) return false;
-      const { row, role } = earlier;
+      const { row, role, decidedAt } = earlier;
       before.delete(id);
+      if (entries.all().find((one) => one.id === id)?.decidedAt !== decidedAt) return false; // another gateway has decided since
       await setGrant({ principal: row.principal, role, grantedBy: by });
       await entries.keep(row);
       log.info("pairing decision undone", { id, principal: row.principal, by, state: row.state });

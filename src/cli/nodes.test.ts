@@ -31,15 +31,18 @@ test("pi-gw nodes shows each gateway, its state, when it was heard of and who to
 });
 
 test.each([
-  [["nodes", "drain"], "/api/nodes/self/drain"],
-  [["nodes", "drain", "gateway_1"], "/api/nodes/gateway_1/drain"],
-])("pi-gw %j asks for a drain and says what follows", async (words, wanted) => {
-  await using fx = await cliFixture();
-  await using _gateway = await fakeGateway(fx.home, async ({ method }, { pathname }) =>
-    method === "POST" && pathname === wanted
-      ? Response.json({ draining: "gateway_1" }, { status: 202 })
-      : new Response(null, { status: 404 }),
-  );
-  expect(await fx.run(...words)).toBe(0);
-  expect(fx.out()).toStartWith("gateway_1 takes no new sessions from now on.");
-});
+  [["nodes", "drain"], "/api/nodes/self/drain", "This gateway"],
+  [["nodes", "drain", "machine:7"], "/api/nodes/machine%3A7/drain", "machine:7"],
+])(
+  "pi-gw %j asks for a drain and says who drains, by the name in the list, and what follows",
+  async (words, wanted, who) => {
+    await using fx = await cliFixture();
+    await using _gateway = await fakeGateway(fx.home, async ({ method }, { pathname }) =>
+      method === "POST" && pathname === wanted
+        ? Response.json({ draining: "gateway_1" }, { status: 202 })
+        : new Response(null, { status: 404 }),
+    );
+    expect(await fx.run(...words)).toBe(0);
+    expect(fx.out()).toStartWith(`${who} takes no new sessions from now on.`);
+  },
+);

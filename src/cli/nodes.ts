@@ -12,10 +12,9 @@ export function nodes(world: CliWorld, flags: CommonFlags): Promise<number> {
 /** Without a name: the running gateway itself. */
 export function drainNode(world: CliWorld, flags: CommonFlags, name = "self"): Promise<number> {
   const path = `/api/nodes/${encodeURIComponent(name)}/drain`;
-  return printAnswer(world, flags, { method: "POST", path }, ({ draining }) =>
-    visible(
-      `${textOf(draining)} takes no new sessions from now on. Running turns end; pi-gw nodes shows it until it is stopped.`,
-    ),
+  const who = name === "self" ? "This gateway" : name; // as it was asked for: the list shows names, and the answer has an id
+  return printAnswer(world, flags, { method: "POST", path }, () =>
+    visible(`${who} takes no new sessions from now on. Running turns end; pi-gw nodes shows it until it is stopped.`),
   );
 }
 

@@ -28,6 +28,9 @@ const SYSTEM_USER = "pi-gateway";
 const PACKED = "/$bunfs/";
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
+/** Its own word is "Failed to connect to bus". */
+const NO_USER_MANAGER =
+  "This session has no service manager of your user (XDG_RUNTIME_DIR is not set). Sign in as this user and not by su or sudo, or use --system.";
 const ENVIRONMENT_TEXT = `# Variables of the gateway as a service, such as keys of providers: NAME=value, one in each line.\n`;
 
 export async function serviceInstall(world: CliWorld, flags: ServiceFlags): Promise<number> {
@@ -155,5 +158,8 @@ async function run(world: CliWorld, [program = "", ...args]: readonly string[]):
     world.stderr(`${program} was not found: this machine has no service manager that is known.\n`);
     return EXIT_FAILED;
   }
-  return Bun.spawn([found, ...args], { stdio: ["ignore", "inherit", "inherit"] }).exited;
+  const code = await Bun.spawn([found, ...args], { stdio: ["ignore", "inherit", "inherit"] }).exited;
+  if (code !== EXIT_OK && args.includes("--user") && !world.environment.variables("XDG_RUNTIME_DIR"))
+    world.stderr(`${NO_USER_MANAGER}\n`);
+  return code;
 }

@@ -106,13 +106,13 @@ test.each([
 });
 
 /** A machine whose systemctl writes down what it is told. */
-async function machine(withSystemctl = true) {
+async function machine(withSystemctl = true, end = "") {
   const base = await cliFixture();
   const folder = join(base.home, "programs");
   const heard = join(base.home, "heard");
   await mkdir(folder);
   if (withSystemctl) {
-    await writeFile(join(folder, "systemctl"), `#!/bin/sh\necho "$@" >> ${heard}\n`);
+    await writeFile(join(folder, "systemctl"), `#!/bin/sh\necho "$@" >> ${heard}\n${end}`);
     await chmod(join(folder, "systemctl"), 0o755);
   }
   const environment = {
@@ -164,6 +164,15 @@ describe.if(process.platform === "linux")("pi-gw service", () => {
     expect(it.out()).toContain("User=root\n");
     expect(existsSync(it.unit)).toBe(false);
     expect(await it.heard()).toEqual([]);
+  });
+
+  test("says that a session of another user has no service manager, where systemd only says that there is no bus", async () => {
+    await using it = await machine(true, "exit 1\n");
+    expect(await it.run("service", "install")).toBe(1);
+    expect(it.err()).toMatch(
+      /Sign in as this user .* or use --system\.\nThis did not work: systemctl --user daemon-reload\n$/,
+    );
+    expect(await it.run("service", "status")).toBe(1);
   });
 
   test("says when there is no service manager, and keeps the unit for later", async () => {

@@ -39,7 +39,14 @@ async function world(...input: string[]) {
 test("pi-gw heartbeat list and show tell what each agent looks after, safe for a terminal", async () => {
   await using fx = await world();
   expect(await fx.run("heartbeat", "list")).toBe(0);
-  expect(fx.out()).toBe("default  every 30 minutes  checklist /w/HEARTBEAT.md\npapers  off  no folder of its own\n");
+  expect(fx.out()).toBe(
+    [
+      "AGENT    HEARTBEAT         CHECKLIST",
+      "default  every 30 minutes  /w/HEARTBEAT.md",
+      "papers   off               no folder of its own",
+      "",
+    ].join("\n"),
+  );
   expect(await fx.run("heartbeat", "show")).toBe(0);
   expect(fx.out()).toContain("- mail\\u001b[2J");
   expect(await fx.run("heartbeat", "show", "nobody")).not.toBe(0);
@@ -59,9 +66,10 @@ test("pi-gw webhooks list shows both directions without any secret, and that the
   expect(await fx.run("webhooks", "list")).toBe(0);
   expect(fx.out().split("\n")).toEqual([
     "Webhooks are switched off: hooks.enabled is false.",
-    "in   /hooks/wake  as guest  not signed",
-    "in   /hooks/build  as member  signed with secret",
-    "out  ops  https://ops.example/  signed",
+    "WAY  NAME   ADDRESS               ROLE    SIGNED",
+    "in   wake   /hooks/wake           guest   no",
+    "in   build  /hooks/build          member  with secret",
+    "out  ops    https://ops.example/          yes",
     "",
   ]);
 });

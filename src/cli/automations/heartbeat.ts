@@ -11,14 +11,18 @@ import { readAll } from "./read-all.ts";
 const PATH = "/api/heartbeats";
 
 export function listHeartbeats(world: CliWorld, flags: CommonFlags): Promise<number> {
-  return printList(world, flags, PATH, { line: heartbeatLine, none: "There are no agents." });
+  return printList(world, flags, PATH, {
+    none: "There are no agents.",
+    columns: [
+      ["AGENT", ({ agentId }) => textOf(agentId)],
+      ["HEARTBEAT", ({ enabled, everyMs }) => (enabled === true ? `every ${durationText(numberOf(everyMs))}` : "off")],
+      ["CHECKLIST", checklistText],
+    ],
+  });
 }
 
-function heartbeatLine({ agentId, enabled, everyMs, checklist, file }: Fields): string {
-  const when = enabled === true ? `every ${durationText(numberOf(everyMs))}` : "off";
-  const what =
-    file === null ? "no folder of its own" : checklist === null ? "no checklist" : `checklist ${textOf(file)}`;
-  return visible(`${textOf(agentId)}  ${when}  ${what}`);
+function checklistText({ checklist, file }: Fields): string {
+  return file === null ? "no folder of its own" : checklist === null ? "none" : textOf(file);
 }
 
 export async function showChecklist(world: CliWorld, agent: string, flags: CommonFlags): Promise<number> {

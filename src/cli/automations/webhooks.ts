@@ -3,6 +3,7 @@ import { visible, visibleLines } from "../../observe/index.ts";
 import { askGateway, printAnswer } from "../ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, recordOf, textOf } from "../read-value.ts";
+import { type Column, tableLines } from "../table.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 import { readAll } from "./read-all.ts";
 
@@ -12,22 +13,40 @@ export interface TestFlags extends CommonFlags {
 
 export function listWebhooks(world: CliWorld, flags: CommonFlags): Promise<number> {
   return printAnswer(world, flags, { path: "/api/webhooks" }, (answer) => {
-    const incoming = listOf(answer["incoming"]).map(recordOf).map(incomingLine);
-    const targets = listOf(answer["targets"]).map(recordOf).map(targetLine);
+    const all = [
+      ...listOf(answer["incoming"]).map(recordOf).map(incoming),
+      ...listOf(answer["targets"]).map(recordOf).map(target),
+    ];
     const off = answer["enabled"] === true ? [] : ["Webhooks are switched off: hooks.enabled is false."];
-    return visibleLines([...off, ...incoming, ...targets].join("\n"));
+    return [...off, ...tableLines(world, COLUMNS, all)].join("\n");
   });
 }
 
-function incomingLine({ name, signed, keys, keysAreShared, role }: Fields): string {
-  const ids = listOf(keys).map((key) => textOf(recordOf(key)["id"]));
-  const how =
-    signed === true ? `signed with ${ids.join(", ")}${keysAreShared === true ? " (shared)" : ""}` : "not signed";
-  return `in   /hooks/${textOf(name)}  as ${textOf(role)}  ${how}`;
+interface Listed {
+  readonly way: "in" | "out";
+  readonly name: string;
+  readonly address: string;
+  /** What a request may do; nothing for results that are posted. */
+  readonly role: string;
+  readonly signed: string;
 }
 
-function targetLine({ name, url, signed }: Fields): string {
-  return `out  ${textOf(name)}  ${textOf(url)}  ${signed === true ? "signed" : "not signed"}`;
+const COLUMNS: readonly Column<Listed>[] = [
+  ["WAY", ({ way }) => way],
+  ["NAME", ({ name }) => name],
+  ["ADDRESS", ({ address }) => address],
+  ["ROLE", ({ role }) => role],
+  ["SIGNED", ({ signed }) => signed],
+];
+
+function incoming({ name, signed, keys, keysAreShared, role }: Fields): Listed {
+  const ids = listOf(keys).map((key) => textOf(recordOf(key)["id"]));
+  const how = signed === true ? `with ${ids.join(", ")}${keysAreShared === true ? " (shared)" : ""}` : "no";
+  return { way: "in", name: textOf(name), address: `/hooks/${textOf(name)}`, role: textOf(role), signed: how };
+}
+
+function target({ name, url, signed }: Fields): Listed {
+  return { way: "out", name: textOf(name), address: textOf(url), role: "", signed: signed === true ? "yes" : "no" };
 }
 
 export async function testWebhook(world: CliWorld, name: string, flags: TestFlags): Promise<number> {

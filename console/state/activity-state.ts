@@ -22,7 +22,7 @@ export type Turn = HttpApi["GET /api/turns/:id"]["result"];
 
 const PAGE_ENTRIES = 50;
 const AGAIN_MS = 300;
-const TYPED_MS = 250;
+const TYPED_MS = 150;
 /** Pages that are read in a row while nothing is found in them. */
 const MAX_EMPTY_PAGES = 10;
 

@@ -71,3 +71,24 @@ test("a page of the timeline among 10,000 sessions and 100,000 tool calls takes 
   }
   expect([found, cursor]).toEqual([["c3"], undefined as never]);
 }, 60_000); // most of it is writing the rows
+
+/** As many as the web console reads in a row while nothing is found in them. */
+const MAX_EMPTY_PAGES = 10;
+
+test("words of an old message among 100,000 tool calls are found within ten pages, and every row that has them once", async () => {
+  using db = manyRows();
+  const store = assemble({ clock: systemClock, ids: createSeqIds(), log: silentLog }, createSql(db), "/none");
+  const found: string[] = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  let emptyPages = 0;
+  do {
+    const page = await store.activity.list({ text: "message 123" }, { limit: 5, ...(cursor ? { cursor } : {}) });
+    found.push(...page.items.map(({ id }) => id));
+    if (found.length === 0) emptyPages++;
+    cursor = page.next;
+    pages++;
+  } while (cursor !== undefined && pages < 100);
+  expect([cursor, emptyPages <= MAX_EMPTY_PAGES]).toEqual([undefined, true]);
+  expect(found).toEqual([...Array.from({ length: 10 }, (_, at) => `t${1_239 - at}`), "t123"]);
+});

@@ -1,15 +1,18 @@
-/** One timeline over several tables. Each is walked by its index of time, and no page looks at more rows than a reader would wait for. */
+/**
+ * One timeline over several tables. Each is walked by its index of time, and no page looks at more rows than a reader would wait for.
+ * A search of several tables goes back in all of them to the same moment: rows of one table beyond it would be looked at again by the next page.
+ */
 import { type RawBuilder, sql as raw } from "kysely";
-import type { ActivityEntry, ActivityFilter, ActivityStore } from "../../contracts/store/activity.ts";
-import type { Sql } from "../sql.ts";
+import type { ActivityEntry, ActivityStore } from "../../contracts/store/activity.ts";
+import type { Builder, Compilable, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { decodeCursor, encodeCursor, NEWEST, pageSize } from "../rows/paging.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
-import { before, mergeWalks, type Position, type Walk } from "./merge.ts";
+import { before, mergeWalks, newer, type Position, type Walk } from "./merge.ts";
 import { type ActivityRow, type Source, SOURCES } from "./sources.ts";
 
-/** Rows of one table that a page looks at: a few milliseconds. */
-const LOOKED_AT = 2_000;
+/** Rows of each kind that a page looks at, by what one costs: five to ten milliseconds for each kind. */
+const LOOKED_AT = { turn: 2_000, model: 5_000, tool: 10_000, job: 5_000, delivery: 5_000 } as const;
 
 export function createActivity({ sql, read, mask }: Pick<RowDeps, "sql" | "read" | "mask">): ActivityStore {
   const shown = (entry: ActivityEntry): ActivityEntry => ({
@@ -22,10 +25,13 @@ export function createActivity({ sql, read, mask }: Pick<RowDeps, "sql" | "read"
       read(function* () {
         const limit = pageSize(page);
         const from = positionOf(page.cursor);
+        const asked: Asked[] = [...SOURCES.entries()]
+          .filter(([, { kind }]) => filter.kind === undefined || filter.kind === kind)
+          .map(([rank, source]) => ({ source, rank, terms: source.terms(filter), from, limit }));
+        let horizon: Position | null = null;
+        for (const one of asked) if (one.terms.length > 0) horizon = newer(horizon, yield* endOf(sql, one));
         const walks: Walk<readonly ActivityEntry[]>[] = [];
-        for (const [rank, source] of SOURCES.entries())
-          if (filter.kind === undefined || filter.kind === source.kind)
-            walks.push(yield* walk(sql, { source, rank, filter, from, limit }));
+        for (const one of asked) walks.push(yield* walk(sql, one, horizon));
         const { values, next, isShort } = mergeWalks(walks, limit);
         const items = values
           .flat()
@@ -42,32 +48,54 @@ export function createActivity({ sql, read, mask }: Pick<RowDeps, "sql" | "read"
 interface Asked {
   readonly source: Source;
   readonly rank: number;
-  readonly filter: ActivityFilter;
+  /** None: every row fits. */
+  readonly terms: ReturnType<Source["terms"]>;
   readonly from: Position;
   readonly limit: number;
 }
 
-function* walk(sql: Sql, { source, rank, filter, from, limit }: Asked): Steps<Walk<readonly ActivityEntry[]>> {
+/** The last row that a page may look at in one table; null: all that are left. */
+function* endOf(sql: Sql, { source, rank, from }: Asked): Steps<Position | null> {
+  const { at, seq, kind } = source;
+  const older = raw<boolean>`(${at}, ${seq}) < ${placeOf(from, rank)}`;
+  const [end] = yield* sql.all<ActivityRow>(
+    asking(
+      raw<ActivityRow>`select ${at} as at, ${seq} as seq from ${tableOf(source)} where ${older} ${newestFirst(source)} limit 1 offset ${LOOKED_AT[kind] - 1}`,
+    ),
+  );
+  return end ? { at: end.at, rank, seq: end.seq } : null;
+}
+
+function* walk(
+  sql: Sql,
+  { source, rank, terms, from, limit }: Asked,
+  horizon: Position | null,
+): Steps<Walk<readonly ActivityEntry[]>> {
   const { at, seq, columns } = source;
-  const start = before(from, rank);
-  const older = raw<boolean>`(${at}, ${seq}) < (${start.at}, ${start.seq})`;
-  const newestFirst = raw`order by ${at} desc, ${seq} desc`;
-  const terms = source.terms(filter);
-  const ask = <R>(query: RawBuilder<R>) => sql.all<R>((db) => ({ compile: () => query.compile(db) }));
-  const [end] =
-    terms.length === 0
-      ? []
-      : yield* ask(
-          raw<ActivityRow>`select ${at} as at, ${seq} as seq from ${tableOf(source)} where ${older} ${newestFirst} limit 1 offset ${LOOKED_AT - 1}`,
-        );
-  const within = end ? [raw<boolean>`(${at}, ${seq}) >= (${end.at}, ${end.seq})`] : [];
+  const older = raw<boolean>`(${at}, ${seq}) < ${placeOf(from, rank)}`;
+  const within = horizon ? [raw<boolean>`(${at}, ${seq}) >= ${placeOf(horizon, rank)}`] : [];
   const fits = raw.join([older, ...within, ...terms], raw` and `);
-  const rows = yield* ask(
-    raw<ActivityRow>`select ${at} as at, ${seq} as seq, ${columns} from ${source.from} where ${fits} ${newestFirst} limit ${limit + 1}`,
+  const rows = yield* sql.all<ActivityRow>(
+    asking(
+      raw<ActivityRow>`select ${at} as at, ${seq} as seq, ${columns} from ${source.from} where ${fits} ${newestFirst(source)} limit ${limit + 1}`,
+    ),
   );
   const values = rows.slice(0, limit).map((row) => ({ at: row.at, rank, seq: row.seq, value: source.entriesOf(row) }));
-  const last = rows.length > limit ? values.at(-1) : end && { ...end, rank };
-  return { rows: values, reached: last ? { at: last.at, rank, seq: last.seq } : null };
+  const last = rows.length > limit ? values.at(-1) : undefined;
+  return { rows: values, reached: last ? { at: last.at, rank, seq: last.seq } : horizon };
+}
+
+function placeOf(position: Position, rank: number): RawBuilder<unknown> {
+  const { at, seq } = before(position, rank);
+  return raw`(${at}, ${seq})`;
+}
+
+function newestFirst({ at, seq }: Source): RawBuilder<unknown> {
+  return raw`order by ${at} desc, ${seq} desc`;
+}
+
+function asking(query: RawBuilder<ActivityRow>): (db: Builder) => Compilable<ActivityRow> {
+  return (db) => ({ compile: () => query.compile(db) });
 }
 
 /** Without what is only read for its columns: counting rows does not need it. */

@@ -41,7 +41,7 @@ export function before(position: Position, rank: number): { readonly at: number;
   return { at: position.at, seq: rank < position.rank ? Number.MAX_SAFE_INTEGER : -1 };
 }
 
-function newer(one: Position | null, other: Position | null): Position | null {
+export function newer(one: Position | null, other: Position | null): Position | null {
   if (one === null || other === null) return one ?? other;
   return compare(one, other) >= 0 ? one : other;
 }

@@ -4,4 +4,5 @@
  */
 export { retentionKinds } from "./kinds.ts";
 export { type Kind, startRetention } from "./retention.ts";
+export { createKeptSizes } from "./kept-sizes.ts";
 export { storageReport } from "./report.ts";

@@ -1,7 +1,7 @@
 /** Retention: what grows, the settings that bound it, and how much there is of it. */
 import type { StorageReport } from "../contracts/storage.ts";
 import { removeSessionCopies } from "../agents/index.ts";
-import { type Kind, retentionKinds, startRetention, storageReport } from "../retention/index.ts";
+import { createKeptSizes, type Kind, retentionKinds, startRetention, storageReport } from "../retention/index.ts";
 import { type Core, ofModule } from "./core.ts";
 
 function settings({ config }: Pick<Core, "config">) {
@@ -27,6 +27,7 @@ function copiesOfFiles({ store, options }: Core): readonly Kind[] {
 }
 
 export function storageOf(core: Core): (signal: AbortSignal) => Promise<StorageReport> {
-  const { store } = core;
-  return (signal) => storageReport({ retention: store.retention, settings: () => settings(core) }, signal);
+  const { clock, store } = core;
+  const retention = createKeptSizes({ clock, retention: store.retention });
+  return (signal) => storageReport({ retention, settings: () => settings(core) }, signal);
 }

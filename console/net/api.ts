@@ -1,4 +1,5 @@
 /** The few things the web console asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, keys of programs, and uploads. Same origin only. */
+import { browserName } from "../state/browser-name.ts";
 import type { ApprovalRule } from "../../src/contracts/tools/approval-rule.ts";
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { TroubledPart } from "../../src/contracts/delivery.ts";
@@ -27,7 +28,7 @@ const UNREACHABLE: WireError = {
 };
 
 export async function signIn(credential: Credential): Promise<Answer<null>> {
-  const answer = await send("POST", "/api/sign-in", credential);
+  const answer = await send("POST", "/api/sign-in", { ...credential, browser: browserName(navigator.userAgent) });
   return answer.ok ? { ok: true, value: null } : answer;
 }
 

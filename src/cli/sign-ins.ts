@@ -8,6 +8,7 @@ export function listSignIns(world: CliWorld, flags: CommonFlags): Promise<number
   return printList(world, flags, "/api/sign-ins", {
     columns: [
       ["ID", ({ id }) => textOf(id)],
+      ["BROWSER", ({ browser }) => textOf(browser) || "-"],
       ["SIGNED IN", ({ createdAt }) => day(createdAt)],
       ["UNTIL", ({ expiresAt }) => day(expiresAt)],
     ],

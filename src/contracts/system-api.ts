@@ -80,6 +80,8 @@ export interface SystemLook {
 /** A browser that is signed in. */
 export interface SignedInBrowser {
   readonly id: string;
+  /** Such as "Firefox on Windows"; null: it signed in before this was kept, or has not said. */
+  readonly browser: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
   /** The one that asks. */

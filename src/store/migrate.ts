@@ -48,6 +48,7 @@ import { pushSubscriptions } from "./migrations/048-push-subscriptions.ts";
 import { nodeVersions } from "./migrations/049-node-versions.ts";
 import { approvalRules } from "./migrations/050-approval-rules.ts";
 import { indexLater } from "./migrations/051-index-later.ts";
+import { signInBrowsers } from "./migrations/052-sign-in-browsers.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -99,6 +100,7 @@ const MIGRATIONS: readonly Migration[] = [
   nodeVersions,
   approvalRules,
   indexLater,
+  signInBrowsers,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -163,7 +163,14 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
     for (const page of [{ limit: 10 }, { limit: 10, cursor }]) await store.sessions.list(filter, page);
   const mediaId = "media_1" as MediaId;
   await store.media.put({ mediaId, owner: OPERATOR, name: "n", mimeType: "t", data: new Uint8Array(), at: 1 });
-  await store.signIns.put({ digest: "d", principal: OPERATOR, createdAt: 1, expiresAt: 2, authDigest: "a" });
+  await store.signIns.put({
+    digest: "d",
+    principal: OPERATOR,
+    createdAt: 1,
+    expiresAt: 2,
+    authDigest: "a",
+    browser: null,
+  });
   await store.signIns.find("d");
   await store.signIns.remove("d");
   const askedBy = { turnId: "t1" as TurnId, callId: "c" };

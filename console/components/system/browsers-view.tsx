@@ -96,12 +96,13 @@ function NewToken({ onDone }: { readonly onDone: () => void }) {
 }
 
 function OneBrowser({ browser, onDone }: { readonly browser: SignedInBrowser; readonly onDone: () => void }) {
-  const { id, createdAt, expiresAt, current } = browser;
+  const { id, browser: kind, createdAt, expiresAt, current } = browser;
+  const name = kind ?? `Browser ${id}`;
   const day = (at: number) => dateText(at, "whole");
   return (
     <div class="tool card" data-testid="browser">
       <h3>
-        {current ? "This browser" : `Browser ${id}`}
+        {current ? (kind === null ? "This browser" : `This browser (${kind})`) : name}
         <small>
           signed in {day(createdAt)}, until {day(expiresAt)}
         </small>
@@ -111,7 +112,7 @@ function OneBrowser({ browser, onDone }: { readonly browser: SignedInBrowser; re
       ) : (
         <AskFirst
           verb="Sign out"
-          to={`browser ${id}`}
+          to={`${name}, signed in ${day(createdAt)}`}
           question="Sign it out? What it shows ends at once."
           act={() => endBrowser(id)}
           onDone={onDone}

@@ -8,6 +8,8 @@ interface StoredSignIn {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly authDigest: string;
+  /** What it called itself; null: it has not said. */
+  readonly browser: string | null;
 }
 
 export interface SignInStore {

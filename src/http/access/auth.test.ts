@@ -273,7 +273,9 @@ test("a wrong text in the sign-in form is one failure, and says nothing about th
 });
 
 describe("signed-in browsers", () => {
-  type Listed = { readonly items: readonly { readonly id: string; readonly current: boolean }[] };
+  type Listed = {
+    readonly items: readonly { readonly id: string; readonly browser: string | null; readonly current: boolean }[];
+  };
   const listed = async (world: HttpWorld, cookie: string) =>
     (await (await fetch(world.url("/api/sign-ins"), { headers: { cookie } })).json()) as Listed;
 
@@ -294,6 +296,17 @@ describe("signed-in browsers", () => {
     expect((await end()).status).toBe(200);
     expect([await status(world, { cookie: own }), await status(world, { cookie: other })]).toEqual([200, 401]);
     expect((await end()).status).toBe(404);
+  });
+
+  test("are listed by the names they gave when they signed in", async () => {
+    await using world = startHttpWorld();
+    for (const browser of ["Firefox on Windows", undefined])
+      expect((await signIn(world, { token: TOKEN, browser })).status).toBe(204);
+    expect((await signIn(world, { token: TOKEN, browser: "x".repeat(81) })).status).toBe(422);
+    expect((await signIn(world, { browser: "Firefox on Windows" })).status).toBe(422);
+    const { items } = await listed(world, await world.cookie());
+    const others = items.filter(({ current }) => !current);
+    expect(new Set(others.map(({ browser }) => browser))).toEqual(new Set(["Firefox on Windows", null]));
   });
 
   test("whose credential was replaced are not listed", async () => {

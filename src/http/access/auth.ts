@@ -43,6 +43,7 @@ type SignInVerdict =
 interface Browser {
   readonly identity: Identity;
   readonly createdAt: number;
+  readonly browser: string | null;
 }
 
 export interface Auth extends WebhookAccess {
@@ -72,6 +73,8 @@ export type CredentialKind = "token" | "password" | "code" | "secret";
 export interface SignInAttempt {
   readonly kind: CredentialKind;
   readonly value: string;
+  /** What the browser calls itself; null: it has not said. */
+  readonly browser: string | null;
 }
 
 interface AuthDeps {
@@ -165,7 +168,7 @@ export function createAuth(
       const right = found.right || (await isCodeOfOther(deps, attempt));
       const verdict = attempts.judge({ client, ...found, right });
       if (verdict.kind !== "right") return verdict;
-      return { kind: "in", cookie: await remember(deps, current.signInAuth) };
+      return { kind: "in", cookie: await remember(deps, current.signInAuth, attempt.browser) };
     },
     async signOut(identity) {
       if (identity.signIn !== null) await signIns.remove(identity.signIn);
@@ -185,17 +188,21 @@ export function createAuth(
 /** Those that have not expired, newest first. */
 async function storedBrowsers({ clock, signIns }: Pick<AuthDeps, "clock" | "signIns">): Promise<readonly Browser[]> {
   const known = await signIns.list(clock.now());
-  return known.map(({ digest: signIn, createdAt, principal, expiresAt, authDigest }) => {
-    return { identity: { principal, expiresAt, authDigest, by: "cookie", key: null, signIn }, createdAt };
+  return known.map(({ digest: signIn, createdAt, principal, expiresAt, authDigest, browser }) => {
+    return { identity: { principal, expiresAt, authDigest, by: "cookie", key: null, signIn }, createdAt, browser };
   });
 }
 
 /** Stores a new sign-in and gives the cookie that stands for it. */
-async function remember({ clock, ids, signIns }: AuthDeps, authDigest: string): Promise<string> {
+async function remember(
+  { clock, ids, signIns }: AuthDeps,
+  authDigest: string,
+  browser: string | null,
+): Promise<string> {
   const cookie = ids.secret(COOKIE_BYTES);
   const now = clock.now();
   const signIn = { digest: hexDigest(cookie), principal: OPERATOR, createdAt: now, expiresAt: now + SIGN_IN_MS };
-  await signIns.put({ ...signIn, authDigest });
+  await signIns.put({ ...signIn, authDigest, browser });
   return cookie;
 }
 

@@ -19,8 +19,9 @@ export function browserRoutes(deps: SignInDeps): readonly Route[] {
       path: "/api/sign-ins",
       scope: ADMIN,
       async handle(call) {
-        const items = (await deps.auth.browsers()).map(({ identity, createdAt }) => ({
+        const items = (await deps.auth.browsers()).map(({ identity, createdAt, browser }) => ({
           id: shortId(identity),
+          browser,
           createdAt,
           expiresAt: identity.expiresAt,
           current: identity.signIn !== null && identity.signIn === call.identity?.signIn,

@@ -10,6 +10,7 @@ import { ADMIN } from "../access/key-reach.ts";
 
 const MAX_SIGN_IN_BYTES = 8 * 1024;
 const MAX_CREDENTIAL_CHARS = 1_024;
+const MAX_NAME_CHARS = 80;
 
 export interface SignInDeps {
   readonly auth: Auth;
@@ -18,7 +19,13 @@ export interface SignInDeps {
   signedOut(identity: Identity): Promise<void>;
 }
 
+const ONE_CREDENTIAL = "A sign-in takes exactly one of code, token, password and secret.";
 const NOT_FOR_KEYS = "A key makes no sign-in links: whoever signs in with one is the operator.";
+
+/** For the list of browsers alone. */
+const BrowserName = Type.Optional(Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS }));
+
+type SignInBody = Partial<Record<CredentialKind | "browser", string>>;
 
 const KINDS: readonly CredentialKind[] = ["code", "token", "password", "secret"];
 
@@ -41,8 +48,8 @@ export function signInRoutes(deps: SignInDeps): readonly Route[] {
   const credential = Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CREDENTIAL_CHARS }));
   const Body = checked(
     Type.Object(
-      { code: credential, token: credential, password: credential, secret: credential },
-      { additionalProperties: false, minProperties: 1, maxProperties: 1 },
+      { code: credential, token: credential, password: credential, secret: credential, browser: BrowserName },
+      { additionalProperties: false },
     ),
   );
   return [
@@ -91,12 +98,12 @@ export function signInRoutes(deps: SignInDeps): readonly Route[] {
   ];
 }
 
-function attemptOf(body: Partial<Record<CredentialKind, string>>): SignInAttempt {
-  for (const kind of KINDS) {
-    const value = body[kind];
-    if (value !== undefined) return { kind, value };
-  }
-  throw new GatewayError("invalid_params", "no credential");
+function attemptOf(body: SignInBody): SignInAttempt {
+  const [kind, ...more] = KINDS.filter((one) => body[one] !== undefined);
+  const value = kind && body[kind];
+  if (kind === undefined || value === undefined || more.length > 0)
+    throw new GatewayError("invalid_params", "not one credential", { say: ONE_CREDENTIAL });
+  return { kind, value, browser: body.browser ?? null };
 }
 
 function cookie(name: string, value: string, ageMs: number, secure: boolean): string {

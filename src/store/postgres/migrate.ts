@@ -45,6 +45,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
     sql: 'alter table nodes add column settings text collate "C", add column plugins text collate "C"',
   },
   { name: "approval-rules", sql: approvalRuleTables },
+  { name: "sign-in-browsers", sql: 'alter table sign_ins add column browser text collate "C"' },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

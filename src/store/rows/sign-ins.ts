@@ -13,18 +13,20 @@ export interface SignInTable {
   created_at: number;
   expires_at: number;
   auth_digest: string;
+  /** Null: it has not said, or signed in before this was kept. */
+  browser: string | null;
 }
 
 const FOUND = ["principal", "expires_at", "auth_digest"] as const;
 const MAX_LISTED = 100;
-const COLUMNS = ["digest", "created_at", ...FOUND] as const;
+const COLUMNS = ["digest", "created_at", "browser", ...FOUND] as const;
 
 export function createSignIns({ sql, read, write, clock }: RowDeps, audit: AuditLog): SignInStore {
   const add = sql.prepare((db, p: Params<SignInTable>) =>
     db
       .insertInto("sign_ins")
       .values(p.row(...COLUMNS))
-      .onConflict((conflict) => conflict.column("digest").doUpdateSet(newValues("created_at", ...FOUND))),
+      .onConflict((conflict) => conflict.column("digest").doUpdateSet(newValues("created_at", "browser", ...FOUND))),
   );
   const dropExpired = sql.prepare((db, p: Params<{ now: number }>) =>
     db.deleteFrom("sign_ins").where("expires_at", "<=", p("now")),

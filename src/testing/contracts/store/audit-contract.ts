@@ -60,7 +60,14 @@ export const AUDIT_CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise
   "config.rejected": ({ audit }) =>
     audit.note({ kind: "config.rejected", at: 15, actor: "gateway", subject: "", detail: {} }),
   sign_in: ({ signIns }) =>
-    signIns.put({ digest: "d".repeat(64), principal: OLGA, createdAt: 16, expiresAt: 17, authDigest: SECRET }),
+    signIns.put({
+      digest: "d".repeat(64),
+      principal: OLGA,
+      createdAt: 16,
+      expiresAt: 17,
+      authDigest: SECRET,
+      browser: null,
+    }),
   sign_out: ({ signIns }) => signIns.remove("d".repeat(64)),
   "key.made": ({ apiKeys }) => apiKeys.put(storedKey("k1", { digest: SECRET })),
   "key.revoked": ({ apiKeys }) => apiKeys.remove("k1", OLGA),

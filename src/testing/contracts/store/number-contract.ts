@@ -116,7 +116,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     await approvals.end("n", { decision: "once", by: OPERATOR, at: most });
     await roleGrants.put({ principal: owner, role: "member", grantedBy: OPERATOR, at: most });
     await sessionTools.save(sessionKey("n"), { on: [{ tool: "n", position: 1, at: most }], off: [] });
-    await signIns.put({ digest: "n", principal: owner, createdAt: 1, expiresAt: most, authDigest: "n" });
+    await signIns.put({ digest: "n", principal: owner, createdAt: 1, expiresAt: most, authDigest: "n", browser: null });
     await pushSubscriptions.put(newSubscription("n", { createdAt: most }), 1_000);
     await pushSubscriptions.note("n", { at: most, problem: null });
     const [key] = (await apiKeys.list()).filter(({ id }) => id === "n");

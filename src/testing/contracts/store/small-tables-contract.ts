@@ -102,7 +102,8 @@ export function smallTablePromises(open: () => Promise<StoreWorld>): void {
   test("a sign-in is found until it is removed, and expired ones go when a new one comes", async () => {
     await using world = await open();
     const { signIns } = world.store;
-    const signIn = { digest: "d1", principal: OPERATOR, createdAt: 10, expiresAt: 20, authDigest: "a" };
+    const times = { createdAt: 10, expiresAt: 20 };
+    const signIn = { digest: "d1", principal: OPERATOR, authDigest: "a", browser: "Firefox on Windows", ...times };
     await signIns.put(signIn);
     expect(await signIns.find("d1")).toEqual({ principal: OPERATOR, expiresAt: 20, authDigest: "a" });
     await signIns.put({ ...signIn, digest: "d2", createdAt: 20, expiresAt: 30 });

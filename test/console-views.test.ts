@@ -314,14 +314,37 @@ describe("system", () => {
     await check("Model").getByText("The demo model answers.").waitFor();
     expect(await check("Database").getAttribute("data-state")).toBe("ok");
     expect(await check("State directory").getAttribute("data-state")).toBe("ok");
-    await on.page.getByTestId("backup-line").getByText("No backup is made by the clock").waitFor();
+    await on.page.getByTestId("backup-line").getByText("No backup is made by itself.").waitFor();
+    await on.page
+      .getByTestId("stored-line")
+      .getByText(/^Database: \d.* · sessions: \d+ files?, /)
+      .waitFor();
     await on.page.getByRole("region", { name: "Stored" }).getByRole("row").nth(1).waitFor();
     await settled(on);
     const said = on.page.getByTestId("fix-said");
     await on.page.getByRole("button", { name: "Back up now: Backup" }).press("Enter");
     await said.getByText("A backup is made. It is in").waitFor();
     expect((await readdir(join(gateway.home, "backups"))).length).toBe(1);
+    await on.page.getByRole("button", { name: "Make a backup" }).press("Enter");
+    await on.page.getByTestId("backup-said").getByText("A backup is made. It is in").waitFor();
+    await on.page.getByTestId("backup-line").getByText("Newest backup: ").waitFor();
     await settled(on);
+  });
+
+  test("says how long it has been running each time somebody looks", async () => {
+    await using on = await open("system");
+    const running = on.page.getByTestId("health-view").locator("dt:has-text('Running for') + dd");
+    const first = await running.innerText();
+    await eventually(
+      "another time",
+      async () => {
+        await on.page.getByRole("link", { name: "Logs" }).click();
+        await on.page.getByTestId("logs-view").waitFor();
+        await on.page.getByRole("link", { name: "Health" }).click();
+        return running.innerText();
+      },
+      (now) => now !== first,
+    );
   });
 
   test("shows plugins and servers, follows the log, and signs browsers in and out", async () => {
@@ -347,13 +370,13 @@ describe("system", () => {
     await settled(on);
     await using other = await open("chat/other");
     await on.page.getByRole("link", { name: "Browsers" }).click();
-    await on.page.getByTestId("browser").getByText("This browser (Chrome on Linux)").waitFor();
+    await on.page.getByTestId("browser").getByText("This browser").waitFor();
     await on.page.getByRole("button", { name: "Make a sign-in link" }).click();
     await on.page.getByTestId("sign-in-link").getByText("/#code=").waitFor();
     await settled(on);
     const before = await on.page.getByTestId("browser").count();
     const newest = on.page.getByTestId("browser").filter({ hasNotText: "This browser" }).first();
-    await newest.getByRole("button", { name: /^Sign out Chrome on Linux, signed in/ }).click();
+    await newest.getByRole("button", { name: /^Sign out Browser .*, signed in/ }).click();
     await newest.getByRole("button", { name: "Sign out", exact: true }).click();
     await eventually(
       "one browser less",
@@ -367,7 +390,7 @@ describe("system", () => {
     await on.page.getByRole("button", { name: /^Make a new token/ }).click();
     await on.page.getByRole("button", { name: "Make a new token", exact: true }).click();
     await on.page.getByTestId("token-said").waitFor();
-    await on.page.getByTestId("browser").getByText("This browser").waitFor(); // it has signed in again
+    await on.page.getByTestId("browser").getByText("This browser (Chrome on Linux)").waitFor(); // it has signed in again, by its name
     expect(await token()).not.toBe(oldToken);
     expect((await gateway.fetch("/api/status")).status).toBe(401); // with the old one
   });

@@ -231,7 +231,7 @@ export function request<M extends keyof WireMethods>(
   return connection?.request(method, params) ?? Promise.reject(new Error("Not connected right now."));
 }
 
-async function refreshStatus(): Promise<void> {
+export async function refreshStatus(): Promise<void> {
   const now = await connection?.request("status", {}).catch(() => null);
   if (!now) return;
   newVersion.value ||= build !== null && build !== now.build;

@@ -12,7 +12,7 @@ import type {
   SignedInBrowser,
 } from "../../src/contracts/system-api.ts";
 import { type Answer, deleteJson, readJson, sendJson, signIn } from "../net/api.ts";
-import { signInAgain } from "./console-state.ts";
+import { refreshStatus, signInAgain } from "./console-state.ts";
 import { kept, NOTIFIED_KEY } from "./kept.ts";
 import { readNotified, renew } from "./notifications-state.ts";
 
@@ -52,6 +52,17 @@ export async function fixCheck(fix: HealthFix): Promise<string | null> {
   if (answer.ok) fixSaid.value = answer.value.say;
   await readChecks();
   return answer.ok ? null : answer.error.message;
+}
+
+export async function makeBackup() {
+  const answer = await sendJson<HttpApi["POST /api/doctor/fix"]["result"]>(
+    "POST",
+    "/api/doctor/fix",
+    { fix: "backup" satisfies HealthFix },
+    FIX_MS,
+  );
+  await refreshStatus();
+  return answer;
 }
 
 /** The old token is refused from then on. This browser signs in again with a link that is made before. Null when it is done, otherwise why not. */

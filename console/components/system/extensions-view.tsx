@@ -1,4 +1,5 @@
 /** Plugins and MCP servers: which run, what they bring, and why not when they do not. */
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { McpServerStatus } from "../../../src/contracts/mcp.ts";
 import type { PluginStatus } from "../../../src/contracts/plugin.ts";
@@ -15,13 +16,35 @@ export function ExtensionsView() {
     <ViewFrame name="System" testId="extensions-view" tabs={SYSTEM_TABS}>
       <section class="part">
         <h2>Plugins</h2>
-        <List items={plugins.value} none="No plugin is installed. docs/plugins.md says how to make one." name="Plugins">
+        <List
+          items={plugins.value}
+          none={
+            <>
+              No plugin is installed.{" "}
+              <a href="/docs/plugins" target="_blank" rel="noopener">
+                How to make one
+              </a>
+            </>
+          }
+          name="Plugins"
+        >
           {(plugin) => <OnePlugin key={plugin.id} plugin={plugin} />}
         </List>
       </section>
       <section class="part">
         <h2>MCP servers</h2>
-        <List items={servers.value} none="No MCP server is set up. pi-gw mcp add brings one." name="MCP servers">
+        <List
+          items={servers.value}
+          none={
+            <>
+              No MCP server is set up. <code>pi-gw mcp add</code> brings one.{" "}
+              <a href="/docs/mcp-servers" target="_blank" rel="noopener">
+                How to add one
+              </a>
+            </>
+          }
+          name="MCP servers"
+        >
           {(server) => <OneServer key={server.name} server={server} />}
         </List>
       </section>
@@ -31,7 +54,7 @@ export function ExtensionsView() {
 
 interface ListProps<T> {
   readonly items: readonly T[] | null | "failed";
-  readonly none: string;
+  readonly none: ComponentChildren;
   readonly name: string;
   readonly children: (item: T) => preact.JSX.Element;
 }

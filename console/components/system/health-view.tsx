@@ -1,7 +1,10 @@
 /** How the gateway is: what it finds when it looks at itself, what it says of itself, what it has stored, and what concerns this browser. */
-import { status } from "../../state/console-state.ts";
+import { refreshStatus, status } from "../../state/console-state.ts";
+import { minute } from "../../state/screen.ts";
 import { SignOutButton, ThemeButton } from "../frame/own-buttons.tsx";
+import { useReading } from "../parts/use-reading.ts";
 import { ViewFrame } from "../parts/view-frame.tsx";
+import { Backups } from "./backups.tsx";
 import { Checks } from "./checks.tsx";
 import { GatewayFacts } from "./gateway-facts.tsx";
 import { Stored } from "./stored.tsx";
@@ -9,6 +12,7 @@ import { Version } from "./version.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
 
 export function HealthView() {
+  useReading(refreshStatus, [minute.value]); // events tell of changes, and not of time that passes
   return (
     <ViewFrame name="System" testId="health-view" tabs={SYSTEM_TABS}>
       <section class="part">
@@ -22,6 +26,7 @@ export function HealthView() {
         </section>
       )}
       <Version />
+      <Backups />
       <Stored />
       <section class="part">
         <h2>This browser</h2>

@@ -1,5 +1,6 @@
 /** Every limit that is set: how much of it is spent, and where it will be when it goes on like this. */
 import type { LimitState } from "../../../src/contracts/budget.ts";
+import { openSetting } from "../../state/palette.ts";
 import { elapsedNow } from "../../state/usage-state.ts";
 import { type Forecast, forecastOf } from "../../text/usage-days.ts";
 import { countText, usdText } from "./usage-text.ts";
@@ -14,7 +15,10 @@ export function Budgets({ limits }: { readonly limits: readonly LimitState[] }) 
       {limits.length === 0 && (
         <p class="about">
           No limit is set. <code>budget</code> in the configuration sets one by day or month, for all, an agent, an
-          origin or a person.
+          origin or a person.{" "}
+          <button type="button" class="quiet small edged" onClick={() => void openSetting("budget")}>
+            Show the settings
+          </button>
         </p>
       )}
       <ul class="tool-list" aria-label="Budgets">

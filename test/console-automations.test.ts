@@ -143,6 +143,12 @@ describe("the calendar", () => {
     expect(await page.getByRole("button", { name: "Month before" }).isDisabled()).toBe(true);
     await page.setViewportSize({ width: 375, height: 720 });
     expect(await page.getByTestId("calendar").isVisible()).toBe(false);
+    const middles = async (name: string) => {
+      const box = await page.getByRole("button", { name }).boundingBox();
+      return box && Math.round(box.y + box.height / 2);
+    };
+    const row = await middles("This month"); // all three stand in it
+    expect([await middles("Month before"), await middles("Next month")]).toEqual([row, row]);
     await page.getByTestId("calendar-days").locator(".calendar-run").filter({ hasText: "daily" }).first().click();
     await page.getByTestId("job").filter({ hasText: "daily" }).getByText("It has not run yet").waitFor();
   });

@@ -41,13 +41,13 @@ function MonthChooser({ shown, choose }: { readonly shown: Month; readonly choos
   return (
     <div class="month-chooser">
       <h2 aria-live="polite">{monthName(shown)}</h2>
-      <div class="approval-buttons" role="group" aria-label="Month">
+      <div class="month-buttons" role="group" aria-label="Month">
         <button type="button" class="quiet small edged" disabled={isCurrent} onClick={() => choose(current)}>
           This month
         </button>
         <button
           type="button"
-          class="icon-button back"
+          class="icon-button month-before"
           aria-label="Month before"
           disabled={isCurrent}
           onClick={() => choose(shifted(shown, -1))}

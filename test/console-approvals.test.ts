@@ -279,7 +279,7 @@ describe("somebody who writes from a channel", () => {
     expect(await person.getAttribute("data-state")).toBe("pending");
     expect(await accessibilityProblems(page)).toEqual([]);
 
-    const letIn = person.getByRole("button", { name: "Let in as member" });
+    const letIn = person.getByRole("button", { name: "Give access as member" });
     expect(await letIn.isDisabled()).toBe(true); // a click alone lets nobody in
     await person.getByLabel("Their code").fill(/\b[A-Z2-9]{8}\b/.exec(told().join("\n"))?.[0] ?? "");
     await letIn.click();

@@ -215,7 +215,10 @@ test("Ctrl+K finds commands, views, conversations, jobs and settings, for a keyb
   expect(await on.composer.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
 
   await find("ficus", "Conversations");
-  expect(await option.allInnerTexts()).toEqual(["echo: the ficus is thirsty", "water-plants\nlook after the ficus"]);
+  expect(await option.allInnerTexts()).toEqual([
+    "echo: the ficus is thirsty\nnow",
+    "water-plants\nlook after the ficus",
+  ]);
   await on.page.keyboard.press("ArrowUp"); // from the first to the last
   const active = await field.getAttribute("aria-activedescendant");
   expect(await on.page.locator(`[id="${active}"]`).innerText()).toContain("water-plants");

@@ -171,7 +171,7 @@ test("a question, a person who asks for access and a lost reply wait in the inbo
   await ada.getByLabel("Their code").waitFor();
   await counted(on, 1);
   await ada.getByLabel("Their code").fill(code);
-  await ada.getByRole("button", { name: "Let in as member" }).click();
+  await ada.getByRole("button", { name: "Give access as member" }).click();
   await counted(on, 0);
 
   await adaSays("hello");

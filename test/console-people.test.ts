@@ -56,8 +56,8 @@ test("a stranger is let in with their own code and the chosen role, and with not
   await openPeople(on);
   expect(await accessibilityProblems(on.page)).toEqual([]);
   const ada = rowOf(on, "ada");
-  const letIn = ada.getByRole("button", { name: /^Let in as/ });
-  expect([await letIn.innerText(), await letIn.isDisabled()]).toEqual(["Let in as member", true]);
+  const letIn = ada.getByRole("button", { name: /^Give access as/ });
+  expect([await letIn.innerText(), await letIn.isDisabled()]).toEqual(["Give access as member", true]);
   const code = ada.getByLabel("Their code");
   await code.fill(codes["mallory"] ?? "");
   await code.press("Enter");
@@ -66,7 +66,7 @@ test("a stranger is let in with their own code and the chosen role, and with not
 
   await code.fill(` ${codes["ada"]?.toLowerCase().replace(/(.{4})/, "$1-")}`);
   await code.press("Enter");
-  await ada.getByRole("status").getByText("Let in as member").waitFor();
+  await ada.getByRole("status").getByText("Has access as member").waitFor();
   expect(await roles()).toEqual({ ada: "member", mallory: null });
 
   await ada.getByRole("button", { name: "Undo" }).and(on.page.locator(":focus")).waitFor();
@@ -75,8 +75,8 @@ test("a stranger is let in with their own code and the chosen role, and with not
   expect(await roles()).toEqual({ ada: null, mallory: null });
   await code.fill(codes["ada"] ?? "");
   await ada.getByLabel("Role").selectOption("owner");
-  await ada.getByRole("button", { name: "Let in as owner" }).click();
-  await ada.getByRole("status").getByText("Let in as owner").waitFor();
+  await ada.getByRole("button", { name: "Give access as owner" }).click();
+  await ada.getByRole("status").getByText("Has access as owner").waitFor();
   expect(await roles()).toEqual({ ada: "owner", mallory: null });
   expect(on.problems.filter((problem) => !problem.includes("403"))).toEqual([]);
 });

@@ -141,8 +141,8 @@ test("setup: a person who wrote to the bot becomes owner with the code it gave t
     (all) => all.length > 0,
   );
   await person.getByLabel("Their code").fill(code);
-  await person.getByRole("button", { name: "Let in as owner" }).click();
-  await person.getByText("Let in as owner").first().waitFor();
+  await person.getByRole("button", { name: "Give access as owner" }).click();
+  await person.getByText("Has access as owner").first().waitFor();
 });
 
 test("setup: the card stays away once it is put away, and a real model is offered prompts of its own in the composer", async () => {

@@ -3,10 +3,12 @@ import { batch, computed, signal } from "@preact/signals";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import type { SettingRow } from "../../src/contracts/system-api.ts";
 import type { WireListedJob } from "../../src/contracts/wire.ts";
+import { ago } from "../net/error-text.ts";
 import { leave, newChat, openSession, request, view } from "./console-state.ts";
 import { type Entry, findEntries } from "./find.ts";
 import { HELP_PAGES } from "./help-pages.ts";
 import { ADDRESSES, VIEW_TITLES } from "./route.ts";
+import { minute } from "./screen.ts";
 import { list } from "./session-list.ts";
 import { soon } from "./soon.ts";
 import { nextTheme } from "./theme.ts";
@@ -68,12 +70,14 @@ function openHelp(): void {
   window.open(HELP_PAGES[view.value] ?? "/docs/", "_blank", "noopener");
 }
 
-function conversationChoice({ key, title, channel }: SessionSummary): Choice {
+/** Several may have the same name, and then it matters which was the last one. */
+function conversationChoice({ key, title, channel, lastActivityAt }: SessionSummary): Choice {
+  const age = ago(lastActivityAt, minute.value);
   return {
     id: key,
     group: "Conversations",
     name: title || "Untitled",
-    ...(channel === "webchat" ? {} : { detail: channel }),
+    detail: channel === "webchat" ? age : `${channel}, ${age}`,
     run: () => openSession(key),
   };
 }

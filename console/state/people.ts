@@ -45,7 +45,7 @@ export function keepPlaces(rows: readonly PersonRow[], latest: readonly PairedPe
 
 /** Null, or what went wrong. */
 export async function approve(person: PairedPerson, code: string, role: Role): Promise<string | null> {
-  return decided(person, await approvePairing(person.id, code, role), (given) => `Let in as ${given}`);
+  return decided(person, await approvePairing(person.id, code, role), (given) => `Has access as ${given}`);
 }
 
 export async function revoke(person: PairedPerson): Promise<string | null> {

@@ -77,11 +77,11 @@ function LetIn(props: {
     if (complete && !props.busy) props.onLetIn(code.value, role.value as Role);
   };
   return (
-    <form class="form let-in" aria-label={`Let ${name || principal} in`} onSubmit={submit}>
+    <form class="form let-in" aria-label={`Give ${name || principal} access`} onSubmit={submit}>
       <TextField label="Their code" value={code} maxLength={CODE_CHARS * 2} exact />
       <SelectField label="Role" value={role} choices={ROLES} />
       <button type="submit" class="primary" disabled={!complete || props.busy}>
-        Let in as {role.value}
+        Give access as {role.value}
       </button>
     </form>
   );

@@ -77,7 +77,7 @@ function NewToken({ onDone }: { readonly onDone: () => void }) {
     <section class="part">
       <h2>Token</h2>
       <p class="about">
-        The token in the state directory lets in whoever has it. Make a new one when somebody may have seen it.
+        Whoever has the token of the state directory is the owner. Make a new one when somebody may have seen it.
       </p>
       <AskFirst
         verb="Make a new token"

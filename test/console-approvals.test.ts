@@ -251,7 +251,16 @@ describe("the view of tools", () => {
       /not allowed[\s\S]*operator, from chat[\s\S]*for the record[\s\S]*did not approve/,
     );
     expect(await first.getByTestId("tool-card").getAttribute("data-status")).toBe("blocked");
-    await first.getByRole("link").click();
+    await first.getByRole("link", { name: "Where its time went" }).click();
+    await on.page.getByTestId("waterfall").waitFor();
+    await on.page.goBack();
+    await eventually(
+      "the same calls in the list",
+      () => rows.count(),
+      (count) => count > 1,
+    );
+    await first.getByRole("button").click();
+    await first.getByRole("link").first().click();
     await on.replies.waitFor();
     expect(on.page.url()).toBe(conversation);
     await on.page.goBack();

@@ -206,6 +206,8 @@ test("a failing job and a broken configuration wait in the inbox until they are 
   await writeFile(file, '{ "agent": { "pool": { "max": "many" } } }');
   await post("/api/config/reload", {});
   await itemsOf(on, "config").getByText("agent.pool.max").first().waitFor();
+  const settings = itemsOf(on, "config").getByRole("link", { name: "Open the settings" });
+  expect(await settings.getAttribute("href")).toBe("#/system/settings");
   expect(await job.count()).toBe(0);
   await writeFile(file, JSON.stringify(config));
   await post("/api/config/reload", {});

@@ -19,7 +19,8 @@ let codes: Record<string, string>;
 beforeAll(async () => {
   home = await tempHome();
   await putPlugin(home.path, { id: "parrot", body: parrotChannel() });
-  const config = { agent: { pool: { min: 0, max: 1 } }, plugins: { enabled: ["parrot"] } };
+  const roles = { owners: ["parrot:user:olga"] };
+  const config = { agent: { pool: { min: 0, max: 1 } }, plugins: { enabled: ["parrot"] }, roles };
   [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ home: home.path, config })]);
   await eventually(
     "the channel parrot is open",
@@ -119,4 +120,25 @@ test("a removed person comes back with their role when that is undone, also when
   await rowOf(on, "ada").getByRole("button", { name: "Undo" }).click();
   await rowOf(on, "ada").getByRole("button", { name: "Remove" }).waitFor();
   expect(await roles()).toEqual({ ada: "owner" });
+});
+
+test("a role is changed where the person is listed, and people who are named in the settings are listed with it", async () => {
+  await using on = await visit(browser, gateway);
+  await openPeople(on);
+  const ada = rowOf(on, "ada");
+  await ada.getByText("· owner").waitFor();
+  await ada.getByText("Change the role").click();
+  const give = ada.getByRole("button", { name: /^Make / });
+  expect(await give.isDisabled()).toBe(true);
+  await ada.getByRole("combobox", { name: "Role" }).selectOption("guest");
+  await give.click();
+  await ada.getByText("· guest").waitFor();
+  expect(await roles()).toEqual({ ada: "guest" });
+  await ada.getByText("What may they do?").click();
+  await ada.getByText("As guest, in a chat with the default agent.").waitFor();
+  const others = on.page.getByTestId("other-roles");
+  await others.getByRole("row", { name: "parrot:user:olga owner the settings (roles)" }).waitFor();
+  expect(await others.getByText("ada").count()).toBe(0);
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  expect(on.problems).toEqual([]);
 });

@@ -1,8 +1,9 @@
 /** Pairing in the web console: people who wait or were approved. While somebody looks, rows keep their places, so that no press lands on another person. */
 import { signal } from "@preact/signals";
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
+import type { HttpApi } from "../../src/contracts/http-api.ts";
 import type { Role } from "../../src/contracts/ids.ts";
-import { type Answer, approvePairing, decidePairing, readPairing } from "../net/api.ts";
+import { type Answer, approvePairing, decidePairing, readJson, readPairing, sendJson } from "../net/api.ts";
 
 export interface PersonRow {
   readonly person: PairedPerson;
@@ -13,6 +14,8 @@ export interface PersonRow {
 }
 
 export const people = signal<readonly PairedPerson[]>([]);
+/** Who has a role and did not ask for access by a code; read while somebody looks. */
+export const otherRoles = signal<HttpApi["GET /api/people"]["result"]["items"]>([]);
 /** The rows that are shown; null while nobody looks. */
 export const peopleRows = signal<readonly PersonRow[] | null>(null);
 
@@ -20,11 +23,28 @@ export async function refreshPeople(): Promise<void> {
   const answer = await readPairing();
   if (!answer.ok) return;
   people.value = answer.value;
-  if (peopleRows.value) peopleRows.value = keepPlaces(peopleRows.value, answer.value);
+  if (peopleRows.value === null) return;
+  peopleRows.value = keepPlaces(peopleRows.value, answer.value);
+  await readRoles();
 }
 
 export function openPeople(): void {
   peopleRows.value = keepPlaces([], people.value);
+  void readRoles();
+}
+
+async function readRoles(): Promise<void> {
+  const answer = await readJson<HttpApi["GET /api/people"]["result"]>("/api/people");
+  if (!answer.ok) return; // those that were read before stay
+  const paired = new Set<string>(people.value.map(({ principal }) => principal));
+  otherRoles.value = answer.value.items.filter(({ principal }) => !paired.has(principal));
+}
+
+/** Null, or why not: the gateway keeps what the settings say, and the last owner. */
+export async function changeRole(principal: string, role: Role): Promise<string | null> {
+  const answer = await sendJson<HttpApi["POST /api/people"]["result"]>("POST", "/api/people", { principal, role });
+  await refreshPeople();
+  return answer.ok ? null : answer.error.message;
 }
 
 export function closePeople(): void {

@@ -1,6 +1,7 @@
 /** Channels and the people on them: how each account is, who may write, and who would answer them. */
 import { ViewFrame } from "../parts/view-frame.tsx";
 import { ChannelList } from "./channel-list.tsx";
+import { OtherRoles } from "./other-roles.tsx";
 import { People } from "./people.tsx";
 import { WhoAnswers } from "./who-answers.tsx";
 
@@ -9,6 +10,7 @@ export function ChannelsView() {
     <ViewFrame name="Channels" testId="channels-view">
       <ChannelList />
       <People />
+      <OtherRoles />
       <WhoAnswers />
     </ViewFrame>
   );

@@ -4,15 +4,11 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Role } from "../../../src/contracts/ids.ts";
 import { SelectField, TextField } from "../parts/fields.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
+import { ChangeRole, ROLES } from "./change-role.tsx";
 import { MayDo } from "./may-do.tsx";
 import { approve, type PersonRow, revoke, undo } from "../../state/people.ts";
 
 const CODE_CHARS = 8;
-const ROLES: readonly (readonly [Role, string])[] = [
-  ["member", "Member"],
-  ["guest", "Guest"],
-  ["owner", "Owner: may do everything"],
-];
 
 /** `offered`: the role that is chosen before somebody chooses. */
 export function Person({ row, offered = "member" }: { readonly row: PersonRow; readonly offered?: Role }) {
@@ -20,6 +16,7 @@ export function Person({ row, offered = "member" }: { readonly row: PersonRow; r
   const { busy, problem, run } = useAction();
   const waits = person.state === "pending";
   const name = person.name || person.principal;
+  const role = person.role ?? "member";
   return (
     <div class="person" data-testid="person" data-state={gone ? "gone" : person.state}>
       <span>
@@ -50,8 +47,17 @@ export function Person({ row, offered = "member" }: { readonly row: PersonRow; r
         </button>
       )}
       <Problem text={problem} />
-      {decided === null && !gone && !waits && <MayDo role={person.role ?? "member"} />}
+      {decided === null && !gone && !waits && <WithAccess principal={person.principal} name={name} role={role} />}
     </div>
+  );
+}
+
+function WithAccess(person: { readonly principal: string; readonly name: string; readonly role: Role }) {
+  return (
+    <>
+      <MayDo key={`may ${person.role}`} role={person.role} />
+      <ChangeRole key={`role ${person.role}`} {...person} />
+    </>
   );
 }
 

@@ -6,7 +6,7 @@ import { ago } from "../../net/error-text.ts";
 import { titleOf } from "../../state/asking.ts";
 import { act } from "../../state/jobs-state.ts";
 import { openJobs } from "../../state/palette.ts";
-import { hashOf } from "../../state/route.ts";
+import { ADDRESSES, hashOf } from "../../state/route.ts";
 import { minute } from "../../state/screen.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { Icon } from "../icons.tsx";
@@ -21,6 +21,11 @@ export function ConfigTrouble({ problems }: { readonly problems: readonly string
         ))}
       </ul>
       <p class="about">The settings from before are used. Correct the file: it is read again when it is saved.</p>
+      <div class="approval-buttons">
+        <a class="quiet small edged" href={ADDRESSES.settings}>
+          Open the settings
+        </a>
+      </div>
     </Trouble>
   );
 }

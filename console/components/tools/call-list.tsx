@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
 import { ago } from "../../net/error-text.ts";
 import { titleOf, waitsForApproval } from "../../state/asking.ts";
-import { hashOf, placeOf } from "../../state/route.ts";
+import { hashOf, placeOf, turnAddress } from "../../state/route.ts";
 import { list } from "../../state/session-list.ts";
 import { calls, filter, filterBy, followCalls, moreCalls, readTools, toolNames } from "../../state/tools-state.ts";
 import { PagedList } from "../parts/paged-list.tsx";
@@ -68,6 +68,7 @@ function OneCall({ row }: { readonly row: AuditRow }) {
           "In",
           row.turnId === null ? "no conversation" : <a href={hashOf(row.sessionKey)}>{titleOf(row.sessionKey)}</a>,
         ],
+        ["Turn", row.turnId === null ? null : <a href={turnAddress(row.turnId)}>Where its time went</a>],
       ]}
     />
   );

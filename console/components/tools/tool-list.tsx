@@ -11,7 +11,7 @@ import { PagedList } from "../parts/paged-list.tsx";
 import { useReading } from "../parts/use-reading.ts";
 
 const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
-  idempotent: "may run again",
+  idempotent: "safe to retry",
   ownerOnly: "owners only",
   optional: "only where named",
   sequential: "one at a time",

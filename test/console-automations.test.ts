@@ -89,8 +89,8 @@ describe("jobs", () => {
     expect(await page.getByLabel("In plain words").inputValue()).toBe("");
     await page.getByLabel("Cron").fill("30 7 * * 1,3");
     await preview.getByText("Every Monday and Wednesday at 07:30").waitFor();
+    expect(await page.getByLabel("Name").getAttribute("placeholder")).toBe("plan-the-day");
     await page.getByTestId("job-form").getByText("More", { exact: true }).click();
-    await page.getByLabel("Name").fill("plan");
     await page.getByLabel("Its words are").selectOption("silent");
     await page.getByLabel("Runs that were missed").selectOption("skip");
     await page.getByLabel("Tool", { exact: true }).fill("add_task");
@@ -101,9 +101,9 @@ describe("jobs", () => {
     await eventually(
       "the soonest first, and those that are not planned last",
       names,
-      (all) => all.join() === "plan,later,paused",
+      (all) => all.join() === "plan-the-day,later,paused",
     );
-    expect(await jobOf("plan")).toMatchObject({
+    expect(await jobOf("plan-the-day")).toMatchObject({
       schedule: { kind: "cron", expr: "30 7 * * 1,3" },
       words: "every Monday and Wednesday at 07:30",
       delivery: "silent",
@@ -111,7 +111,7 @@ describe("jobs", () => {
       needs: ["add_task"],
     });
 
-    const job = page.getByTestId("job").filter({ hasText: "plan" }).first();
+    const job = page.getByTestId("job").filter({ hasText: "plan-the-day" }).first();
     await job.getByRole("button").first().press("Enter");
     await job.getByText("are left out").waitFor();
     await job.getByRole("button", { name: "Edit" }).press("Enter");
@@ -119,7 +119,7 @@ describe("jobs", () => {
     await job.getByRole("textbox", { name: "Task" }).fill("Plan the week.");
     await job.getByRole("button", { name: "Save job" }).click();
     await job.getByText("Plan the week.").waitFor();
-    expect(await jobOf("plan")).toMatchObject({ task: "Plan the week.", schedule: { expr: "30 7 * * 1,3" } });
+    expect(await jobOf("plan-the-day")).toMatchObject({ task: "Plan the week.", schedule: { expr: "30 7 * * 1,3" } });
   });
 });
 

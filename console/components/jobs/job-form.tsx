@@ -5,6 +5,7 @@ import type { Schedule } from "../../../src/contracts/automation/job.ts";
 import type { WireJob, WireJobInput } from "../../../src/contracts/wire.ts";
 import { jobChoices, readJobChoices } from "../../state/automations-state.ts";
 import { saveJob } from "../../state/jobs-state.ts";
+import { jobNameOf } from "../../text/job-name.ts";
 import { spanText } from "../../text/schedule.ts";
 import { CheckField, SelectField, TextArea, TextField } from "../parts/fields.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
@@ -57,15 +58,21 @@ export function JobForm({ job, onDone }: Props) {
       onSubmit={(event) => void submit(event)}
     >
       <TextArea label="Task" value={task} rows={TASK_ROWS} required maxLength={MAX_TASK} placeholder="Plan the day." />
+      {job === null && (
+        <TextField
+          label="Name"
+          value={fields.id}
+          maxLength={MAX_ID}
+          placeholder={jobNameOf(task.value) || "by itself"}
+          exact
+        />
+      )}
       <WhenFields chosen={chosen} before={job} />
       <SelectField label="Its words are" value={fields.delivery} choices={DELIVERIES} />
       <SelectField label="Agent" value={fields.agent} choices={named(jobChoices.value.agents, fields.agent.value)} />
       <details>
         <summary>More</summary>
         <div class="form">
-          {job === null && (
-            <TextField label="Name" value={fields.id} maxLength={MAX_ID} placeholder="by itself" exact />
-          )}
           <SelectField label="Runs that were missed" value={fields.catchUp} choices={CATCH_UPS} />
           <SelectField label="While the one before runs" value={fields.overlap} choices={OVERLAPS} />
           <TextField label="Stop a run after" value={fields.timeout} placeholder="10m" exact />
@@ -115,10 +122,11 @@ function named(names: readonly string[], chosen: string): readonly (readonly [st
 
 function inputOf(fields: ReturnType<typeof useJobFields>, schedule: Schedule, before: WireJob | null): WireJobInput {
   const { delivery } = fields;
+  const id = fields.id.value.trim() || jobNameOf(fields.task.value);
   const isMain = delivery.value === "main";
   const isSame = before !== null && JSON.stringify(before.schedule) === JSON.stringify(schedule);
   return {
-    ...(fields.id.value.trim() === "" ? {} : { id: fields.id.value.trim() }),
+    ...(id === "" || before !== null ? {} : { id }),
     ...(isSame ? {} : { schedule }), // a schedule that is sent counts from now on
     task: fields.task.value.trim(),
     agentId: fields.agent.value,

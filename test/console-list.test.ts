@@ -94,6 +94,7 @@ test("a search finds what was said with its snippet, and leads to the message, h
   const hit = on.page.getByTestId("hit").first();
   await hit.waitFor();
   expect(await hit.innerText()).toContain(`it is a ${PARROT}`);
+  expect((await hit.locator("mark").allInnerTexts()).map((word) => word.toLowerCase())).toEqual(["norwegian"]);
   expect(await accessibilityProblems(on.page)).toEqual([]);
   await hit.press("Enter");
   const found = on.page.locator("[data-testid=message]:focus");

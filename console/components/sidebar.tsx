@@ -12,6 +12,7 @@ import { drawer, minute } from "../state/screen.ts";
 import { Icon } from "./icons.tsx";
 import { ListFilters } from "./list-filters.tsx";
 import { SessionItem } from "./session-item.tsx";
+import { markedWords } from "../text/marked-words.ts";
 import { plainLine } from "../text/plain-line.ts";
 
 const SEARCH_ID = "search";
@@ -135,7 +136,9 @@ function Hits({ hits: shown }: { readonly hits: readonly MessageHit[] }) {
               </span>
               <time dateTime={new Date(hit.at).toISOString()}>{ago(hit.at, minute.value)}</time>
               <span class="snippet" dir="auto">
-                {plainLine(hit.snippet)}
+                {markedWords(plainLine(hit.snippet), search.value).map(({ text, isFound }, at) =>
+                  isFound ? <mark key={at}>{text}</mark> : text,
+                )}
               </span>
             </a>
           </li>

@@ -91,11 +91,12 @@ test("settings are changed in fields that the schema makes, seen before they are
   await page.getByRole("button", { name: "Change heartbeat.every" }).click();
   await page.getByLabel("A length of time").fill("2h");
   await page.getByRole("button", { name: "Take over" }).click();
-  await review.getByText("heartbeat.every: 1800000 → 7200000").waitFor();
+  await review.getByText("heartbeat.every: 30m → 2h").waitFor();
   await review.getByText("2 changes").waitFor();
   expect(await readFile(file, "utf8")).not.toContain("debug");
   await review.getByRole("button", { name: "Save" }).press("Enter");
   await review.waitFor({ state: "detached" });
+  await page.getByTestId("saved-said").getByText("Saved, and in force.").waitFor();
   expect([await inForce("logging.level"), await inForce("heartbeat.every")]).toMatchObject([
     { value: "debug", source: "file" },
     { value: 7_200_000, source: "file" },
@@ -131,6 +132,12 @@ test("a secret is written and never shown, and a port says that it needs a resta
   await review.getByRole("button", { name: "Save" }).click();
   await review.waitFor({ state: "detached" });
   expect(await readFile(file, "utf8")).toContain("nnnn-9f3a7c1e5b2d8046-q7Zr");
+
+  await page.getByRole("button", { name: "Change gateway.port" }).click();
+  await page.getByLabel("A whole number from 0 to 65535").fill("4567");
+  await page.getByRole("button", { name: "Take over" }).click();
+  await review.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved. In force after a restart (pi-gw restart): gateway.port.").waitFor();
 });
 
 test("the file is edited as text: comments stay, secrets are hidden, problems have a place, and somebody else's change is not lost", async () => {

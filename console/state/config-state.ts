@@ -23,7 +23,11 @@ interface PendingEdit {
 /** Changes of settings that are not saved yet, by path. */
 export const pendingEdits = signal<readonly PendingEdit[]>([]);
 
+/** What the last save of this view did; empty: nothing was saved since the last change. */
+export const savedSaid = signal("");
+
 export function editSetting(edit: PendingEdit): void {
+  savedSaid.value = "";
   pendingEdits.value = [...withoutEdit(edit.path), edit];
 }
 

@@ -36,6 +36,11 @@ test("a field begins with the value as it is written, and one of a secret with n
     textOf(JSON_FORM, ["a"]),
     textOf({ kind: "text" }, null),
   ]).toEqual(["5", "30m", "", '[\n  "a"\n]', ""]);
+  expect([shownValue(1_800_000, "duration"), shownValue(1_800_000, "number"), shownValue(90_500, "duration")]).toEqual([
+    "30m",
+    "1800000",
+    "90500ms",
+  ]);
   expect([shownValue(null), shownValue("x"), shownValue(["a"]), shownValue(false)]).toEqual([
     "not set",
     "x",

@@ -1,6 +1,8 @@
 /** What somebody types into the form of a setting, as the value that the file gets; and the other way round. Pure. */
 import type { SettingForm } from "../../src/contracts/config-api.ts";
 
+import { spanText } from "./schedule.ts";
+
 type Typed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /** A name of an environment variable stands for any value. */
@@ -42,8 +44,9 @@ export function textOf(form: SettingForm, value: unknown): string {
   return form.kind === "json" ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** For people. */
-export function shownValue(value: unknown): string {
+/** For people. `kind` is that of its form: lengths of time are written as somebody would write them into the file. */
+export function shownValue(value: unknown, kind?: SettingForm["kind"]): string {
   if (value === null || value === undefined) return "not set";
+  if (kind === "duration" && typeof value === "number") return spanText(value);
   return typeof value === "string" ? value : JSON.stringify(value);
 }

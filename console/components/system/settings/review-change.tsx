@@ -1,8 +1,9 @@
 /** A change of the settings before it is saved: what is wrong with it and where, what it changes, the changed lines, and then the saving. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { ConfigProposal, ProposedConfig, SavedConfig } from "../../../../src/contracts/config-api.ts";
-import { configFile, proposeConfig, saveConfig } from "../../../state/config-state.ts";
+import type { ConfigProposal, ProposedConfig, SavedConfig, SettingForm } from "../../../../src/contracts/config-api.ts";
+import { configFile, proposeConfig, savedSaid, saveConfig } from "../../../state/config-state.ts";
+import { settings } from "../../../state/system-state.ts";
 import { diffLines } from "../../../text/diff.ts";
 import { hunksOf } from "../../../text/hunks.ts";
 import { shownValue } from "../../../text/setting-value.ts";
@@ -41,6 +42,7 @@ export function ReviewChange({ name, change, onDone, onPlace }: Props) {
     if (!answer.ok) return answer.error.message;
     if (!answer.value.written) return "It has problems, and was not saved.";
     if (answer.value.notInForce.length > 0) return notInForceText(answer.value);
+    savedSaid.value = savedText(answer.value);
     onDone();
     return null;
   };
@@ -73,6 +75,12 @@ function notInForceText({ notInForce }: SavedConfig): string {
   return `It is saved, and not in force: ${notInForce.join(" ")}`;
 }
 
+function savedText({ changes, weakensAuth }: SavedConfig): string {
+  const later = changes.filter(({ needsRestart }) => needsRestart).map(({ path }) => path);
+  if (later.length === 0) return weakensAuth ? "Saved. It is in force after a restart." : "Saved, and in force.";
+  return `Saved. In force after a restart (pi-gw restart): ${later.join(", ")}.`;
+}
+
 function Proposal({ now, onPlace }: { readonly now: ConfigProposal; readonly onPlace?: Props["onPlace"] & {} }) {
   const file = configFile.value;
   const before = file === null || file === "failed" ? "" : (file.text ?? "");
@@ -87,7 +95,7 @@ function Proposal({ now, onPlace }: { readonly now: ConfigProposal; readonly onP
         <ul class="changes" aria-label="What changes">
           {now.changes.map(({ path, before: old, after, needsRestart }) => (
             <li key={path} data-testid="change">
-              <code>{path}</code>: {shownValue(old)} → {shownValue(after)}
+              <code>{path}</code>: {shownValue(old, kindOf(path))} → {shownValue(after, kindOf(path))}
               {needsRestart && <strong> needs a restart</strong>}
             </li>
           ))}
@@ -96,6 +104,11 @@ function Proposal({ now, onPlace }: { readonly now: ConfigProposal; readonly onP
       {now.text !== null && <Lines before={before} after={now.text} />}
     </>
   );
+}
+
+function kindOf(path: string): SettingForm["kind"] | undefined {
+  const now = settings.value;
+  return now === null || now === "failed" ? undefined : now.rows.find((row) => row.path === path)?.form.kind;
 }
 
 interface PlacesProps {

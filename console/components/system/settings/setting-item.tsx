@@ -64,7 +64,7 @@ export function SettingItem({ row }: { readonly row: SettingRow }) {
           {"value" in pending
             ? row.form.kind === "secret"
               ? "a new value"
-              : shownValue(pending.value)
+              : shownValue(pending.value, row.form.kind)
             : "the default"}
         </small>
       )}
@@ -178,9 +178,9 @@ function valueText({ form, value }: SettingRow): string {
   return form.kind === "duration" && form.text !== "" ? form.text : shownValue(value);
 }
 
-function sourceText({ source, line, ...row }: SettingRow): string {
+function sourceText({ source, line, form, ...row }: SettingRow): string {
   if (source === "default") return "default";
-  const other = "byDefault" in row ? `, default: ${shownValue(row.byDefault)}` : "";
+  const other = "byDefault" in row ? `, default: ${shownValue(row.byDefault, form.kind)}` : "";
   return source === "file"
     ? `from the file, line ${line ?? 1}${other}`
     : `from the start: a flag or the environment, which wins over the file${other}`;

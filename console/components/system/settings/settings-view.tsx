@@ -1,7 +1,7 @@
 /** Settings: as a form made from the schema, or as the text of the file; every change is looked at before it is saved. */
 import { useSignal } from "@preact/signals";
 import type { SettingsReport } from "../../../../src/contracts/system-api.ts";
-import { pendingChange, pendingEdits, readConfigFile } from "../../../state/config-state.ts";
+import { pendingChange, pendingEdits, readConfigFile, savedSaid } from "../../../state/config-state.ts";
 import { status } from "../../../state/console-state.ts";
 import { readSettings, revertSettings, settingFilter, settings } from "../../../state/system-state.ts";
 import { shownValue } from "../../../text/setting-value.ts";
@@ -39,6 +39,9 @@ export function SettingsView() {
         <section class="part">
           <h2>Settings</h2>
           <FileState now={now} />
+          <p class="setup-good" data-testid="saved-said" hidden={savedSaid.value === ""}>
+            {savedSaid.value}
+          </p>
           <div class="approval-buttons" role="group" aria-label="How settings are shown">
             {LOOKS.map(([name, title]) => (
               <button

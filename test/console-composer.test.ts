@@ -344,7 +344,22 @@ test("formulas and diagrams are drawn, each loaded when there is one, and a host
     "(async () => { const i = document.querySelector('[data-testid=diagram]'); await i.decode(); return [i.naturalWidth, i.naturalHeight]; })()";
   const [width = 0, height = 0] = await on.page.evaluate<number[]>(size);
   expect([width > 200, height > 50]).toEqual([true, true]);
+  const colourInTheMiddle = () =>
+    on.page.evaluate<number>(`(async () => {
+      const image = document.querySelector("[data-testid=diagram]");
+      await image.decode();
+      const canvas = Object.assign(document.createElement("canvas"), { width: 3, height: 3 });
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0, 3, 3);
+      return Math.max(...context.getImageData(1, 1, 1, 1).data.slice(0, 3));
+    })()`);
+  expect(await colourInTheMiddle()).toBeGreaterThan(150);
+  await on.page.emulateMedia({ colorScheme: "dark" });
+  await eventually("dark boxes on dark paper", colourInTheMiddle, (light) => light < 150);
   await drawn.scrollIntoViewIfNeeded();
+  await picture(on, "rich-dark");
+  await on.page.emulateMedia({ colorScheme: "light" });
+  await eventually("light boxes again", colourInTheMiddle, (light) => light > 150);
   await picture(on, "rich");
   expect(await accessibilityProblems(on.page)).toEqual([]);
 

@@ -1,16 +1,18 @@
 /** A diagram as a picture, with its text below; only the text when it cannot be drawn. */
 import { useEffect, useState } from "preact/hooks";
+import { isDark } from "../state/theme.ts";
 import { type Drawing, drawDiagram } from "./frame.ts";
 
 export function Diagram({ text }: { readonly text: string }) {
   const [drawing, setDrawing] = useState<Drawing | null>(null);
+  const dark = isDark.value;
   useEffect(() => {
     let current = true;
-    void drawDiagram(text).then((drawn) => current && setDrawing(drawn));
+    void drawDiagram(text, dark).then((drawn) => current && setDrawing(drawn));
     return () => {
       current = false;
     };
-  }, [text]);
+  }, [text, dark]);
   if (drawing === null || "problem" in drawing)
     return (
       <figure class="diagram">
@@ -22,7 +24,12 @@ export function Diagram({ text }: { readonly text: string }) {
     );
   return (
     <figure class="diagram">
-      <div class="diagram-paper" tabindex={0} role="region" aria-label="Diagram">
+      <div
+        class={drawing.isDark ? "diagram-paper dark" : "diagram-paper"}
+        tabindex={0}
+        role="region"
+        aria-label="Diagram"
+      >
         <img
           data-testid="diagram"
           src={drawing.url}

@@ -10,32 +10,42 @@ interface Library {
 declare const mermaid: Library;
 
 const LARGEST_PX = 4_000;
-let drawn = 0;
-
-mermaid.initialize({
+const SETTINGS = {
   startOnLoad: false,
   securityLevel: "strict",
-  theme: "default",
   htmlLabels: false, // text of SVG alone: HTML in it is not drawn everywhere in a picture
   flowchart: { htmlLabels: false },
   suppressErrorRendering: true,
   maxTextSize: 20_000,
   maxEdges: 500,
   fontFamily: "system-ui, sans-serif",
-});
+};
+let drawn = 0;
+/** One after the other: the library has one look at a time. Never rejects. */
+let last: Promise<unknown> = Promise.resolve();
 
-addEventListener("message", ({ source, data }: MessageEvent<{ readonly id: number; readonly text: string }>) => {
+interface Asked {
+  readonly id: number;
+  readonly text: string;
+  readonly isDark: boolean;
+}
+
+addEventListener("message", ({ source, data }: MessageEvent<Asked>) => {
   if (source !== parent) return;
-  const { id, text } = data;
-  mermaid
-    .render(`diagram-${++drawn}`, text)
-    .then(
-      ({ svg }) => ({ id, ...withSize(svg) }),
-      (error: unknown) => ({ id, problem: error instanceof Error ? error.message : "It could not be read." }),
-    )
-    .then((answer) => parent.postMessage(answer, "*"));
+  last = last.then(() => answered(data)).then((answer) => parent.postMessage(answer, "*"));
 });
 parent.postMessage({ ready: true }, "*");
+
+/** Never rejects. */
+async function answered({ id, text, isDark }: Asked): Promise<object> {
+  try {
+    mermaid.initialize({ ...SETTINGS, theme: isDark ? "dark" : "default" });
+    const { svg } = await mermaid.render(`diagram-${++drawn}`, text);
+    return { id, ...withSize(svg) };
+  } catch (error) {
+    return { id, problem: error instanceof Error ? error.message : "It could not be read." };
+  }
+}
 
 /** A picture has a size of its own; the library leaves it to what is around it. */
 function withSize(svg: string): { readonly svg: string; readonly width: number; readonly height: number } {

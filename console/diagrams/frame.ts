@@ -1,6 +1,7 @@
 /** Asks diagram.html for pictures of diagrams. It is a frame without an origin, made when the first diagram is shown, and made anew when it hangs. */
 export type Drawing =
-  { readonly url: string; readonly width: number; readonly height: number } | { readonly problem: string };
+  | { readonly url: string; readonly width: number; readonly height: number; readonly isDark: boolean }
+  | { readonly problem: string };
 
 const PAGE = "/diagram.html";
 const MAX_DIAGRAM_CHARS = 20_000;
@@ -25,39 +26,41 @@ let frame: Frame | null = null;
 let count = 0;
 
 /** Never rejects. */
-export function drawDiagram(text: string): Promise<Drawing> {
-  const known = kept.get(text);
+export function drawDiagram(text: string, isDark: boolean): Promise<Drawing> {
+  const key = `${isDark ? "dark" : "light"} ${text}`;
+  const known = kept.get(key);
   if (known) return known;
-  const drawing = text.length > MAX_DIAGRAM_CHARS ? Promise.resolve({ problem: "It is too long." }) : draw(text);
-  kept.set(text, drawing);
+  const tooLong = { problem: "It is too long." };
+  const drawing = text.length > MAX_DIAGRAM_CHARS ? Promise.resolve(tooLong) : draw(text, isDark);
+  kept.set(key, drawing);
   const [oldest] = kept.keys();
   if (kept.size > MAX_KEPT && oldest !== undefined) void forget(oldest);
   return drawing;
 }
 
-async function forget(text: string): Promise<void> {
-  const drawing = await kept.get(text);
-  kept.delete(text);
+async function forget(key: string): Promise<void> {
+  const drawing = await kept.get(key);
+  kept.delete(key);
   if (drawing && "url" in drawing) URL.revokeObjectURL(drawing.url);
 }
 
-async function draw(text: string): Promise<Drawing> {
+async function draw(text: string, isDark: boolean): Promise<Drawing> {
   frame ??= makeFrame();
   const { element, ready, waiting } = frame;
   const id = ++count;
   const late = new Promise<Answer>((resolve) => setTimeout(resolve, DRAWN_WITHIN_MS, { problem: "It took too long." }));
   const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
-  void ready.then(() => element.contentWindow?.postMessage({ id, text }, "*"));
+  void ready.then(() => element.contentWindow?.postMessage({ id, text, isDark }, "*"));
   const answer = await Promise.race([answered, late]);
   if (!waiting.delete(id) && frame?.element === element) dropFrame();
-  return drawingOf(answer);
+  return drawingOf(answer, isDark);
 }
 
 /** As a picture: whatever is in it, it runs nothing and loads nothing. */
-function drawingOf({ svg, width, height, problem }: Answer): Drawing {
+function drawingOf({ svg, width, height, problem }: Answer, isDark: boolean): Drawing {
   if (typeof svg !== "string" || typeof width !== "number" || typeof height !== "number")
     return { problem: typeof problem === "string" ? problem : "It could not be drawn." };
-  return { url: URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })), width, height };
+  return { url: URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })), width, height, isDark };
 }
 
 function makeFrame(): Frame {

@@ -209,8 +209,10 @@ describe("webhooks", () => {
       (count) => count === 1,
     );
     expect(await configText()).not.toContain(secret("b"));
+    // another one: the same request is refused within one second
+    await card.getByLabel("What a sender would send, as JSON").fill('{ "build": { "id": 43 } }');
     await card.getByRole("button", { name: "Send test" }).click();
-    await card.getByTestId("test-result").waitFor();
+    await card.getByTestId("test-result").getByText("Build 43 failed").waitFor();
   });
 
   test("are added in both directions, and targets are tried and removed", async () => {

@@ -5,6 +5,7 @@ export const HELP_PAGES: Readonly<Partial<Record<View, string>>> = {
   chat: "/docs/commands",
   inbox: "/docs/console",
   activity: "/docs/console",
+  turn: "/docs/console",
   calls: "/docs/tools",
   tools: "/docs/tools",
   jobs: "/docs/automation",

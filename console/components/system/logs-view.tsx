@@ -51,7 +51,7 @@ export function LogsView() {
         </select>
         <FindField
           name="Find in the log"
-          placeholder="Words, or a request id"
+          placeholder="Words or request id"
           value={typed.value}
           onTyped={(text) => (typed.value = text)}
         />

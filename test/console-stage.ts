@@ -176,7 +176,7 @@ async function cookieOf({ url, token }: Pick<GatewayProcess, "url" | "token">) {
   const response = await fetch(`${url}/api/sign-in`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-pi-gateway": "1", origin: url },
-    body: JSON.stringify({ token }),
+    body: JSON.stringify({ token, browser: "Chrome on Linux" }),
   });
   const [pair = ""] = (response.headers.get("set-cookie") ?? "").split(";");
   const at = pair.indexOf("=");

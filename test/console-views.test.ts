@@ -370,13 +370,13 @@ describe("system", () => {
     await settled(on);
     await using other = await open("chat/other");
     await on.page.getByRole("link", { name: "Browsers" }).click();
-    await on.page.getByTestId("browser").getByText("This browser").waitFor();
+    await on.page.getByTestId("browser").getByText("This browser (Chrome on Linux)").waitFor();
     await on.page.getByRole("button", { name: "Make a sign-in link" }).click();
     await on.page.getByTestId("sign-in-link").getByText("/#code=").waitFor();
     await settled(on);
     const before = await on.page.getByTestId("browser").count();
     const newest = on.page.getByTestId("browser").filter({ hasNotText: "This browser" }).first();
-    await newest.getByRole("button", { name: /^Sign out Browser .*, signed in/ }).click();
+    await newest.getByRole("button", { name: /^Sign out Chrome on Linux, signed in/ }).click();
     await newest.getByRole("button", { name: "Sign out", exact: true }).click();
     await eventually(
       "one browser less",

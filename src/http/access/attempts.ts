@@ -22,6 +22,8 @@ export type AttemptVerdict =
 
 export interface Attempts {
   judge(attempt: Attempt): AttemptVerdict;
+  /** This client has shown too many wrong ones: what would cost others something is not done for it. */
+  isLocked(kind: AttemptKind, client: string): boolean;
 }
 
 const MIN_STRONG_CHARS = 22;
@@ -68,6 +70,7 @@ export function createAttempts({ clock, log, counted = COUNTED_ALONE }: AttemptD
       log.warn("credential refused", { credential: kind, client });
       return { kind: "wrong" };
     },
+    isLocked: (kind, client) => limiterOf(kind).lockedForMs(limitKeys(client)) > 0,
   };
 }
 

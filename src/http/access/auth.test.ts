@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { secret } from "../../kit/secret.ts";
+import { hexDigest } from "./digests.ts";
 import { type HttpWorld, PASSWORD, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
 
 const signIn = (world: HttpWorld, body: unknown, headers: Record<string, string> = {}) =>
@@ -42,6 +43,39 @@ describe("signing in", () => {
       const stored = JSON.stringify([...world.signIns]);
       for (const value of [cookie.split("=")[1] ?? "", TOKEN, PASSWORD]) expect(stored).not.toContain(value);
     }
+  });
+
+  test("takes the code of another gateway once, and asks nobody about what cannot be a code", async () => {
+    const made = new Set([hexDigest("code-of-another-node-1")]);
+    const asked: string[] = [];
+    const useCode = async (digest: string) => {
+      asked.push(digest);
+      return made.delete(digest);
+    };
+    await using world = startHttpWorld({}, { people: { elsewhere: { useCode, signedOut: async () => undefined } } });
+    const codes = ["code-of-another-node-1", "code-of-another-node-1", "short", "code of another node 1"];
+    const answers = [];
+    for (const code of codes) answers.push((await signIn(world, { code })).status);
+    expect(answers).toEqual([204, 401, 401, 401]);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("asks other gateways about few codes at a time, and about none of a client that was wrong too often", async () => {
+    let [asking, most, all] = [0, 0, 0];
+    const useCode = async () => {
+      all++;
+      most = Math.max(most, ++asking);
+      await new Promise((resolve) => setImmediate(resolve));
+      asking--;
+      return false;
+    };
+    await using world = startHttpWorld({}, { people: { elsewhere: { useCode, signedOut: async () => undefined } } });
+    const guess = (number: number) => signIn(world, { code: `guess-number-${String(number).padStart(9, "0")}` });
+    await Promise.all(Array.from({ length: 200 }, (_, at) => guess(at)));
+    expect(most).toBeLessThanOrEqual(10);
+    const before = all;
+    expect((await guess(200)).status).toBe(429);
+    expect(all).toBe(before);
   });
 
   test("refuses a body with no credential, with two, or with anything else", async () => {

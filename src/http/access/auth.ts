@@ -9,7 +9,8 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { isKeySecret } from "../../routing/index.ts";
 import { createCredentialEndings } from "./credential-endings.ts";
-import { type Codes, createCodes, looksLikeCode } from "./sign-in-codes.ts";
+import { createCodesElsewhere } from "./codes-elsewhere.ts";
+import { type Codes, createCodes } from "./sign-in-codes.ts";
 import { digest, hexDigest, sameDigest } from "./digests.ts";
 import { type Attempt, createAttempts, isStrongSecret } from "./attempts.ts";
 import { createKeyAccess } from "./key-access.ts";
@@ -124,6 +125,7 @@ export function createAuth(
   const attempts = createAttempts({ clock, log, counted: counts?.of("wrong credentials") });
   const keyAccess = createKeyAccess({ clock, attempts, keys, counted: counts?.of("requests of keys") });
   const codes = createCodes(clock, ids);
+  const isCodeOfOther = createCodesElsewhere({ attempts, elsewhere: deps.elsewhere });
   const endings = createCredentialEndings();
   let current = digestsOf(options.settings, options.bindingKey);
   endings.keep([current.tokenAuth, current.signInAuth]);
@@ -165,7 +167,7 @@ export function createAuth(
     },
     async signIn(attempt, client) {
       const found = examined(current, codes, attempt);
-      const right = found.right || (await isCodeOfOther(deps, attempt));
+      const right = found.right || (await isCodeOfOther(attempt, client));
       const verdict = attempts.judge({ client, ...found, right });
       if (verdict.kind !== "right") return verdict;
       return { kind: "in", cookie: await remember(deps, current.signInAuth, attempt.browser) };
@@ -216,11 +218,6 @@ function examined(
   const isPassword = kind === "password" || (kind === "secret" && password !== null);
   if (isPassword) return { kind: "password", right: sameDigest(value, password?.digest ?? null), strong: false };
   return { kind: "token", right: sameDigest(value, token.digest) && password === null, strong: token.strong };
-}
-
-/** The link was made at another gateway, and the proxy in front of all brought the browser here. */
-async function isCodeOfOther({ elsewhere }: AuthDeps, { kind, value }: SignInAttempt): Promise<boolean> {
-  return kind === "code" && looksLikeCode(value) && (await elsewhere?.useCode(hexDigest(value))) === true;
 }
 
 function bearerIdentity(authDigest: string): Identity {

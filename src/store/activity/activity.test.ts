@@ -6,8 +6,10 @@ import { systemClock } from "../../kit/clock.ts";
 import { silentLog } from "../../kit/log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { assemble } from "../assemble.ts";
+import { createActivity } from "./activity.ts";
 import { migrate } from "../migrate.ts";
 import { createSql } from "../sqlite-sql.ts";
+import { runAtOnce } from "../steps.ts";
 
 const SESSIONS = 10_000;
 const TURNS = 10_000;
@@ -91,4 +93,25 @@ test("words of an old message among 100,000 tool calls are found within ten page
   } while (cursor !== undefined && pages < 100);
   expect([cursor, emptyPages <= MAX_EMPTY_PAGES]).toEqual([undefined, true]);
   expect(found).toEqual([...Array.from({ length: 10 }, (_, at) => `t${1_239 - at}`), "t123"]);
+});
+
+test("a search of the timeline is asked where nothing else waits for it, and a list without one at once", async () => {
+  using db = manyRows();
+  const sql = createSql(db);
+  let searches = 0;
+  const activity = createActivity({
+    sql,
+    read: async (run) => runAtOnce(run()),
+    async search(run) {
+      searches++;
+      return runAtOnce(run(sql));
+    },
+    mask: (text) => text,
+  });
+  await activity.list({}, { limit: 50 });
+  await activity.list({ kind: "tool" }, { limit: 50 });
+  expect(searches).toBe(0);
+  await activity.list({ text: "nowhere" }, { limit: 50 });
+  await activity.list({ outcome: "failed" }, { limit: 50 });
+  expect(searches).toBe(2);
 });

@@ -3,7 +3,7 @@
  * A search of several tables goes back in all of them to the same moment: rows of one table beyond it would be looked at again by the next page.
  */
 import { type RawBuilder, sql as raw } from "kysely";
-import type { ActivityEntry, ActivityStore } from "../../contracts/store/activity.ts";
+import type { ActivityEntry, ActivityFilter, ActivityStore } from "../../contracts/store/activity.ts";
 import type { Builder, Compilable, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { decodeCursor, encodeCursor, NEWEST, pageSize } from "../rows/paging.ts";
@@ -14,25 +14,27 @@ import { type ActivityRow, type Source, SOURCES } from "./sources.ts";
 /** Rows of each kind that a page looks at, by what one costs: five to ten milliseconds for each kind. */
 const LOOKED_AT = { turn: 2_000, model: 5_000, tool: 10_000, job: 5_000, delivery: 5_000 } as const;
 
-export function createActivity({ sql, read, mask }: Pick<RowDeps, "sql" | "read" | "mask">): ActivityStore {
+/** A search passes many rows of every table, and nothing else waits for it; a list without one reads a page of each. */
+export function createActivity({
+  sql: own,
+  read,
+  search,
+  mask,
+}: Pick<RowDeps, "sql" | "read" | "search" | "mask">): ActivityStore {
   const shown = (entry: ActivityEntry): ActivityEntry => ({
     ...entry,
     name: mask(entry.name),
     note: mask(entry.note),
   });
   return {
-    list: (filter, page) =>
-      read(function* () {
-        const limit = pageSize(page);
-        const from = positionOf(page.cursor);
-        const asked: Asked[] = [...SOURCES.entries()]
-          .filter(([, { kind }]) => filter.kind === undefined || filter.kind === kind)
-          .map(([rank, source]) => ({ source, rank, terms: source.terms(filter), from, limit }));
-        let horizon: Position | null = null;
-        for (const one of asked) if (one.terms.length > 0) horizon = newer(horizon, yield* endOf(sql, one));
-        const walks: Walk<readonly ActivityEntry[]>[] = [];
-        for (const one of asked) walks.push(yield* walk(sql, one, horizon));
-        const { values, next, isShort } = mergeWalks(walks, limit);
+    list(filter, page) {
+      const limit = pageSize(page);
+      const from = positionOf(page.cursor);
+      const asked: readonly Asked[] = [...SOURCES.entries()]
+        .filter(([, { kind }]) => filter.kind === undefined || filter.kind === kind)
+        .map(([rank, source]) => ({ source, rank, terms: source.terms(filter), from, limit }));
+      const find = function* (sql: Sql): Steps<Awaited<ReturnType<ActivityStore["list"]>>> {
+        const { values, next, isShort } = mergeWalks(yield* walkAll(sql, asked), limit);
         const items = values
           .flat()
           .filter(({ outcome }) => filter.outcome === undefined || outcome === filter.outcome)
@@ -41,8 +43,14 @@ export function createActivity({ sql, read, mask }: Pick<RowDeps, "sql" | "read"
         if (next === null) return { items };
         const cursor = encodeCursor([next.at, next.rank, next.seq]);
         return { items, next: cursor, ...(isShort ? { searchedTo: next.at } : {}) };
-      }),
+      };
+      return isSearch(filter) ? search(find) : read(() => find(own));
+    },
   };
+}
+
+function isSearch({ kind: _kind, ...narrowing }: ActivityFilter): boolean {
+  return Object.values(narrowing).some((value) => value !== undefined && value !== "");
 }
 
 interface Asked {
@@ -52,6 +60,14 @@ interface Asked {
   readonly terms: ReturnType<Source["terms"]>;
   readonly from: Position;
   readonly limit: number;
+}
+
+function* walkAll(sql: Sql, asked: readonly Asked[]): Steps<readonly Walk<readonly ActivityEntry[]>[]> {
+  let horizon: Position | null = null;
+  for (const one of asked) if (one.terms.length > 0) horizon = newer(horizon, yield* endOf(sql, one));
+  const walks: Walk<readonly ActivityEntry[]>[] = [];
+  for (const one of asked) walks.push(yield* walk(sql, one, horizon));
+  return walks;
 }
 
 /** The last row that a page may look at in one table; null: all that are left. */

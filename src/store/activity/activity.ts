@@ -27,7 +27,7 @@ export function createActivity({
     note: mask(entry.note),
   });
   return {
-    list(filter, page) {
+    async list(filter, page) {
       const limit = pageSize(page);
       const from = positionOf(page.cursor);
       const asked: readonly Asked[] = [...SOURCES.entries()]

@@ -49,7 +49,7 @@ describe("the commands of the documentation", () => {
   });
 
   test.each(RUN_HERE)("of %s run as written against a real gateway", async (page) => {
-    const { ok, output, blocks } = await runPage(page);
+    const { ok, output, blocks } = await runPage(page, { withoutNpx: true });
     expect(blocks).toBeGreaterThan(0);
     if (!ok) throw new Error(output);
   });

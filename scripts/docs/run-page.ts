@@ -32,7 +32,12 @@ const FOLLOW_SECONDS = 2;
 const FOLLOWS = /^(npx pi-gw logs -f)\b.*$/gm;
 const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 
-export async function runPage(page: string): Promise<PageRun> {
+interface PageRunOptions {
+  /** `npx pi-gw` becomes the command at once. npx itself takes half a second of a processor before each, which tests of the pages do not need. */
+  readonly withoutNpx?: boolean;
+}
+
+export async function runPage(page: string, { withoutNpx = false }: PageRunOptions = {}): Promise<PageRun> {
   const blocks = blocksOf(page);
   const commands = blocks.filter(({ language }) => language === "sh");
   const run = commands.filter(({ notRun, isStart }) => notRun === null && !isStart);
@@ -52,7 +57,7 @@ export async function runPage(page: string): Promise<PageRun> {
   await writeFile(join(home, "pi-gateway.jsonc"), settings, { mode: 0o600 });
   const variables = variablesOf(settings);
   await using gateway = await startGatewayProcess({ home, env: { ...variables, HOME: folder.path } });
-  const { ok, output } = await runCommands(run, { gateway, folder: folder.path, variables });
+  const { ok, output } = await runCommands(run, { gateway, folder: folder.path, variables, withoutNpx });
   if (!ok) return { ...about, ok, output };
   const printed = printedBy(output);
   const wrong = [
@@ -111,17 +116,24 @@ interface Place {
   readonly gateway: GatewayProcess;
   readonly folder: string;
   readonly variables: Readonly<Record<string, string>>;
+  readonly withoutNpx: boolean;
+}
+
+/** In place of a program of the machine. */
+async function writeProgram(folder: string, name: string, script: string): Promise<void> {
+  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, name), 0o755);
 }
 
 async function runCommands(
   blocks: readonly Block[],
-  { gateway, folder, variables }: Place,
+  { gateway, folder, variables, withoutNpx }: Place,
 ): Promise<{ readonly ok: boolean; readonly output: string }> {
   const bin = join(folder, "bin");
   await mkdir(bin);
   const curl = Bun.which("curl") ?? "curl";
-  await writeFile(join(bin, "curl"), `#!/bin/sh\nexec ${curl} --fail-with-body -S "$@"\n`);
-  await chmod(join(bin, "curl"), 0o755);
+  await writeProgram(bin, "curl", `exec ${curl} --fail-with-body -S "$@"`);
+  if (withoutNpx) await writeProgram(bin, "npx", `name=$1; shift; exec "${PROJECT}/bin/$name" "$@"`);
   const port = new URL(gateway.url).port;
   const script = blocks
     .map(({ page, line, text }) => `printf '\\n--- %s\\n' "${page}:${line}"\n${runnable(text, port)}\n`)

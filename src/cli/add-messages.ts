@@ -32,7 +32,8 @@ export function addMessages(
       const { editMessage } = await import("./messages.ts");
       finish(await editMessage(world, id, words, flags));
     });
-  common(program.command("outbox").description("list replies that did not arrive, newest first"))
+  const outbox = program.command("outbox").description("replies that did not arrive, and sending one again");
+  common(outbox.command("list").description("list them, newest first"))
     .addOption(
       new commander.Option("--state <state>", "given up, or perhaps sent twice")
         .choices(["dead", "ambiguous"])
@@ -42,5 +43,12 @@ export function addMessages(
     .action(async (flags: OutboxFlags) => {
       const { listOutbox } = await import("./messages.ts");
       finish(await listOutbox(world, flags));
+    });
+  common(outbox.command("retry").description("send one again, now and behind what waits in its chat"))
+    .argument("<id>", "as the list shows it")
+    .option("--yes", "also when it may have arrived: its chat may show it twice")
+    .action(async (id: string, flags: CommonFlags & { readonly yes?: boolean }) => {
+      const { retryReply } = await import("./messages.ts");
+      finish(await retryReply(world, id, flags));
     });
 }

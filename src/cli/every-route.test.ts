@@ -55,6 +55,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "GET /api/audit": "audit list",
   "POST /api/media": "chat --file FILE hello",
   "GET /api/outbox": "outbox",
+  "POST /api/outbox/:id/retry": "outbox retry one",
   "GET /api/approvals": "approvals list",
   "POST /api/approvals/:id": "approvals decide one once",
   "GET /api/approval-rules": "approvals rules",

@@ -31,7 +31,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "pi-gw sessions delete old --yes",
   ],
   messages: ["pi-gw messages cancel MESSAGE", 'pi-gw messages edit MESSAGE "in other words"'],
-  outbox: ["pi-gw outbox", "pi-gw outbox --state ambiguous --json"],
+  outbox: ["pi-gw outbox list", "pi-gw outbox list --state ambiguous --json", "pi-gw outbox retry REPLY"],
   metrics: ["pi-gw metrics", "pi-gw metrics --json | jq .turns"],
   turns: ["pi-gw turns list", "pi-gw turns show TURN --json"],
   activity: ["pi-gw activity --kind tool --outcome failed", "pi-gw activity --agent helper --json"],

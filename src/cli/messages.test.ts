@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { cliFixture, eventStream, fakeGateway } from "../testing/cli-fixture.ts";
 
 const LOST = {
+  id: "t:0",
   state: "dead",
   sessionKey: "agent:default:telegram:dm:7",
   attempts: 5,
@@ -22,6 +23,8 @@ const JOB = {
 };
 const ANSWERS: Readonly<Record<string, unknown>> = {
   "GET /api/outbox": { items: [LOST] },
+  "POST /api/outbox/t%3A0/retry": { retried: true, from: "dead" },
+  "POST /api/outbox/t%3A1/retry": { retried: true, from: "ambiguous" },
   "GET /api/cron/jobs/tea": { job: JOB },
   "POST /api/sessions/main/model": { model: null, thinking: "high" },
   "PATCH /api/sessions/main": { session: { title: "the harbour letter" } },
@@ -55,10 +58,30 @@ test("pi-gw messages withdraws a message that waits, and changes the text of one
 test("pi-gw outbox lists replies that did not arrive and why, safe for a terminal", async () => {
   const { out } = await run("outbox");
   expect(out).toEqual([
-    "ENDED                     STATE  SESSION                      ATTEMPTS  WHY               TEXT",
-    "1970-01-01T00:00:01.000Z  dead   agent:default:telegram:dm:7  5         the chat is gone  good morning\\u001b[2J",
+    "ID   ENDED                     STATE  SESSION                      ATTEMPTS  WHY               TEXT",
+    "t:0  1970-01-01T00:00:01.000Z  dead   agent:default:telegram:dm:7  5         the chat is gone  good morning\\u001b[2J",
     "",
   ]);
+});
+
+test("pi-gw outbox retry sends a reply again, and with --yes one that its chat may show twice", async () => {
+  expect(await run("outbox", "retry", "t:0")).toMatchObject({ code: 0, out: ["The reply is being sent again.", ""] });
+  expect((await run("outbox", "retry", "t:1", "--yes")).out[0]).toMatch(/sent again. Its chat may show it twice/);
+  expect((await run("outbox", "retry", "t:0", "--json")).out).toEqual(['{"retried":true,"from":"dead"}', ""]);
+});
+
+test("pi-gw outbox retry without --yes tells the gateway nothing about repeats, and prints why it refused", async () => {
+  await using fx = await cliFixture();
+  const asked: string[] = [];
+  await using _gateway = await fakeGateway(fx.home, async (_request, { pathname, search }) => {
+    asked.push(pathname + search);
+    const error = { code: "reply_in_doubt", message: "Its chat may show it twice.", requestId: "r" };
+    return Response.json({ error }, { status: 409 });
+  });
+  expect(await fx.run("outbox", "retry", "t:1")).toBe(1);
+  expect(fx.err()).toContain("Its chat may show it twice.");
+  expect(await fx.run("outbox", "retry", "t:1", "--yes")).toBe(1);
+  expect(asked).toEqual(["/api/outbox/t%3A1/retry", "/api/outbox/t%3A1/retry?mayRepeat=true"]);
 });
 
 test("pi-gw metrics prints what Prometheus reads, as it is", async () => {

@@ -1,4 +1,4 @@
-/** `pi-gw messages` and `pi-gw outbox`: withdrawing or changing a message that waits, and replies that did not simply arrive. */
+/** `pi-gw messages` and `pi-gw outbox`: withdrawing or changing a message that waits, and replies that did not simply arrive, which can be sent again. */
 import { printAnswer, printList, queryOf } from "./ask-gateway.ts";
 import { numberOf, recordOf, shortText, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
@@ -29,6 +29,7 @@ export function listOutbox(world: CliWorld, flags: OutboxFlags): Promise<number>
   const { state, limit } = flags;
   return printList(world, flags, `/api/outbox?${queryOf({ state, limit })}`, {
     columns: [
+      ["ID", ({ id }) => textOf(id)],
       ["ENDED", ({ endedAt }) => new Date(numberOf(endedAt)).toISOString()],
       ["STATE", (part) => textOf(part["state"])],
       ["SESSION", ({ sessionKey }) => textOf(sessionKey)],
@@ -38,6 +39,20 @@ export function listOutbox(world: CliWorld, flags: OutboxFlags): Promise<number>
     ],
     none: state === "ambiguous" ? "No reply may have arrived twice." : "Every reply arrived.",
   });
+}
+
+export function retryReply(
+  world: CliWorld,
+  id: string,
+  flags: CommonFlags & { readonly yes?: boolean },
+): Promise<number> {
+  const query = flags.yes ? "?mayRepeat=true" : "";
+  const request = { method: "POST", path: `/api/outbox/${encodeURIComponent(id)}/retry${query}` } as const;
+  return printAnswer(world, flags, request, ({ from }) =>
+    from === "ambiguous"
+      ? "The reply is being sent again. Its chat may show it twice."
+      : "The reply is being sent again.",
+  );
 }
 
 function pathOf(id: string): string {

@@ -177,6 +177,10 @@ const EXAMPLES: readonly Example[] = [
   ],
   ["GET /api/audit", (c) => c.request("GET /api/audit", { query: { ...page, kind: "role.given" } })],
   ["GET /api/outbox", (c) => c.request("GET /api/outbox", { query: { ...page, state: "dead" } })],
+  [
+    "POST /api/outbox/:id/retry",
+    (c) => c.request("POST /api/outbox/:id/retry", { path: id, query: { mayRepeat: "true" } }),
+  ],
   ["GET /api/approvals", (c) => c.request("GET /api/approvals", { query: { ...page, state: "ended" } })],
   ["GET /api/approval-rules", (c) => c.request("GET /api/approval-rules", { query: page })],
   ["DELETE /api/approval-rules/:id", (c) => c.request("DELETE /api/approval-rules/:id", { path: id })],

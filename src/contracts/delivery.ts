@@ -1,6 +1,6 @@
 /** Reply parts wait in the outbox until their channel has them: written in the transaction that ends the turn, sent in order. */
 import type { ChatAddress, OutboundMessage, TurnOutcome } from "./chat.ts";
-import type { SessionKey, TurnId } from "./ids.ts";
+import type { Principal, SessionKey, TurnId } from "./ids.ts";
 
 export interface ReplyPart {
   readonly part: number; // 0, 1, 2 … within the turn; below 0: said by a tool before the reply
@@ -25,7 +25,7 @@ export interface OutboxRow extends ReplyPart {
   readonly pinned?: true;
 }
 
-/** `pending → sending → sent | ambiguous | dead`. `ambiguous`: it may have arrived, once or twice, and will not be sent again. */
+/** `pending → sending → sent | ambiguous | dead`. `ambiguous`: it may have arrived, once or twice, and is not sent again unless a person asks for it. */
 export type OutboxState = "pending" | "sending" | "sent" | "ambiguous" | "dead";
 
 /** A part that has not ended, without its text: what has to be known to decide when and whether it is sent. */
@@ -46,6 +46,14 @@ export interface PendingPart {
   readonly doubt: boolean;
   readonly firstTriedAt: number | null;
   readonly nextTryAt: number | null;
+  /** A person had it sent again: it is as old as that, and the newest of its chat then. Absent: nobody did. */
+  readonly retried?: PartRetry;
+}
+
+interface PartRetry {
+  readonly at: number;
+  /** How it had ended before; `ambiguous` if it ever had. */
+  readonly from: TroubledState;
 }
 
 /** A part that a transaction has just stored, as it would be read. */
@@ -71,21 +79,54 @@ export interface PartEnd {
 
 /** A part that did not simply arrive, as the operator sees it. */
 export interface TroubledPart extends OutboxRow {
+  /** How it ended, or had ended before somebody had it sent again. */
   readonly state: TroubledState;
   readonly because: string;
   readonly attempts: number;
   readonly firstTriedAt: number | null;
+  /** When it ended so, or was sent again. */
   readonly endedAt: number;
   readonly providerId: string | null;
+  /** Somebody had it sent again; `now`: what has become of it since. The audit log says who. */
+  readonly retried?: PartRetry & { readonly now: OutboxState };
 }
 
 export type TroubledState = "ambiguous" | "dead";
 
+export interface RetryRequest {
+  readonly by: Principal;
+  /** The chat may show it twice, and whoever asks knows. Without it, a part in doubt is left as it is. */
+  readonly mayRepeat: boolean;
+}
+
+/** What became of the wish to send a part again. Only `retried` has changed anything. */
+export type PartRetried =
+  | { readonly kind: "retried"; readonly from: TroubledState; readonly endedAt: number }
+  /** There is none, or its session was deleted with it. */
+  | { readonly kind: "unknown" }
+  /** It may have arrived, and nobody said that it may be repeated. */
+  | { readonly kind: "in_doubt" }
+  /** It waits for its delivery, or has arrived. */
+  | { readonly kind: "not_lost"; readonly state: "pending" | "sending" | "sent" }
+  /** Its message was deleted since. */
+  | { readonly kind: "deleted" };
+
+export interface ReplyRetries {
+  /** Sends a part again that was given up, or may not have arrived. Once, whoever else asks for it at the same moment. */
+  retry(
+    id: string,
+    request: RetryRequest,
+  ): Promise<PartRetried | { readonly kind: "no_channel"; readonly channel: string } | { readonly kind: "no_access" }>;
+}
+
 export interface Outbox extends AsyncDisposable {
   /** Something was committed; deliver it now. Returns at once. `stored`: all of it, so that it need not be read again. */
   wake(stored?: readonly StoredPart[]): void;
-  /** Parts came from another gateway, among them some that are older than what was read already; deliver them now. Returns at once. */
-  lookAgain(): void;
+  /**
+   * Parts came from another gateway, among them some that are older than what was read already, or one that had ended waits again (`retried`);
+   * deliver them now. Returns at once.
+   */
+  lookAgain(retried?: { readonly from: TroubledState; readonly endedAt: number }): void;
   /** Resolves when nothing is pending. */
   drained(signal: AbortSignal): Promise<void>;
   /** Something said earlier in this chat is still to be delivered, or may be. */

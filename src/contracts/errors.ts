@@ -72,6 +72,17 @@ export const ERRORS = {
     retry: "never",
     say: "As many browsers get notifications as can be. Remove one first: in the web console under System, Browsers, or with pi-gw notifications remove.",
   },
+  reply_not_lost: {
+    status: 409,
+    retry: "never",
+    say: "This reply waits for its delivery, or has arrived. Only one that was given up, or that may not have arrived, can be sent again.",
+  },
+  reply_in_doubt: {
+    status: 409,
+    retry: "never",
+    say: "This reply may have arrived, so its chat may show it twice. To send it again all the same, add ?mayRepeat=true, or --yes to pi-gw outbox retry.",
+  },
+  reply_undeliverable: { status: 409, retry: "never", say: "This reply cannot be sent again: its chat cannot get it." },
   message_expired: {
     status: 504,
     retry: "later",

@@ -193,6 +193,12 @@ export interface HttpApi extends NotificationsApi {
   };
   "GET /api/audit": { query?: PageQuery & { kind?: AuditKind }; result: Listed<AuditEntry> };
   "GET /api/outbox": { query?: PageQuery & { state?: TroubledState }; result: Listed<TroubledPart> };
+  /** `mayRepeat`: its chat may show it twice. */
+  "POST /api/outbox/:id/retry": {
+    path: { id: string };
+    query?: { mayRepeat?: "true" };
+    result: { retried: true; from: TroubledState };
+  };
 
   "GET /api/approvals": {
     query?: PageQuery & { state?: "open" | "ended" };

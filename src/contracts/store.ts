@@ -12,7 +12,15 @@ import type { JobStore } from "./automation/job.ts";
 import type { SystemEventStore } from "./automation/system-event.ts";
 import type { PairingStore } from "./channels/pairing.ts";
 import type { ChannelState } from "./channels/platform.ts";
-import type { OutboxRow, PartEnd, PendingPart, TroubledPart, TroubledState } from "./delivery.ts";
+import type {
+  OutboxRow,
+  PartEnd,
+  PartRetried,
+  PendingPart,
+  RetryRequest,
+  TroubledPart,
+  TroubledState,
+} from "./delivery.ts";
 import type { AgentId, InstanceId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
 import type { ApprovalRuleStore } from "./store/approval-rules.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
@@ -137,7 +145,12 @@ export interface OutboxStore extends PostStore, ReactionStore {
    * this text waits there already. False: the part answers no message of that chat, or it is a notice itself.
    */
   noteInChat(id: string, text: string, at: number): Promise<boolean>;
-  /** Latest end first. */
+  /**
+   * Makes a part wait again that has ended as `dead` or `ambiguous`: as the newest of all parts, of this gateway, with nothing tried yet. Noted in
+   * the audit log in the same transaction; fsynced.
+   */
+  retry(id: string, request: RetryRequest, at: number): Promise<PartRetried>;
+  /** Latest end first. `ambiguous` has those too that were in doubt until somebody had them sent again, at the time of that. */
   list(state: TroubledState, page: Page): Promise<Listed<TroubledPart>>;
   /** When parts ended in `state` after `since`, latest first. */
   endsSince(state: TroubledState, since: number, limit: number): Promise<readonly number[]>;

@@ -5,4 +5,5 @@ export type { OtherSenders, OutboxDeps } from "./deliver-part.ts";
 export { startOutbox } from "./outbox.ts";
 export { createDeltaStream } from "./delta-stream.ts";
 export { createOwnerNotices } from "./owner-notices.ts";
+export { createReplyRetries } from "./retry-reply.ts";
 export { tellOwnerOfUndelivered } from "./undelivered.ts";

@@ -72,16 +72,14 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   };
   const lanes = createLanes({ ...deps, trouble, wake, onEmpty: settle, onGone: reading.gone }, signal);
 
+  const readPending = (limit: number, after: number) => stored(deps, () => deps.store.pending(limit, after), signal);
   const follow = async (): Promise<void> => {
     await remember(deps, trouble, signal);
     while (!signal.aborted) {
       const rung = deferred<void>();
       alarm = rung;
       const before = wakes;
-      const page = await reading.page(
-        (limit, after) => stored(deps, () => deps.store.pending(limit, after), signal),
-        lanes.knows,
-      );
+      const page = await reading.page(readPending, lanes.knows);
       for (const part of page?.parts ?? []) lanes.add(part);
       if (page?.isLast === false) continue;
       upToDate = page !== null && wakes === before;
@@ -93,7 +91,8 @@ export function startOutbox(deps: OutboxDeps): Outbox {
 
   return {
     wake,
-    lookAgain() {
+    lookAgain(retried) {
+      if (retried) trouble.remove(retried.from, retried.endedAt);
       reading.beginAgain();
       wake();
     },

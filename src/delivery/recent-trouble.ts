@@ -9,6 +9,8 @@ export const MAX_RECENT = 1_000;
 export interface RecentTrouble {
   /** When a reply ended that way, oldest first. */
   add(state: TroubledState, ...at: readonly number[]): void;
+  /** A reply that ended then is sent again. */
+  remove(state: TroubledState, endedAt: number): void;
   counts(): Readonly<Record<TroubledState, number>>;
 }
 
@@ -23,6 +25,10 @@ export function createRecentTrouble(clock: Clock): RecentTrouble {
     add(state, ...at) {
       ends[state].push(...at);
       recent(state);
+    },
+    remove(state, endedAt) {
+      const at = ends[state].findIndex((one) => one >= endedAt); // counted right after its end was stored
+      if (at >= 0) ends[state].splice(at, 1);
     },
     counts: () => ({ dead: recent("dead"), ambiguous: recent("ambiguous") }),
   };

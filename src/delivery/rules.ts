@@ -48,22 +48,27 @@ export function afterSkip(part: PendingPart): PendingPart {
 }
 
 export function beforeTry(part: PendingPart, channel: Channel, now: number): Before {
-  const expiresInMs = channel.repeat === "safe" ? REPLY_TTL_MS : part.createdAt + REPLY_TTL_MS - now;
+  const expiresInMs = channel.repeat === "safe" ? REPLY_TTL_MS : expiryOf(part) - now;
   if (expiresInMs <= 0) return { kind: "end", end: givenUp(part, EXPIRED, "chat") };
   if (mustNotRepeat(part, channel, now)) return { kind: "skip" };
   const pauseMs = (part.nextTryAt ?? now) - now;
   return pauseMs > 0 ? { kind: "wait", ms: Math.min(pauseMs, expiresInMs) } : { kind: "try" };
 }
 
+/** A part that a person has sent again is as old as their wish. */
+function expiryOf({ createdAt, retried }: PendingPart): number {
+  return (retried?.at ?? createdAt) + REPLY_TTL_MS;
+}
+
 /** While its channel cannot send, nothing is known about its messages, so nothing but its age decides. */
 export function whileAway(part: PendingPart, channel: Channel, now: number): Before {
-  if (channel.repeat === "safe" || part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };
+  if (channel.repeat === "safe" || expiryOf(part) > now) return { kind: "wait", ms: READY_POLL_MS };
   return { kind: "end", end: givenUp(part, EXPIRED, "chat") };
 }
 
 /** It comes with a platform or a plugin that may still be starting, or be back soon: nobody's reply is given up for that alone. */
 export function withoutChannel(part: PendingPart, now: number): Before {
-  if (part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };
+  if (expiryOf(part) > now) return { kind: "wait", ms: READY_POLL_MS };
   return { kind: "end", end: givenUp(part, `no channel ${part.to.channel}`, "owner") };
 }
 
@@ -106,7 +111,7 @@ function isRisky({ firstTriedAt }: PendingPart, { repeat, dedupeMs }: Channel, n
 }
 
 export function givenUp(part: PendingPart, because: string, tell: NonNullable<PartEnd["tell"]>): PartEnd {
-  const maybeArrived = part.lost > 0 || part.doubt || part.state === "sending";
+  const maybeArrived = part.lost > 0 || part.doubt || part.state === "sending" || part.retried?.from === "ambiguous";
   return { state: maybeArrived ? "ambiguous" : "dead", because, tell };
 }
 

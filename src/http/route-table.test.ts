@@ -120,6 +120,7 @@ describe("the route table", () => {
       "operator POST /api/notifications",
       "operator POST /api/notifications/:id/test",
       "operator POST /api/notifications/decision",
+      "operator POST /api/outbox/:id/retry",
       "operator POST /api/pairing",
       "operator POST /api/pairing/:id",
       "operator POST /api/people",

@@ -24,6 +24,7 @@ import type {
   SessionRemover,
   WaitingMessages,
 } from "../contracts/flow.ts";
+import type { ReplyRetries } from "../contracts/delivery.ts";
 import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AgentId, InstanceId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { McpClients } from "../contracts/mcp.ts";
@@ -154,6 +155,8 @@ interface AutomationDeps {
 interface OperationDeps {
   status(): GatewayStatus;
   readonly nodes: NodeOperations;
+  /** Replies that were lost, sent again by hand. */
+  readonly replyRetries: ReplyRetries;
   /** How much is stored of everything that grows. */
   storage(signal: AbortSignal): Promise<StorageReport>;
   readonly metrics: Metrics;

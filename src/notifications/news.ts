@@ -75,7 +75,9 @@ export function watchNews(deps: NewsDeps, tell: (news: News) => void): Disposabl
       sources.outbox.list("dead", { limit: LOOKED_AT }),
       sources.outbox.list("ambiguous", { limit: LOOKED_AT }),
     ]);
-    const lost: readonly TroubledPart[] = found.flatMap(({ items }) => items);
+    const lost: readonly TroubledPart[] = found
+      .flatMap(({ items }) => items)
+      .filter(({ state, retried }) => retried === undefined || retried.now === state);
     for (const part of lost)
       if (part.endedAt >= startedAt && !isTold(part.id) && !isTold(`reply-${part.to.channel}`))
         trouble(replyNotice(part));

@@ -214,7 +214,7 @@ function createRowDoors(rows: RowDeps, { audit, chain, headFile }: AuditParts, f
     nodeLeases: createNodeLeases(rows),
     inbox: createInbox(rows),
     turns: createTurns(rows, files),
-    outbox: createOutbox(rows),
+    outbox: createOutbox(rows, audit),
     sessions: createSessions(rows, files),
     messages: createMessages(rows),
     toolCalls: createToolCalls(rows, { chain, headFile }),

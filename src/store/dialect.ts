@@ -13,6 +13,8 @@ export interface Dialect {
   inOneText(column: string, order: string): RawBuilder<string | null>;
   /** A row that is read in order to be changed is locked until the end of the transaction. SQLite has one writer. */
   readonly locksRows: boolean;
+  /** For a row that is changed to be the newest of its table: its new `seq`. */
+  nextNumber(table: string): RawBuilder<number>;
   /** Other gateways may write to the same database: what this one remembers of it may be old. */
   readonly severalGateways: boolean;
   /** Now, in milliseconds, by the clock of the database. */
@@ -29,6 +31,7 @@ export const sqliteDialect: Dialect = {
     raw<boolean>`+${raw.ref(column)} glob ${texts.map((text) => text.replaceAll(/[*?[]/g, "[$&]")).join("*")}`,
   inOneText: (column) => raw<string | null>`group_concat(${raw.ref(column)}, ' ')`,
   locksRows: false,
+  nextNumber: (table) => raw<number>`(select max(seq) + 1 from ${raw.table(table)})`,
   severalGateways: false,
   now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   upSince: raw<number>`0`, // a file has no server
@@ -41,6 +44,7 @@ export const postgresDialect: Dialect = {
     raw<boolean>`${raw.ref(column)} like ${texts.map((text) => text.replaceAll(/[\\%_]/g, "\\$&")).join("%")} escape '\\'`,
   inOneText: (column, order) => raw<string | null>`string_agg(${raw.ref(column)}, ' ' order by ${raw.ref(order)})`,
   locksRows: true,
+  nextNumber: () => raw<number>`default`,
   severalGateways: true,
   now: raw<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   upSince: raw<number>`floor(extract(epoch from pg_postmaster_start_time()) * 1000)::bigint`,

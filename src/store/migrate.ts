@@ -49,6 +49,7 @@ import { nodeVersions } from "./migrations/049-node-versions.ts";
 import { approvalRules } from "./migrations/050-approval-rules.ts";
 import { indexLater } from "./migrations/051-index-later.ts";
 import { signInBrowsers } from "./migrations/052-sign-in-browsers.ts";
+import { retriedReplies } from "./migrations/053-retried-replies.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /**
@@ -101,6 +102,7 @@ const MIGRATIONS: readonly Migration[] = [
   approvalRules,
   indexLater,
   signInBrowsers,
+  retriedReplies,
 ];
 
 /** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */

@@ -115,6 +115,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.outbox.noteInChat("t1:0", "x", 1);
   await store.outbox.list("dead", { limit: 10 });
   await store.outbox.endsSince("dead", 1, 10);
+  await store.outbox.retry("t1:0", { by: OPERATOR, mayRepeat: true }, 1);
+  await store.outbox.list("ambiguous", { limit: 10 });
   await store.sessions.get(sessionKey("a"));
   await store.sessions.reset(sessionKey("a"), 1);
   await store.sessions.total();

@@ -2,8 +2,7 @@
 import type { QueueMode, ThinkingLevel } from "../contracts/session-settings.ts";
 import type { PairingRow } from "../contracts/channels/pairing.ts";
 import type { SystemEvent } from "../contracts/automation/system-event.ts";
-import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/chat.ts";
-import type { OutboxState } from "../contracts/delivery.ts";
+import type { MessageOrigin, ToolStatus } from "../contracts/chat.ts";
 import type { AgentId, InboxId, InstanceId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { FileChunkTable, FileTable } from "./files/file-tables.ts";
@@ -14,6 +13,7 @@ import type { PushSubscriptionTable } from "./rows/push-subscriptions.ts";
 import type { SessionToolTable } from "./rows/session-tools.ts";
 import type { NodeLeaseTable } from "./rows/node-leases.ts";
 import type { NodeTable } from "./rows/nodes.ts";
+import type { OutboxTable } from "./rows/outbox-table.ts";
 import type { IdempotentAnswerTable } from "./rows/idempotent-answers.ts";
 import type { ResponseTable } from "./rows/responses.ts";
 import type { SignInTable } from "./rows/sign-ins.ts";
@@ -201,57 +201,6 @@ export interface TurnTable {
   /** What the model thought before it answered. */
   reasoning: string | null;
 }
-
-export interface OutboxTable {
-  seq: Generated<number>;
-  id: string;
-  turn_id: TurnId;
-  session_key: SessionKey;
-  part: number;
-  channel: string;
-  account: string;
-  chat: string;
-  thread: string | null;
-  kind: OutboundMessage["kind"];
-  state: OutboxState;
-  attempts: Generated<number>;
-  lost: Generated<number>;
-  /** How many of its messages were delivered when its last doubt was counted. */
-  delivered: Generated<number>;
-  /** An earlier message of it may be shown twice, or be missing. */
-  doubt: Generated<0 | 1>;
-  first_tried_at: number | null;
-  next_try_at: number | null;
-  /** The gateway that sends it. */
-  node: InstanceId | null;
-  /** The gateway that claimed it last, also after it gave the claim back; null: none did. */
-  claimed_by: InstanceId | null;
-  /** Null: given back. */
-  claimed_until: number | null;
-  provider_id: string | null;
-  /** Why it was not sent yet, or not at all; null when it was sent and there is no doubt. */
-  because: string | null;
-  created_at: number;
-  /** Null until nothing more will happen to it. */
-  ended_at: number | null;
-  text: string;
-  attachments: string; // JSON
-  /** A message of the same chat that this one answers. */
-  reply_to: string | null;
-  format: NonNullable<OutboundMessage["format"]> | null;
-  edited_at: number | null;
-  deleted_at: number | null;
-  own_reactions: string | null; // JSON; the assistant's
-  pinned_at: number | null;
-}
-
-/** What is known about a reply when it is stored. */
-export type NewReply = Pick<OutboxTable, (typeof NEW_REPLY)[number]>;
-
-export const NEW_REPLY = [
-  ...["id", "turn_id", "session_key", "part", "channel", "account", "chat", "thread"],
-  ...["text", "kind", "created_at", "attachments", "reply_to", "format"],
-] as const satisfies readonly (keyof OutboxTable)[];
 
 /** What is read often comes first: a long input or output is not touched by a list that skips the row. */
 export interface ToolCallTable {

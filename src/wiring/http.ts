@@ -111,6 +111,7 @@ export async function openPort(whole: Core, parts: PortParts): Promise<Port> {
       operations: {
         status,
         nodes: nodesForPort(core, drain),
+        replyRetries: messages.replyRetries,
         storage: storageOf(core),
         metrics,
         plugins,

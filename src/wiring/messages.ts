@@ -4,13 +4,13 @@ import { createPlatforms, type HoldPlatform, type Platforms } from "../channels/
 import { type CommandRegistry, createCommandRegistry, createLastStats } from "../commands/index.ts";
 import type { LastStats } from "../contracts/command.ts";
 import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
-import type { Outbox } from "../contracts/delivery.ts";
+import type { Outbox, ReplyRetries } from "../contracts/delivery.ts";
 import type { NodeLeaseStore } from "../contracts/store/node-leases.ts";
 import type { SessionPreparer } from "../contracts/flow.ts";
 import type { Queue } from "../contracts/queue.ts";
 import type { SessionKey } from "../contracts/ids.ts";
 import type { Router } from "../contracts/routing.ts";
-import { type OtherSenders, startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
+import { createReplyRetries, type OtherSenders, startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
 import {
   createMessageIntake,
   createGroupTalk,
@@ -47,6 +47,7 @@ export interface Messages {
   readonly preparer: SessionPreparer;
   readonly live: LiveTurnRecorder;
   readonly outbox: Outbox;
+  readonly replyRetries: ReplyRetries;
   readonly platforms: Platforms;
   readonly builtinChannels: BuiltinChannels;
   readonly inboundFiles: InboundFiles;
@@ -78,7 +79,7 @@ export function openMessages(whole: Core, people: People, tools: Tools, { pool }
     stopping.signal,
   );
   const live = createLiveTurns({ clock, events, queue, mask: secrets.mask, elsewhere: core.nodes.heard.turn });
-  const outbox = openOutbox(core, people);
+  const { outbox, replyRetries } = openOutbox(core, people);
   const inboundFiles = openInboundFiles(core);
   const groupTalk = createGroupTalk({ clock }, ({ address, place }) =>
     groupContextOf(people.policies.policyOf(address.channel, address.account), { chat: address.chat, place }),
@@ -105,6 +106,7 @@ export function openMessages(whole: Core, people: People, tools: Tools, { pool }
     preparer,
     live,
     outbox,
+    replyRetries,
     platforms,
     builtinChannels: webchat,
     inboundFiles,
@@ -128,8 +130,10 @@ function shareQueue(
   return { queue: createSharedQueue(lanes, { clock, ids, nodes: nodes.others, homes, inbox: store.inbox, me }), homes };
 }
 
-function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {
+function openOutbox(core: Core, { rights, ownerNotices }: People): Pick<Messages, "outbox" | "replyRetries"> {
   const { clock, ids, log, events, store, channels } = core;
+  const { isOwn: isOwnChannel } = channels;
+  const mayReceive = createReceiverCheck({ rights, sessionChatStore: store.sessionChats, isOwnChannel });
   const outbox = startOutbox({
     clock,
     ids,
@@ -139,13 +143,14 @@ function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {
     store: store.outbox,
     isHeld: store.nodes.isHeld,
     tellOwner: tellOwnerOfUndelivered({ clock, ownerNotices }),
-    mayReceive: createReceiverCheck({ rights, sessionChatStore: store.sessionChats, isOwnChannel: channels.isOwn }),
+    mayReceive,
     platformIds: (id) => store.messages.platformIds(id),
     others: otherSenders(core),
   });
   core.outboxWake.subscribe(() => outbox.wake());
   hearOfHandedParts(core, outbox);
-  return outbox;
+  const replyRetries = createReplyRetries({ clock, events, store: store.outbox, channels, mayReceive, outbox });
+  return { outbox, replyRetries };
 }
 
 /** Alone with its database, a gateway sends everything itself. */
@@ -163,7 +168,7 @@ function hearOfHandedParts({ store, nodes }: Core, outbox: Outbox): void {
   nodes.others.hear("outbox", ({ for: node }) => {
     if (node === store.instanceId) outbox.lookAgain();
   });
-  nodes.others.onMissed(outbox.lookAgain);
+  nodes.others.onMissed(() => outbox.lookAgain());
 }
 
 interface PlatformParts {

@@ -125,8 +125,8 @@ const RULE_BUGS: readonly SeededBug[] = [
     what: "An old reply is dropped on a channel that shows stored replies anyway, while that is away.",
     file: "src/delivery/rules.ts",
     in: "whileAway",
-    find: 'if (channel.repeat === "safe" || part.createdAt',
-    replace: "if (part.createdAt",
+    find: 'if (channel.repeat === "safe" || expiryOf(part)',
+    replace: "if (expiryOf(part)",
     tests: room,
   },
   {
@@ -215,7 +215,7 @@ const ROW_BUGS: readonly SeededBug[] = [
   {
     what: "Of replies that were given up in the same millisecond a page leaves some out.",
     file: "src/store/rows/outbox.ts",
-    in: "reading",
+    in: "listing",
     find: 'raw<boolean>`(outbox.ended_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})`',
     replace: 'raw<boolean>`outbox.ended_at < ${p("endedAt")} and ${p("seq")} > 0`',
     tests: rows,

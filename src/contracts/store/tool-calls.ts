@@ -133,6 +133,7 @@ export const AUDIT_KINDS = [
   "notifications.off",
   "rule.used",
   "rule.removed",
+  "reply.retried",
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 

@@ -68,6 +68,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "GET /api/mcp": ["read", "all"],
   "GET /api/metrics": ["read", "all"],
   "GET /api/outbox": ["read", "all"],
+  "POST /api/outbox/:id/retry": ["all"],
   "GET /api/pairing": ["all"],
   "GET /api/plugins": ["read", "all"],
   "GET /api/questions": ["chat", "read"],

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import type { TroubledPart } from "../../contracts/delivery.ts";
-import type { TurnId } from "../../contracts/ids.ts";
+import type { ReplyRetries, TroubledPart } from "../../contracts/delivery.ts";
+import type { Principal, TurnId } from "../../contracts/ids.ts";
 import { startHttpWorld } from "../../testing/http/http-fixture.ts";
 import { API_SESSION } from "../../testing/http/memory-store.ts";
+
+const OPERATOR = "operator" as Principal;
 
 function part(id: string, state: TroubledPart["state"]): TroubledPart {
   return {
@@ -39,4 +41,47 @@ test("a list of replies that makes no sense is refused, and strangers get none a
   for (const query of ["state=sent", "state=dead&limit=0", "state=dead&limit=9999", "what=ever"])
     expect([query, (await world.call(`/api/outbox?${query}`)).status]).toEqual([query, 422]);
   expect((await fetch(world.url("/api/outbox?state=dead"))).status).toBe(401);
+});
+
+const retry = (id: string) => `/api/outbox/${encodeURIComponent(id)}/retry`;
+const POST = { method: "POST" } as const;
+
+test("the operator sends a reply again, and says so when its chat may show it twice", async () => {
+  await using world = startHttpWorld();
+  world.troubled.push(part("t:0", "dead"), part("t:1", "ambiguous"));
+  const answers = [await world.call(retry("t:0"), POST), await world.call(`${retry("t:1")}?mayRepeat=true`, POST)];
+  expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([
+    { retried: true, from: "dead" },
+    { retried: true, from: "ambiguous" },
+  ]);
+  expect(world.retries).toEqual([
+    ["t:0", { by: OPERATOR, mayRepeat: false }],
+    ["t:1", { by: OPERATOR, mayRepeat: true }],
+  ]);
+});
+
+type Result = Awaited<ReturnType<ReplyRetries["retry"]>>;
+test.each<[Result, number, string, RegExp]>([
+  [{ kind: "unknown" }, 404, "not_found", /no such reply.*deleted with its conversation/],
+  [{ kind: "in_doubt" }, 409, "reply_in_doubt", /may show it twice.*mayRepeat=true.*--yes/],
+  [{ kind: "not_lost", state: "pending" }, 409, "reply_not_lost", /waits for its delivery already/],
+  [{ kind: "not_lost", state: "sending" }, 409, "reply_not_lost", /waits for its delivery already/],
+  [{ kind: "not_lost", state: "sent" }, 409, "reply_not_lost", /has arrived/],
+  [{ kind: "deleted" }, 409, "reply_undeliverable", /was deleted/],
+  [{ kind: "no_channel", channel: "irc" }, 409, "reply_undeliverable", /no channel irc any more/],
+  [{ kind: "no_access" }, 409, "reply_undeliverable", /no access any more/],
+])("a reply that is not sent again (%p) is answered with %d %s and a sentence", async (result, status, code, say) => {
+  await using world = startHttpWorld({}, { operations: { replyRetries: { retry: async () => result } } });
+  const answer = await world.call(retry("t:0"), POST);
+  const { error } = (await answer.json()) as { error: { code: string; message: string } };
+  expect([answer.status, error.code]).toEqual([status, code]);
+  expect(error.message).toMatch(say);
+});
+
+test("a wish to send a reply again that makes no sense is refused, and so are strangers", async () => {
+  await using world = startHttpWorld();
+  for (const query of ["mayRepeat=yes", "twice=true"])
+    expect([query, (await world.call(`${retry("t:0")}?${query}`, POST)).status]).toEqual([query, 422]);
+  expect((await fetch(world.url(retry("t:0")), POST)).status).toBe(401);
+  expect(world.retries).toEqual([]);
 });

@@ -14,7 +14,7 @@ import { type AppliedMigration, planMigrations } from "./migration-plan.ts";
 import { approvalRuleTables } from "./tables/approval-rules.ts";
 import { fileTables } from "./tables/files.ts";
 import { branchTables } from "./tables/branches.ts";
-import { messageTables } from "./tables/messages.ts";
+import { messageTables, retriedReplyColumns } from "./tables/messages.ts";
 import { letterTables, nodeLeaseTables, nodeTables, outboxOwnerTables, ownerColumns } from "./tables/nodes.ts";
 import { idempotentAnswerTables, peopleTables } from "./tables/people.ts";
 import { pushSubscriptionTables } from "./tables/push-subscriptions.ts";
@@ -46,6 +46,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   },
   { name: "approval-rules", sql: approvalRuleTables },
   { name: "sign-in-browsers", sql: 'alter table sign_ins add column browser text collate "C"' },
+  { name: "retried-replies", sql: retriedReplyColumns },
 ];
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('pi-gateway migrations'))";

@@ -2,29 +2,31 @@
 import type { OutboxRow, PendingPart, TroubledPart, TroubledState } from "../../contracts/delivery.ts";
 import type { OutboxStore } from "../../contracts/store.ts";
 import type { InstanceId, TurnId } from "../../contracts/ids.ts";
-import type { OutboxTable, Tables } from "../schema.ts";
+import type { Tables } from "../schema.ts";
+import type { OutboxTable } from "./outbox-table.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { type ExpressionBuilder, sql as raw } from "kysely";
+import type { AuditLog } from "../audit/entries.ts";
 import { decodeCursor, NEWEST, pageOf, pageSize } from "./paging.ts";
 import { reactionsTo } from "./channels/marks.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
 import { createReactions } from "./channels/reactions.ts";
 import { createPartHandOver } from "./part-hand-over.ts";
 import { createPartNotices } from "./part-notices.ts";
-import { PENDING, type RowOfTurn, toPending, toRow } from "./part-rows.ts";
+import { createPartRetry } from "./part-retry.ts";
+import { PENDING, retryOf, type RowOfTurn, toPending, toRow } from "./part-rows.ts";
 import { createPosts } from "./posts.ts";
 import type { RowDeps } from "./row-deps.ts";
 
-export function createOutbox({
-  sql,
-  read,
-  write,
-  mask,
-  messageIndex,
-  instanceId: me,
-}: Pick<RowDeps, "sql" | "read" | "write" | "mask" | "messageIndex" | "instanceId">): OutboxStore {
-  const { pending, part, owed, claimedBy, ends, troubled } = reading(sql);
+type OutboxDeps = Pick<RowDeps, "sql" | "read" | "write" | "mask" | "messageIndex" | "instanceId">;
+
+export function createOutbox(
+  { sql, read, write, mask, messageIndex, instanceId: me }: OutboxDeps,
+  audit: AuditLog,
+): OutboxStore {
+  const { pending, part, owed, claimedBy, ends } = reading(sql);
+  const { troubled, formerDoubts } = listing(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const platformIds = createPlatformIds(sql);
   function* partNow(id: string): Steps<OutboxRow | null> {
@@ -76,15 +78,20 @@ export function createOutbox({
         const limit = pageSize(page);
         const after = page.cursor === undefined ? [] : decodeCursor(page.cursor, ["number", "number"]);
         const [endedAt = NEWEST, seq = NEWEST] = after.map(Number);
-        const rows = yield* troubled.all({ state, endedAt, seq, limit: limit + 1 });
+        const asked = { endedAt, seq, limit: limit + 1 };
+        const now = yield* troubled.all({ state, ...asked });
+        const before = state === "ambiguous" ? yield* formerDoubts.all(asked) : [];
+        const placeOf = (row: RowOfTurn): number => toTroubled(row, state).endedAt;
+        const rows = [...now, ...before].toSorted((one, other) => placeOf(other) - placeOf(one) || other.seq - one.seq);
         return pageOf(
-          rows,
+          rows.slice(0, limit + 1),
           limit,
           (row) => toTroubled(row, state),
-          (last) => [last.ended_at ?? 0, last.seq],
+          (last) => [placeOf(last), last.seq],
         );
       }),
     ...createPartHandOver({ sql, write, instanceId: me }),
+    ...createPartRetry({ sql, write, instanceId: me }, audit),
     ...createPosts({ sql, write, mask, messageIndex, instanceId: me }, partNow),
     ...createPartNotices({ sql, write, mask, messageIndex, instanceId: me }),
     ...createReactions({ sql, read, write }, partNow),
@@ -96,7 +103,6 @@ export function createOutbox({
 }
 
 function reading(sql: Sql) {
-  type After = { state: TroubledState; endedAt: number; seq: number; limit: number };
   return {
     pending: sql.prepare((db, p: Params<{ me: InstanceId; limit: number; after: number }>) =>
       db
@@ -148,7 +154,13 @@ function reading(sql: Sql) {
         .orderBy("ended_at", "desc")
         .limit(p("limit")),
     ),
-    troubled: sql.prepare((db, p: Params<After>) =>
+  };
+}
+
+function listing(sql: Sql) {
+  type After = { endedAt: number; seq: number; limit: number };
+  return {
+    troubled: sql.prepare((db, p: Params<After & { state: TroubledState }>) =>
       db
         .selectFrom("outbox")
         .innerJoin("turns", "turns.id", "outbox.turn_id")
@@ -159,6 +171,21 @@ function reading(sql: Sql) {
         .where("outbox.state", "=", p("state"))
         .where(raw<boolean>`(outbox.ended_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})`)
         .orderBy("outbox.ended_at", "desc")
+        .orderBy("outbox.seq", "desc")
+        .limit(p("limit")),
+    ),
+    /** In doubt until somebody had them sent again. */
+    formerDoubts: sql.prepare((db, p: Params<After>) =>
+      db
+        .selectFrom("outbox")
+        .innerJoin("turns", "turns.id", "outbox.turn_id")
+        .selectAll("outbox")
+        .select("turns.state as turn_state")
+        .select((eb) => reactionsTo(sql.dialect, eb).as("reaction"))
+        .where("outbox.retried_from", "=", raw.lit("ambiguous"))
+        .where("outbox.state", "<>", raw.lit("ambiguous"))
+        .where(raw<boolean>`(outbox.retried_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})`)
+        .orderBy("outbox.retried_at", "desc")
         .orderBy("outbox.seq", "desc")
         .limit(p("limit")),
     ),
@@ -236,13 +263,15 @@ function toCounts({
 }
 
 function toTroubled(row: RowOfTurn, state: TroubledState): TroubledPart {
+  const { retried } = retryOf(row);
   return {
     ...toRow(row),
     state,
     because: row.because ?? "",
     attempts: row.attempts,
     firstTriedAt: row.first_tried_at,
-    endedAt: row.ended_at ?? 0,
+    endedAt: (row.state === state ? row.ended_at : row.retried_at) ?? 0,
     providerId: row.provider_id,
+    ...(retried && { retried: { ...retried, now: row.state } }),
   };
 }

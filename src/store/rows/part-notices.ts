@@ -1,7 +1,7 @@
 /** Notices about parts that were given up: in the chat that waits for them, behind everything else, once for each turn. */
 import { sql as raw } from "kysely";
 import type { OutboxStore } from "../../contracts/store.ts";
-import type { OutboxTable } from "../schema.ts";
+import type { OutboxTable } from "./outbox-table.ts";
 import type { Params, Sql } from "../sql.ts";
 import { toMessageColumns } from "./codec.ts";
 import { createReplyRows } from "./replies.ts";

@@ -1,7 +1,8 @@
 /** Rows of the outbox as reply parts: what decides about their delivery, what their channel sends, and both at once for a part that was just stored. */
 import type { Selectable } from "kysely";
 import type { OutboxRow, PendingPart, StoredPart } from "../../contracts/delivery.ts";
-import type { OutboxTable, TurnTable } from "../schema.ts";
+import type { TurnTable } from "../schema.ts";
+import type { OutboxTable } from "./outbox-table.ts";
 import { marksOf } from "./channels/marks.ts";
 import { fromAddressColumns, fromMessageColumns } from "./codec.ts";
 
@@ -12,7 +13,7 @@ export type RowOfTurn = Row & { readonly turn_state: TurnTable["state"]; readonl
 /** The columns of a `PendingPart`: all that decides about its delivery, without its text. */
 export const PENDING = [
   ...["seq", "id", "channel", "account", "chat", "thread", "created_at"],
-  ...["state", "attempts", "lost", "delivered", "doubt", "first_tried_at", "next_try_at"],
+  ...["state", "attempts", "lost", "delivered", "doubt", "first_tried_at", "next_try_at", "retried_at", "retried_from"],
 ] as const satisfies readonly (keyof OutboxTable)[];
 
 /** Nobody can have reacted to it yet. */
@@ -33,7 +34,13 @@ export function toPending(row: Pick<Row, (typeof PENDING)[number]>): PendingPart
     doubt: row.doubt === 1,
     firstTriedAt: row.first_tried_at,
     nextTryAt: row.next_try_at,
+    ...retryOf(row),
   };
+}
+
+/** Empty: nobody had it sent again. */
+export function retryOf({ retried_at: at, retried_from: from }: Pick<Row, "retried_at" | "retried_from">) {
+  return at === null || from === null ? {} : { retried: { at, from } };
 }
 
 export function toRow(row: RowOfTurn): OutboxRow {

@@ -2,7 +2,7 @@
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { NewPost, Posted, PostStore } from "../../contracts/store/posts.ts";
-import type { OutboxTable } from "../schema.ts";
+import type { OutboxTable } from "./outbox-table.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";

@@ -4,7 +4,7 @@ import type { ChatAddress } from "../../contracts/chat.ts";
 import type { ReplyPart } from "../../contracts/delivery.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InstanceId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import { NEW_REPLY, type NewReply, type OutboxTable } from "../schema.ts";
+import { NEW_REPLY, type NewReply, type OutboxTable } from "./outbox-table.ts";
 import type { Params } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { toAddressColumns, toMessageColumns } from "./codec.ts";

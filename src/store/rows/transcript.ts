@@ -2,7 +2,8 @@
 import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { SessionStore } from "../../contracts/store.ts";
-import type { InboxTable, OutboxTable, ToolCallTable, TurnTable } from "../schema.ts";
+import type { InboxTable, ToolCallTable, TurnTable } from "../schema.ts";
+import type { OutboxTable } from "./outbox-table.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
 import { sql as raw } from "kysely";

@@ -2,7 +2,7 @@
 import type { Receipt } from "../../contracts/channel.ts";
 import type { Webhook } from "../../contracts/channels/platform.ts";
 import type { InboundMessage, TranscriptItem } from "../../contracts/chat.ts";
-import type { TroubledPart } from "../../contracts/delivery.ts";
+import type { RetryRequest, TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { InboxId, InstanceId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
@@ -44,6 +44,8 @@ export interface HttpWorld extends AsyncDisposable {
   readonly writable: { now: boolean };
   readonly transcript: TranscriptItem[];
   readonly troubled: TroubledPart[];
+  /** What was to be sent again, and by whom. */
+  readonly retries: readonly (readonly [string, RetryRequest])[];
   /** Paths at which a channel answers. */
   readonly webhooks: Map<string, Webhook>;
   readonly live: Map<string, LiveTurn>;
@@ -161,6 +163,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
         list: async () => ({ items: [], self: "gateway_1" as InstanceId }),
         drain: async (id) => id as InstanceId,
       },
+      replyRetries: memory.replyRetries,
       storage: async () => ({ databaseBytes: 0, kinds: [], folders: [] }),
       metrics,
       plugins: { list: () => [], notices: () => [], route: () => null, reload: async () => null },

@@ -1,7 +1,7 @@
 /** The store of the HTTP tests: what the routes read and write, in memory. */
 import type { Webhook } from "../../contracts/channels/platform.ts";
 import type { MediaRef, TranscriptItem } from "../../contracts/chat.ts";
-import type { TroubledPart } from "../../contracts/delivery.ts";
+import type { ReplyRetries, RetryRequest, TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import type { SessionSettings } from "../../contracts/session-settings.ts";
@@ -152,6 +152,28 @@ export function createMemory() {
     },
     transcribe: async () => ({ kind: "off" }),
   };
+  const retries: (readonly [string, RetryRequest])[] = [];
+  const replyRetries: ReplyRetries = {
+    async retry(id, request) {
+      retries.push([id, request]);
+      const part = troubled.find((one) => one.id === id);
+      return part ? { kind: "retried", from: part.state, endedAt: part.endedAt } : { kind: "unknown" };
+    },
+  };
   const webhooks = new Map<string, Webhook>();
-  return { store, writable, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };
+  return {
+    store,
+    writable,
+    signIns,
+    media,
+    results,
+    live,
+    transcript,
+    troubled,
+    retries,
+    replyRetries,
+    pairing,
+    files,
+    webhooks,
+  };
 }

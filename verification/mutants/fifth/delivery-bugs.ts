@@ -56,7 +56,7 @@ export const FIFTH_DELIVERY_BUGS: readonly SeededBug[] = [
     what: "A reply is given up at once when its channel is still starting.",
     file: "src/delivery/rules.ts",
     in: "withoutChannel",
-    find: 'if (part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };',
+    find: 'if (expiryOf(part) > now) return { kind: "wait", ms: READY_POLL_MS };',
     replace: "",
     tests: room,
   },

@@ -230,3 +230,10 @@ create table batches (
   at bigint not null
 );
 `;
+
+/** Replies that a person has sent again. */
+export const retriedReplyColumns = `
+alter table outbox add column retried_at bigint;
+alter table outbox add column retried_from text collate "C" check (retried_from in ('dead', 'ambiguous'));
+create index outbox_retried on outbox (retried_at, seq) where retried_from = 'ambiguous';
+`;

@@ -9,7 +9,8 @@ import type {
   StoredMessage,
 } from "../../../contracts/store/messages.ts";
 import type { SessionStore } from "../../../contracts/store.ts";
-import type { InboxTable, OutboxTable } from "../../schema.ts";
+import type { InboxTable } from "../../schema.ts";
+import type { OutboxTable } from "../outbox-table.ts";
 import type { Params, Sql } from "../../sql.ts";
 import type { Steps } from "../../steps.ts";
 import { decodeAttachments, fromAddressColumns } from "../codec.ts";

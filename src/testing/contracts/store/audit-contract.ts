@@ -9,7 +9,7 @@ import { AUDIT_KINDS, type AuditKind, type NewAuditEntry } from "../../../contra
 import { storedKey } from "./api-key-contract.ts";
 import { newSubscription } from "./push-subscription-contract.ts";
 import { storedRule } from "./approval-rule-contract.ts";
-import type { StoreWorld } from "./store-world.ts";
+import { end, row, type StoreWorld, turn } from "./store-world.ts";
 
 const ANN = "telegram:user:7" as Principal;
 const OLGA = "operator" as Principal;
@@ -90,6 +90,13 @@ export const AUDIT_CHANGES: Readonly<Record<AuditKind, (store: Store) => Promise
   "rule.used": ({ approvalRules }) =>
     approvalRules.use("rule1", { at: 22, callId: "c1", callHash: "h", sessionKey: approval.sessionKey }),
   "rule.removed": ({ approvalRules }) => approvalRules.remove("rule1", OLGA, 23),
+  "reply.retried": async ({ inbox, turns, outbox }) => {
+    await inbox.accept(row("in1", "a", { text: SECRET }));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await turns.finish(end("t1", { reply: [{ part: 0, message: { text: SECRET, kind: "reply" } }] }));
+    await outbox.settle("t1:0", { state: "dead", because: SECRET }, 24);
+    return outbox.retry("t1:0", { by: OLGA, mayRepeat: false }, 25);
+  },
 };
 
 const entry = (at: number, more: Partial<NewAuditEntry> = {}): NewAuditEntry => ({

@@ -24,6 +24,7 @@ import { notesContract } from "./notes-contract.ts";
 import { numberPromises } from "./number-contract.ts";
 import { orderPromises } from "./order-contract.ts";
 import { outboxContract } from "./outbox-contract.ts";
+import { partRetryContract } from "./part-retry-contract.ts";
 import { pairingPromises } from "./pairing-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
 import { responseContract } from "./response-contract.ts";
@@ -57,6 +58,7 @@ export function storeContract(name: string, open: OpenStoreWorld): void {
     auditContract("the audit log", open);
     outboxPromises(open);
     outboxContract("the outbox", open);
+    partRetryContract("replies that are sent again", open);
     sessionPromises(open);
     sessionCarePromises(open);
     sessionFilePromises(open);

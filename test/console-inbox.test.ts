@@ -27,15 +27,14 @@ beforeAll(async () => {
   provider = await startFakeProvider((request) => {
     const words = asked(request);
     const last = request.messages.at(-1);
+    if (words.startsWith("late")) return says("a late answer");
     if (words.includes("break")) return { kind: "status", status: 401, message: "bad key" };
     if (last?.role !== "user") return says("that is all");
     const [, tool, input] = /^call (\w+) (.*)$/s.exec(words) ?? [];
     return tool ? { kind: "tools", calls: [{ name: tool, input: JSON.parse(input ?? "{}") }] } : says("fine");
   });
   home = await tempHome();
-  const refuse = 'throw Object.assign(new Error("the chat is gone"), { name: "SendError", kind: "permanent" })';
-  const body = parrotChannel().replace("said.push(", `if (message.text === "fine") ${refuse}; said.push(`);
-  await putPlugin(home.path, { id: "parrot", body });
+  await putPlugin(home.path, { id: "parrot", body: moodyParrot() });
   await writeFile(join(home.path, "asking.ts"), ASKING_EXTENSION);
   const base = endpoint(provider);
   const tools = ["bash", "edit", "write", ...ASKING_TOOLS];
@@ -56,6 +55,16 @@ afterAll(async () => {
   await provider?.[Symbol.asyncDispose]();
   await home?.[Symbol.asyncDispose]();
 });
+
+/** Its platform refuses some answers, loses them or takes them, as somebody called mood says. */
+function moodyParrot(): string {
+  const fail = 'throw Object.assign(new Error("the chat is gone"), { name: "SendError", kind: mood })';
+  const fails = `if (mood && ["fine", "a late answer"].includes(message.text)) ${fail};`;
+  const heard = 'if (by === "mood") { mood = text; return { status: 200, json: {} }; }';
+  return parrotChannel('let mood = "permanent";')
+    .replace("said.push(", `${fails} said.push(`)
+    .replace("const about =", `${heard} const about =`);
+}
 
 const inbox = () => visit(browser, gateway, { path: "/#/inbox" });
 const itemsOf = ({ page }: Visit, kind: string) => page.locator(`[data-testid=inbox-item][data-kind=${kind}]`);
@@ -78,6 +87,14 @@ const adaSays = async (text: string) => {
   const answer = await fetch(`${gateway.url}/parrot/main`, { method: "POST", body });
   return (await answer.json()) as { readonly say?: string };
 };
+/** What becomes of answers to ada: "" takes them. */
+const parrotIs = async (mood: "permanent" | "lost" | "") => {
+  await fetch(`${gateway.url}/parrot/main`, { method: "POST", body: JSON.stringify({ by: "mood", text: mood }) });
+};
+const toldAda = async () =>
+  ((await (await gateway.fetch("/plugins/parrot/said")).json()) as readonly string[]).filter((said) =>
+    said.endsWith("a late answer"),
+  ).length;
 const inWorkspace = (name: string) => join(gateway.home, "workspace", name);
 
 test("a command and a change of a file wait in the inbox as what they are, and are denied as easily as allowed", async () => {
@@ -186,6 +203,65 @@ test("a question, a person who asks for access and a lost reply wait in the inbo
   await counted(on, 1);
   await lost.getByRole("button", { name: "Dismiss" }).click();
   expect(on.problems).toEqual([]);
+});
+
+test("a lost reply is sent again with one key, says so when that did not help, and is gone when it did", async () => {
+  await using on = await inbox();
+  await adaSays("late");
+  const lost = itemsOf(on, "reply").filter({ hasText: "a late answer" });
+  await lost.getByText("A reply was not delivered").waitFor();
+  await lost.getByRole("button", { name: "Send again" }).press("Enter");
+  await lost.getByText("(sent again before)").waitFor(); // the chat is gone still
+  expect(await lost.getAttribute("data-over")).toBe("false");
+  expect(await toldAda()).toBe(0);
+  await parrotIs("");
+  await lost.getByRole("button", { name: "Send again" }).press("Enter");
+  await lost.and(on.page.locator("[data-over=true]")).getByText("It is being sent again.").waitFor();
+  await eventually("ada has it", toldAda, (times) => times === 1);
+  expect(await lost.getByRole("button", { name: "Send again" }).count()).toBe(0);
+  expect(await on.page.evaluate("document.activeElement.textContent")).toContain("A reply was not delivered");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.reload();
+  await on.page.getByTestId("inbox-view").waitFor();
+  expect(await lost.count()).toBe(0);
+  expect(on.problems).toEqual([]);
+});
+
+test("a doubtful reply is sent again after a question, which can be answered with no; and a reply to nobody says why it stays", async () => {
+  await parrotIs("lost");
+  await using on = await inbox();
+  await using watching = await inbox();
+  await adaSays("late again");
+  const doubtful = itemsOf(on, "reply").filter({ hasText: "a late answer" });
+  await doubtful.getByText("A reply may have arrived twice, or not at all").waitFor({ timeout: SLOW_MS });
+  await parrotIs("");
+  const again = doubtful.getByRole("button", { name: "Send again the reply…" });
+  await again.press("Enter");
+  await doubtful.getByText("the chat shows it twice").waitFor();
+  expect(await on.page.evaluate("document.activeElement.textContent")).toBe("Send again");
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await doubtful.getByRole("button", { name: "Do not send" }).click();
+  expect(await toldAda()).toBe(1);
+  await again.click();
+  await doubtful.getByRole("button", { name: "Send again", exact: true }).press("Enter");
+  await doubtful.getByText("It is being sent again.").waitFor();
+  await eventually("ada has it", toldAda, (times) => times === 2);
+  const elsewhere = itemsOf(watching, "reply").filter({ hasText: "a late answer" });
+  await elsewhere.and(watching.page.locator("[data-over=true]")).waitFor(); // without a reload
+
+  await parrotIs("permanent");
+  await adaSays("late once more");
+  const lost = itemsOf(on, "reply")
+    .filter({ hasText: "A reply was not delivered" })
+    .filter({ hasText: "a late answer" });
+  await lost.waitFor();
+  const { items } = (await (await gateway.fetch("/api/pairing")).json()) as { items: readonly { id: string }[] };
+  await post(`/api/pairing/${encodeURIComponent(items[0]?.id ?? "")}`, { decision: "revoke" });
+  await lost.getByRole("button", { name: "Send again" }).click();
+  await lost.getByRole("alert").getByText("has no access any more").waitFor();
+  expect(await lost.getAttribute("data-over")).toBe("false");
+  await lost.getByRole("button", { name: "Dismiss" }).click();
+  expect(on.problems.filter((problem) => !problem.includes("409"))).toEqual([]);
 });
 
 test("a failing job and a broken configuration wait in the inbox until they are seen or mended", async () => {

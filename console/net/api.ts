@@ -49,6 +49,12 @@ export async function readTroubledReplies(state: TroubledPart["state"]): Promise
   return { ok: true, value: parseObject(answer.value) as unknown as Listed<TroubledPart> };
 }
 
+/** `mayRepeat`: somebody knows that its chat may show it twice. */
+export function retryReply(id: string, mayRepeat: boolean): Promise<Answer<unknown>> {
+  const query = mayRepeat ? "?mayRepeat=true" : "";
+  return ask(`/api/outbox/${encodeURIComponent(id)}/retry${query}`, { method: "POST", headers: OURS });
+}
+
 export async function readPairing(): Promise<Answer<readonly PairedPerson[]>> {
   const answer = await ask("/api/pairing", {});
   if (!answer.ok) return answer;

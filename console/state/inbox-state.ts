@@ -2,11 +2,11 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { TroubledPart } from "../../src/contracts/delivery.ts";
 import type { WireListedJob } from "../../src/contracts/wire.ts";
-import { readTroubledReplies } from "../net/api.ts";
+import { readTroubledReplies, retryReply } from "../net/api.ts";
 import { line, request, status } from "./console-state.ts";
-import { type InboxItem, inboxItems } from "./inbox.ts";
+import { dismissalOf, type InboxItem, inboxItems, isLostNow } from "./inbox.ts";
 import { keep, kept } from "./kept.ts";
-import { approvals, jobNews, outboxNews, questions } from "./news.ts";
+import { announced, approvals, jobNews, outboxNews, questions } from "./news.ts";
 import { people } from "./people.ts";
 import { soon } from "./soon.ts";
 
@@ -23,6 +23,9 @@ const replies = signal<readonly TroubledPart[]>([]);
 /** Failing jobs and lost replies that somebody has seen; this browser keeps it. */
 export const dismissed = signal<ReadonlySet<string>>(new Set());
 
+/** Replies that were sent again from here. */
+export const sentAgain = signal<ReadonlySet<string>>(new Set());
+
 export const waitingItems = computed(() =>
   inboxItems({
     approvals: approvals.value,
@@ -31,7 +34,7 @@ export const waitingItems = computed(() =>
     config: status.value?.config ?? null,
     failingJobs: failingJobs.value,
     replies: replies.value,
-  }).filter(({ id }) => !dismissed.value.has(id)),
+  }).filter((item) => !dismissed.value.has(dismissalOf(item))),
 );
 export const inboxCount = computed(() => waitingItems.value.length);
 
@@ -62,15 +65,26 @@ async function readReplies(): Promise<void> {
   const [dead, ambiguous] = await Promise.all([readTroubledReplies("dead"), readTroubledReplies("ambiguous")]);
   if (!dead.ok || !ambiguous.ok) return; // the last ones stay
   const since = Date.now() - REPLIES_WITHIN_MS;
-  replies.value = [...dead.value.items, ...ambiguous.value.items].filter(({ endedAt }) => endedAt > since);
+  const all = [...dead.value.items, ...ambiguous.value.items];
+  replies.value = all.filter((reply) => reply.endedAt > since && isLostNow(reply));
 }
 
-export function dismiss({ id }: InboxItem): void {
-  keepDismissed([...dismissed.value, id].slice(-MAX_DISMISSED));
+/** Whoever asks for a doubtful one knows that its chat may show it twice. Null when it is being sent; otherwise why not. */
+export async function sendAgain({ id, state, to }: TroubledPart): Promise<string | null> {
+  const answer = await retryReply(id, state === "ambiguous");
+  if (!answer.ok) return answer.error.message;
+  announced.value = `The reply to ${to.channel} is being sent again.`;
+  sentAgain.value = new Set([...sentAgain.value, id]);
+  await readReplies();
+  return null;
 }
 
-export function undoDismiss({ id }: InboxItem): void {
-  keepDismissed([...dismissed.value].filter((one) => one !== id));
+export function dismiss(item: InboxItem): void {
+  keepDismissed([...dismissed.value, dismissalOf(item)].slice(-MAX_DISMISSED));
+}
+
+export function undoDismiss(item: InboxItem): void {
+  keepDismissed([...dismissed.value].filter((one) => one !== dismissalOf(item)));
 }
 
 function keepDismissed(ids: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type InboxItem, inboxItems, type InboxSources, keepRows } from "./inbox.ts";
+import { dismissalOf, type InboxItem, inboxItems, type InboxSources, isLostNow, keepRows } from "./inbox.ts";
 
 const NOTHING: InboxSources = {
   approvals: [],
@@ -47,4 +47,14 @@ test("rows of the inbox keep their places when things are decided and others com
     ["reply t", false],
     ["approval b", false],
   ]);
+});
+
+test("a reply that was sent again waits for nobody, unless it is lost again, and then it is news for whoever dismissed it", () => {
+  const retried = { at: 7, from: "ambiguous" } as const;
+  expect(isLostNow({ state: "dead" })).toBe(true);
+  for (const now of ["pending", "sending", "sent"] as const)
+    expect([now, isLostNow({ state: "ambiguous", retried: { ...retried, now } })]).toEqual([now, false]);
+  expect(isLostNow({ state: "ambiguous", retried: { ...retried, now: "ambiguous" } })).toBe(true);
+  const replies = [{ id: "t:0" }, { id: "t:0", retried: { ...retried, now: "ambiguous" } }];
+  expect(inboxItems(sources({ replies })).map(dismissalOf)).toEqual(["reply t:0", "reply t:0 7"]);
 });

@@ -42,6 +42,17 @@ export function inboxItems(sources: InboxSources): readonly InboxItem[] {
   ];
 }
 
+/** Whether a reply waits for a person: nobody had it sent again, or that did not help. */
+export function isLostNow({ state, retried }: Pick<TroubledPart, "state" | "retried">): boolean {
+  return retried === undefined || retried.now === state;
+}
+
+/** What is kept of an item that somebody has dismissed. A reply that was sent again, and lost again, is news. */
+export function dismissalOf(item: InboxItem): string {
+  const retried = item.kind === "reply" ? item.reply.retried : undefined;
+  return retried ? `${item.id} ${retried.at}` : item.id;
+}
+
 export interface InboxRow {
   readonly item: InboxItem;
   /** It does not wait any more: decided here or elsewhere, or over by itself. */

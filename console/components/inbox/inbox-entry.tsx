@@ -1,8 +1,8 @@
 /** One thing that needs a person, shown as what it is, with what can be done about it. */
 import type { Approval } from "../../state/approvals.ts";
 import { titleOf } from "../../state/asking.ts";
-import { dismiss, dismissed, undoDismiss } from "../../state/inbox-state.ts";
-import type { InboxItem, InboxRow } from "../../state/inbox.ts";
+import { dismiss, dismissed, sentAgain, undoDismiss } from "../../state/inbox-state.ts";
+import { dismissalOf, type InboxItem, type InboxRow } from "../../state/inbox.ts";
 import { approvals, questions } from "../../state/news.ts";
 import { peopleRows } from "../../state/people.ts";
 import { hashOf } from "../../state/route.ts";
@@ -23,8 +23,8 @@ export function InboxEntry({ row }: { readonly row: InboxRow }) {
       data-kind={item.kind}
       data-over={over}
     >
-      <Content item={item} />
-      {dismissed.value.has(item.id) ? (
+      <Content row={row} />
+      {dismissed.value.has(dismissalOf(item)) ? (
         <p class="inbox-over" role="status">
           Dismissed{" "}
           <button type="button" class="quiet small" onClick={() => undoDismiss(item)}>
@@ -38,7 +38,7 @@ export function InboxEntry({ row }: { readonly row: InboxRow }) {
   );
 }
 
-function Content({ item }: { readonly item: InboxItem }) {
+function Content({ row: { item, over } }: { readonly row: InboxRow }) {
   switch (item.kind) {
     case "approval":
       return (
@@ -63,7 +63,7 @@ function Content({ item }: { readonly item: InboxItem }) {
     case "job":
       return <FailingJob job={item.job} onDismiss={() => dismiss(item)} />;
     case "reply":
-      return <LostReply reply={item.reply} onDismiss={() => dismiss(item)} />;
+      return <LostReply reply={item.reply} over={over} onDismiss={() => dismiss(item)} />;
   }
 }
 
@@ -89,5 +89,6 @@ function Where({ session }: { readonly session: string }) {
 /** Cards of approvals and questions say themselves how they ended. */
 function Over({ item }: { readonly item: InboxItem }) {
   if (item.kind === "approval" || item.kind === "question") return null;
-  return <p class="inbox-over">This is over.</p>;
+  const isSent = item.kind === "reply" && sentAgain.value.has(item.reply.id);
+  return <p class="inbox-over">{isSent ? "It is being sent again." : "This is over."}</p>;
 }

@@ -1,15 +1,18 @@
 /** What went wrong and waits for a person to see it: a configuration that is not in force, a job that fails, a reply that did not arrive. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, Ref } from "preact";
+import { useRef } from "preact/hooks";
 import type { TroubledPart } from "../../../src/contracts/delivery.ts";
 import type { WireListedJob } from "../../../src/contracts/wire.ts";
 import { ago } from "../../net/error-text.ts";
 import { titleOf } from "../../state/asking.ts";
+import { sendAgain } from "../../state/inbox-state.ts";
 import { act } from "../../state/jobs-state.ts";
 import { openJobs } from "../../state/palette.ts";
 import { ADDRESSES, hashOf } from "../../state/route.ts";
 import { minute } from "../../state/screen.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { Icon } from "../icons.tsx";
+import { AskFirst } from "../parts/ask-first.tsx";
 import { Problem, useAction } from "../parts/use-action.tsx";
 
 export function ConfigTrouble({ problems }: { readonly problems: readonly string[] }) {
@@ -59,24 +62,65 @@ export function FailingJob({ job, onDismiss }: { readonly job: WireListedJob; re
   );
 }
 
-export function LostReply({ reply, onDismiss }: { readonly reply: TroubledPart; readonly onDismiss: () => void }) {
-  const { state, because, to, message, endedAt, sessionKey } = reply;
+interface LostReplyProps {
+  readonly reply: TroubledPart;
+  /** It does not wait any more. */
+  readonly over: boolean;
+  readonly onDismiss: () => void;
+}
+
+export function LostReply({ reply, over, onDismiss }: LostReplyProps) {
+  const { state, because, to, message, endedAt, sessionKey, retried } = reply;
+  const { problem, busy, run } = useAction();
+  const card = useRef<HTMLElement>(null);
+  const moveFocus = () => card.current?.focus(); // the button goes
+  const send = async () => {
+    if (await run(() => sendAgain(reply))) moveFocus();
+  };
   const since = ago(endedAt, minute.value);
+  const others = (
+    <>
+      <a class="quiet small edged" href={hashOf(sessionKey)}>
+        Open “{titleOf(sessionKey)}”
+      </a>
+      <CopyButton text={message.text} label="Copy the reply" />
+      <Dismiss onDismiss={onDismiss} />
+    </>
+  );
   return (
-    <Trouble title={state === "dead" ? "A reply was not delivered" : "A reply may have arrived twice, or not at all"}>
+    <Trouble
+      card={card}
+      title={state === "dead" ? "A reply was not delivered" : "A reply may have arrived twice, or not at all"}
+    >
       <p>
         To {to.channel}, {since === "now" ? "just now" : since}: {because}
+        {retried && " (sent again before)"}
       </p>
       <blockquote class="inbox-quote" dir="auto">
         {message.text}
       </blockquote>
-      <div class="approval-buttons">
-        <a class="quiet small edged" href={hashOf(sessionKey)}>
-          Open “{titleOf(sessionKey)}”
-        </a>
-        <CopyButton text={message.text} label="Copy the reply" />
-        <Dismiss onDismiss={onDismiss} />
-      </div>
+      {state === "ambiguous" && !over ? (
+        <AskFirst
+          verb="Send again"
+          to="the reply"
+          question="It may have arrived, and then the chat shows it twice. Look into the chat first."
+          otherwise="Do not send"
+          act={() => sendAgain(reply)}
+          onDone={moveFocus}
+        >
+          {others}
+        </AskFirst>
+      ) : (
+        <div class="approval-buttons">
+          {others}
+          {!over && (
+            <button type="button" class="quiet small edged" disabled={busy} onClick={() => void send()}>
+              Send again
+            </button>
+          )}
+        </div>
+      )}
+      <Problem text={problem} />
     </Trouble>
   );
 }
@@ -89,9 +133,16 @@ function Dismiss({ onDismiss }: { readonly onDismiss: () => void }) {
   );
 }
 
-function Trouble({ title, children }: { readonly title: ComponentChildren; readonly children: ComponentChildren }) {
+interface TroubleProps {
+  readonly title: ComponentChildren;
+  /** For the focus. */
+  readonly card?: Ref<HTMLElement>;
+  readonly children: ComponentChildren;
+}
+
+function Trouble({ title, card = null, children }: TroubleProps) {
   return (
-    <section class="approval trouble" data-decision="open">
+    <section class="approval trouble" data-decision="open" ref={card} tabIndex={-1}>
       <h2>
         <Icon name="alert" size={18} />
         <span>{title}</span>

@@ -9,6 +9,8 @@ interface Props {
   /** For screen readers: what it is done to, "the key of Ann". */
   readonly to: string;
   readonly question: ComponentChildren;
+  /** What is done instead; without it: "Keep". */
+  readonly otherwise?: string;
   /** Null when it is done; otherwise why not. */
   readonly act: () => Promise<string | null>;
   /** The focus has to go somewhere. */
@@ -17,7 +19,7 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-export function AskFirst({ verb, to, question, act, onDone, children }: Props) {
+export function AskFirst({ verb, to, question, otherwise = "Keep", act, onDone, children }: Props) {
   const asking = useSignal(false);
   const { problem, busy, run } = useAction();
   const confirm = async (): Promise<void> => {
@@ -44,7 +46,7 @@ export function AskFirst({ verb, to, question, act, onDone, children }: Props) {
         {verb}
       </button>
       <button type="button" class="quiet small edged" onClick={() => (asking.value = false)}>
-        Keep
+        {otherwise}
       </button>
       <Problem text={problem} />
     </div>

@@ -18,6 +18,8 @@ import { readNotified, renew } from "./notifications-state.ts";
 
 /** A whole audit log takes longer to look at than a list. */
 const FIX_MS = 60_000;
+/** A package of a server may have to be downloaded first. */
+const TEST_MS = 150_000;
 
 /** Null: not read yet. */
 type Read<T> = T | null | "failed";
@@ -109,7 +111,7 @@ export async function reloadPlugin(id: string): Promise<string | null> {
 }
 
 export async function testServer(name: string): Promise<string | null> {
-  const answer = await sendJson("POST", `/api/mcp/${encodeURIComponent(name)}/test`, {});
+  const answer = await sendJson("POST", `/api/mcp/${encodeURIComponent(name)}/test`, {}, TEST_MS);
   await readExtensions();
   return answer.ok ? null : answer.error.message;
 }

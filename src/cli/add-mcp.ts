@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { McpServeFlags } from "./mcp-serve.ts";
 import type { AddServerFlags } from "./mcp/edit-servers.ts";
-import type { ServerFlags } from "./mcp/servers.ts";
+import type { ServerFlags, TestServerFlags } from "./mcp/servers.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 type Common = (command: Command) => Command;
@@ -24,17 +24,16 @@ export function addMcp(
       const { mcpServe } = await import("./mcp-serve.ts");
       finish(await mcpServe(world, flags));
     });
-  common(mcp.command("add").description("write a server into the configuration file; without a name, list the presets"))
-    .argument("[name]", "small letters, digits and dashes; its tools are called mcp_NAME_TOOL")
-    .argument("[command...]", "after --: a program that speaks MCP, and its arguments")
-    .option("--preset <preset>", "one that is known: github, notion, slack, google-calendar, mail, browser")
-    .option("--set <values...>", "NAME=VALUE that a preset needs")
-    .option("--url <address>", "a server at an address")
-    .option("--header <headers...>", "NAME=VALUE that is sent to it")
+  ownServerOptions(
+    common(
+      mcp.command("add").description("write a server into the configuration file; without a name, list the presets"),
+    )
+      .argument("[name]", "small letters, digits and dashes; its tools are called mcp_NAME_TOOL")
+      .argument("[command...]", "after --: a program that speaks MCP, and its arguments")
+      .option("--preset <preset>", "one that is known: github, notion, slack, google-calendar, mail, browser")
+      .option("--set <values...>", "NAME=VALUE that a preset needs"),
+  )
     .option("--oauth", "it wants a login")
-    .option("--env <variables...>", "NAME=VALUE for the program; ${NAME} is taken from the gateway's environment")
-    .option("--allow-host <hosts...>", "hosts that the program may reach")
-    .option("--folder <folders...>", "folders that it may read, or with :write write as well")
     .option("--config <file>", "configuration file")
     .action(async (name: string | undefined, command: string[], flags: AddServerFlags) => {
       const { addServer } = await import("./mcp/edit-servers.ts");
@@ -46,13 +45,15 @@ export function addMcp(
       const { listServers } = await import("./mcp/servers.ts");
       finish(await listServers(world, name, flags));
     });
-  common(mcp.command("test").description("start a server now and list its tools"))
-    .argument("<name>")
-    .option("--accept", "take tools that are new or have changed as they are now")
-    .action(async (name: string, flags: ServerFlags) => {
-      const { testServer } = await import("./mcp/servers.ts");
-      finish(await testServer(world, name, flags));
-    });
+  ownServerOptions(
+    common(mcp.command("test").description("start a server now and list its tools; it need not be in the settings yet"))
+      .argument("<name>")
+      .argument("[command...]", "after --: tries this program instead of the settings, and writes nothing")
+      .option("--accept", "take tools that are new or have changed as they are now"),
+  ).action(async (name: string, command: string[], flags: TestServerFlags) => {
+    const { testServer } = await import("./mcp/servers.ts");
+    finish(await testServer(world, name, command, flags));
+  });
   common(mcp.command("login").description("sign in to a server at an address, by a browser"))
     .argument("<name>")
     .option("--config <file>", "configuration file")
@@ -67,4 +68,14 @@ export function addMcp(
       const { removeServer } = await import("./mcp/edit-servers.ts");
       finish(await removeServer(world, name, flags));
     });
+}
+
+/** A server that is written down, or tried before it is. */
+function ownServerOptions(command: Command): Command {
+  return command
+    .option("--url <address>", "a server at an address")
+    .option("--header <headers...>", "NAME=VALUE that is sent to it")
+    .option("--env <variables...>", "NAME=VALUE for the program; ${NAME} is taken from the gateway's environment")
+    .option("--allow-host <hosts...>", "hosts that the program may reach")
+    .option("--folder <folders...>", "folders that it may read, or with :write write as well");
 }

@@ -69,6 +69,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "POST /api/plugins/:id/reload": "plugins reload one",
   "GET /api/mcp": "mcp list",
   "POST /api/mcp/:name/test": "mcp test one",
+  "POST /api/mcp/:name/try": "mcp test one --url http://127.0.0.1:1/mcp",
   "POST /api/mcp/:name/accept": "mcp test one --accept",
   "GET /api/cron/jobs": "cron list",
   "POST /api/cron/jobs": "cron add --every 1h words",

@@ -25,6 +25,7 @@ export { type Migration, type MigrationResult, migrateConfig } from "./file/migr
 export { editConfig, editText, FIRST_TEXT, replaceConfig } from "./file/edit-file.ts";
 export { keyFileOf, writeKeyFile } from "./file/key-file.ts";
 export { readConfigText } from "./file/read-file.ts";
+export { checkEdits } from "./file/check-edits.ts";
 export { openConfigEditor } from "./file/config-editor.ts";
 export { findConfigFile, resolveHome } from "./file/paths.ts";
 export { type ConfigProblem, formatProblem } from "./check/problem.ts";

@@ -22,7 +22,7 @@ export interface FullProposal {
 }
 
 export function proposeConfig({ text: before, inForce, variables }: Given, asked: ConfigChange): FullProposal {
-  const { text, problems: hidden } = textOf(before, asked);
+  const { text, problems: hidden } = proposedText(before, asked);
   const { config, problems, warnings } = checkConfigText(text, variables);
   const all = [...hidden, ...problems];
   const old = checkConfigText(before, variables).config ?? inForce;
@@ -46,7 +46,8 @@ export function proposeConfig({ text: before, inForce, variables }: Given, asked
   };
 }
 
-function textOf(before: string, asked: ProposedConfig): ReturnType<typeof restoreSecrets> {
+/** The text of the file with the change in it. */
+export function proposedText(before: string, asked: ProposedConfig): ReturnType<typeof restoreSecrets> {
   if ("text" in asked) return restoreSecrets(asked.text, before);
   const edits = asked.edits.map(({ path, ...edit }) => ({
     keys: path,

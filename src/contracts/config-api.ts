@@ -23,7 +23,7 @@ export interface ConfigFile {
   readonly version: string;
 }
 
-interface SettingEdit {
+export interface SettingEdit {
   /** Names from the root on. A list is changed as a whole. */
   readonly path: readonly string[];
   /** Absent: the setting is taken out of the file. */

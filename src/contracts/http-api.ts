@@ -12,7 +12,7 @@ import type { WebhookKey, WebhookList } from "./automation/webhook.ts";
 import type { CalendarRange, JobCalendar, SchedulePreview } from "./automation/jobs.ts";
 import type { ApiKey } from "./api-keys.ts";
 import type { LimitState } from "./budget.ts";
-import type { ConfigChange, ConfigFile, ConfigProposal, SavedConfig } from "./config-api.ts";
+import type { ConfigChange, ConfigFile, ConfigProposal, SavedConfig, SettingEdit } from "./config-api.ts";
 import type { ChannelCard } from "./channels/channel-cards.ts";
 import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
 import type { PairedPerson } from "./channels/pairing.ts";
@@ -222,6 +222,12 @@ export interface HttpApi extends NotificationsApi {
   "POST /api/plugins/:id/reload": { path: { id: string }; result: { plugin: PluginStatus } };
   "GET /api/mcp": { result: { items: readonly McpServerStatus[] } };
   "POST /api/mcp/:name/test": { path: { name: string }; result: McpServerStatus };
+  /** A server as it would be with changes below `mcp.servers.NAME` that are not saved. */
+  "POST /api/mcp/:name/try": {
+    path: { name: string };
+    body: { edits: readonly SettingEdit[] };
+    result: McpServerStatus;
+  };
   "POST /api/mcp/:name/accept": { path: { name: string }; result: McpServerStatus };
 
   /** `failing: "true"`: only jobs whose last run failed. `planned: "true"`: only those with a next run, the soonest first; "false": the others. */

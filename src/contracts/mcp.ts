@@ -1,4 +1,5 @@
 /** MCP servers whose tools agents get, as the rest of the house sees them. */
+import type { SettingEdit } from "./config-api.ts";
 
 /** `idle`: its tools are known, and it is started by the next call. `waiting`: it could not be started, and is tried again later. */
 export type McpServerState = "off" | "idle" | "starting" | "running" | "waiting";
@@ -30,6 +31,12 @@ export interface McpToolStatus {
   /** `new` and `changed`: the next call asks an owner, whatever the lists say. `left_out`: allow or deny say so. */
   readonly review: "accepted" | "new" | "changed" | "left_out";
   readonly readOnly: boolean;
+}
+
+/** A server with changes of its settings that are not saved. */
+export interface McpTrials {
+  /** All changes are below `mcp.servers.NAME`. It is started, lists its tools, and is ended. Rejects with GatewayError `bad_request`, `mcp_unavailable`, `conflict`. */
+  try(name: string, edits: readonly SettingEdit[], signal: AbortSignal): Promise<McpServerStatus>;
 }
 
 export interface McpClients {

@@ -113,6 +113,7 @@ describe("the route table", () => {
       "operator POST /api/keys",
       "operator POST /api/mcp/:name/accept",
       "operator POST /api/mcp/:name/test",
+      "operator POST /api/mcp/:name/try",
       "operator POST /api/media",
       "operator POST /api/messages/:id/cancel",
       "operator POST /api/models/test",

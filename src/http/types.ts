@@ -27,7 +27,7 @@ import type {
 import type { ReplyRetries } from "../contracts/delivery.ts";
 import type { ReloadReport } from "../contracts/http-api.ts";
 import type { AgentId, InstanceId, Principal, SessionKey } from "../contracts/ids.ts";
-import type { McpClients } from "../contracts/mcp.ts";
+import type { McpClients, McpTrials } from "../contracts/mcp.ts";
 import type { McpDoor } from "../contracts/mcp-door.ts";
 import type { ModelKeys } from "../contracts/model-keys.ts";
 import type { CountSharing } from "../contracts/nodes.ts";
@@ -161,7 +161,7 @@ interface OperationDeps {
   storage(signal: AbortSignal): Promise<StorageReport>;
   readonly metrics: Metrics;
   readonly plugins: PluginHost;
-  readonly mcpServers: McpClients;
+  readonly mcpServers: McpClients & McpTrials;
   readonly views: OperatorViews;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;

@@ -20,6 +20,7 @@ import { type Core, ofModule } from "./core.ts";
 import type { Groups } from "./groups.ts";
 import { createModelKeys } from "./model-keys.ts";
 import { anyOther, listNodes } from "./nodes.ts";
+import { mcpServersForPort } from "./mcp-servers.ts";
 import { openOperatorToken } from "./operator-token.ts";
 import { storageOf } from "./retention.ts";
 import { createSessionCare } from "./session-care.ts";
@@ -115,7 +116,7 @@ export async function openPort(whole: Core, parts: PortParts): Promise<Port> {
         storage: storageOf(core),
         metrics,
         plugins,
-        mcpServers,
+        mcpServers: mcpServersForPort(core, mcpServers, () => status().config.file),
         views: {
           agents: agents.look,
           system,

@@ -1,4 +1,8 @@
 /** MCP servers of the settings, whose tools become tools of the gateway. */
+import { checkEdits } from "../config/index.ts";
+import type { SettingEdit } from "../contracts/config-api.ts";
+import { GatewayError } from "../contracts/errors.ts";
+import type { McpClients, McpTrials } from "../contracts/mcp.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import { systemResolver } from "../kit/outside/public-address.ts";
 import {
@@ -13,6 +17,7 @@ import type { Tools } from "./tools.ts";
 
 /** Longer than a server that does not want to end takes step by step. */
 const MCP_STOP_MS = 10_000;
+const SERVER_PATH = ["mcp", "servers"];
 
 interface McpParts {
   readonly tools: Tools;
@@ -29,6 +34,33 @@ export function openMcpServers(life: Lifetime, whole: Core, { tools, agents, hos
   life.own("MCP servers", servers, MCP_STOP_MS);
   servers.apply(config().mcp); // tools that are known are there before the first turn
   return servers;
+}
+
+/** `file`: the settings that are in force are in it; null: there is none. */
+export function mcpServersForPort(
+  { options }: Core,
+  { list, test, accept, tryOut }: McpServers,
+  file: () => string | null,
+): McpClients & McpTrials {
+  const { environment, configSource } = options;
+  return {
+    list,
+    test,
+    accept,
+    async try(name, edits, signal) {
+      const isOwn = ({ path }: SettingEdit): boolean =>
+        SERVER_PATH.every((key, at) => path[at] === key) && path[2] === name;
+      if (!edits.every(isOwn)) {
+        const say = `Only settings below mcp.servers.${name} can be tried here.`;
+        throw new GatewayError("bad_request", "other settings than those of the server", { say });
+      }
+      const { servers } = (await checkEdits(file() ?? configSource.expectedPath, edits, environment.variables)).mcp;
+      const settings = Object.hasOwn(servers, name) ? servers[name] : undefined;
+      if (settings !== undefined) return tryOut(name, settings, signal);
+      const say = `There would be no MCP server called ${name} with these settings.`;
+      throw new GatewayError("bad_request", "no such server", { say });
+    },
+  };
 }
 
 /** By the MCP host, where it was built. */

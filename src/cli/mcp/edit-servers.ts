@@ -1,27 +1,20 @@
 /** `pi-gw mcp add|remove`: writes and takes away servers in the configuration file, which a running gateway takes over at once. */
-import { existsSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { visible, visibleLines } from "../../observe/index.ts";
 import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
 import { tellGateway } from "../tell-gateway.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
+import { type OwnServerFlags, ownSettings, pairs } from "./own-settings.ts";
 import { presetSettings } from "./preset-settings.ts";
 import { MCP_PRESETS, type McpPreset } from "./presets.ts";
 
-export interface AddServerFlags extends CommonFlags {
+export interface AddServerFlags extends CommonFlags, OwnServerFlags {
   readonly config?: string;
   readonly preset?: string;
   readonly set?: readonly string[];
-  readonly url?: string;
-  readonly header?: readonly string[];
-  readonly oauth?: boolean;
-  readonly env?: readonly string[];
-  readonly allowHost?: readonly string[];
-  readonly folder?: readonly string[];
 }
-
-const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|sh)$/;
 
 interface NewServer {
   readonly settings: Readonly<Record<string, unknown>>;
@@ -131,39 +124,10 @@ function missingText({ needs, steps }: McpPreset, names: readonly string[]): str
 
 /** A text: why not. */
 function ownServer(cwd: string, command: readonly string[], flags: AddServerFlags): NewServer | string {
-  const { url, header = [], env = [], allowHost = [], folder = [], oauth } = flags;
-  const [program, ...args] = command.map((word) => wholePath(cwd, word));
-  if ((url === undefined) === (program === undefined))
-    return "Say either --url ADDRESS, or -- COMMAND ARGUMENTS…, or --preset PRESET.";
-  const settings =
-    url === undefined
-      ? {
-          command: program,
-          args,
-          ...(env.length > 0 ? { env: pairs(env) } : {}),
-          ...(allowHost.length > 0 ? { network: { allow: allowHost } } : {}),
-          ...(folder.length > 0 ? { folders: folder.map(folderOf) } : {}),
-        }
-      : { url, ...(header.length > 0 ? { headers: pairs(header) } : {}), ...(oauth === true ? { oauth: {} } : {}) };
+  const settings = ownSettings(cwd, command, flags);
+  if (settings === null) return "Say either --url ADDRESS, or -- COMMAND ARGUMENTS…, or --preset PRESET.";
   return {
     settings,
-    after: ["Try it: pi-gw mcp test NAME", ...(oauth === true ? ["Sign in first: pi-gw mcp login NAME"] : [])],
+    after: ["Try it: pi-gw mcp test NAME", ...(flags.oauth === true ? ["Sign in first: pi-gw mcp login NAME"] : [])],
   };
-}
-
-/** The gateway runs in another folder. A word that names no file here stays as it is. */
-function wholePath(cwd: string, word: string): string {
-  const path = resolve(cwd, word);
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile && (word.includes("/") || SCRIPT.test(word)) ? path : word;
-}
-
-/** `/path` to read, `/path:write` to write as well. */
-function folderOf(text: string): object {
-  const path = text.replace(/:(?:read|write)$/, "");
-  return { path, access: text.endsWith(":write") ? "write" : "read" };
-}
-
-function pairs(texts: readonly string[]): Record<string, string> {
-  return Object.fromEntries(texts.map((text) => [text.split("=", 1)[0] ?? "", text.slice(text.indexOf("=") + 1)]));
 }

@@ -208,4 +208,22 @@ describe("pi-gw mcp list and test", () => {
     expect(await fx.run("mcp", "test", "shop", "--accept")).toBe(0);
     expect(asked.slice(-2)).toEqual(["POST /api/mcp/shop/test", "POST /api/mcp/shop/accept"]);
   });
+
+  test("try a server that is not in the settings, as mcp add would write it", async () => {
+    await using fx = await cliFixture();
+    const asked: unknown[] = [];
+    await using _gateway = await fakeGateway(fx.home, async (request, { pathname }) => {
+      asked.push([pathname, await request.json()]);
+      return Response.json(SHOP);
+    });
+    expect(await fx.run("mcp", "test", "shop", "--env", "KEY=a=b", "--", "npx", "shop-mcp")).toBe(0);
+    expect(await fx.run("mcp", "test", "shop", "--url", "https://shop.example", "--header", "A=b")).toBe(0);
+    const path = ["mcp", "servers", "shop"];
+    expect(asked).toEqual([
+      ["/api/mcp/shop/try", { edits: [{ path, value: { command: "npx", args: ["shop-mcp"], env: { KEY: "a=b" } } }] }],
+      ["/api/mcp/shop/try", { edits: [{ path, value: { url: "https://shop.example", headers: { A: "b" } } }] }],
+    ]);
+    expect(await fx.run("mcp", "test", "shop", "--accept", "--", "npx", "shop-mcp")).toBe(1);
+    expect([asked.length, fx.err().includes("no --accept")]).toEqual([2, true]);
+  });
 });

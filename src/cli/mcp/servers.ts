@@ -6,9 +6,13 @@ import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, shortText, textOf } from "../read-value.ts";
 import { findGateway, homeOf } from "../state-directory.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
+import { type OwnServerFlags, ownSettings } from "./own-settings.ts";
 
 export interface ServerFlags extends CommonFlags {
   readonly config?: string;
+}
+
+export interface TestServerFlags extends CommonFlags, OwnServerFlags {
   readonly accept?: boolean;
 }
 
@@ -39,12 +43,28 @@ export async function listServers(world: CliWorld, name: string | undefined, fla
   return EXIT_OK;
 }
 
-/** With `accept`, tools that are new or have changed are taken as they are now. */
-export async function testServer(world: CliWorld, name: string, flags: ServerFlags): Promise<number> {
+/** With `accept`, tools that are new or have changed are taken as they are now. With a command or an address, those are tried, and the settings stay as they are. */
+export async function testServer(
+  world: CliWorld,
+  name: string,
+  command: readonly string[],
+  flags: TestServerFlags,
+): Promise<number> {
+  const isOwn = command.length > 0 || flags.url !== undefined;
+  const settings = isOwn ? ownSettings(world.cwd, command, flags) : null;
+  if (isOwn && (settings === null || flags.accept === true)) {
+    world.stderr(
+      "Say either --url ADDRESS or -- COMMAND ARGUMENTS…, and no --accept: nothing is written by such a try.\n",
+    );
+    return EXIT_FAILED;
+  }
   const client = createClient(await findGateway(world, flags.home));
   using limit = world.clock.deadline(TEST_MS, () => new Error("The MCP server did not answer in time."));
   const path = `/api/mcp/${encodeURIComponent(name)}`;
-  const tested = await client.ask({ method: "POST", path: `${path}/test` }, limit.signal);
+  const edits = [{ path: ["mcp", "servers", name], value: settings }];
+  const tested = isOwn
+    ? await client.ask({ method: "POST", path: `${path}/try`, body: { edits } }, limit.signal)
+    : await client.ask({ method: "POST", path: `${path}/test` }, limit.signal);
   const server =
     flags.accept === true ? await client.ask({ method: "POST", path: `${path}/accept` }, limit.signal) : tested;
   world.stdout(flags.json ? `${JSON.stringify(server)}\n` : `${visibleLines(detailsOf(server).join("\n"))}\n`);

@@ -112,6 +112,7 @@ const ROUTES: Readonly<Record<string, readonly (Exclude<KeyScope, "admin"> | "al
   "POST /api/keys": ["all"],
   "POST /api/mcp/:name/accept": ["all"],
   "POST /api/mcp/:name/test": ["all"],
+  "POST /api/mcp/:name/try": ["all"],
   "POST /api/media": ["chat"],
   "POST /api/messages/:id/cancel": ["chat"],
   "POST /api/pairing": ["all"],

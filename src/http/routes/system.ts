@@ -7,6 +7,7 @@ import { ADMIN, READ } from "../access/key-reach.ts";
 import { bodyOf, checked, checkedObject } from "../checked.ts";
 import { PAGE_FIELDS, queryValues } from "../paging.ts";
 import { jsonOf, OPERATOR_GET, OPERATOR_POST, type Route, SMALL_JSON } from "../route.ts";
+import { settingEdits } from "../setting-edits.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_TEXT_CHARS = 200;
@@ -14,9 +15,6 @@ const MAX_MODULE_CHARS = 64;
 /** The text of the largest file, written as JSON. */
 const CONFIG_BODY: Route["body"] = { kind: "json", maxBytes: 3 * 1024 * 1024 };
 const MAX_CONFIG_CHARS = 1024 * 1024;
-const ONE_LINE = "^[^\\r\\n\\u2028\\u2029]*$";
-const MAX_EDITS = 100;
-const MAX_DEPTH = 32;
 const USUAL_LINES = 100;
 
 export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): readonly Route[] {
@@ -77,19 +75,11 @@ export function systemRoutes({ operations }: Pick<HttpDeps, "operations">): read
 function configFileRoutes(operations: HttpDeps["operations"]): readonly Route[] {
   const closed = { additionalProperties: false };
   const version = Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS });
-  const edit = Type.Object(
-    {
-      path: Type.Array(Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS }), { minItems: 1, maxItems: MAX_DEPTH }),
-      value: Type.Optional(Type.Unknown()),
-      comment: Type.Optional(Type.String({ maxLength: MAX_TEXT_CHARS, pattern: ONE_LINE })),
-    },
-    closed,
-  );
   const change = checked(
     Type.Unsafe<ConfigChange>(
       Type.Union([
         Type.Object({ version, text: Type.String({ maxLength: MAX_CONFIG_CHARS }) }, closed),
-        Type.Object({ version, edits: Type.Array(edit, { minItems: 1, maxItems: MAX_EDITS }) }, closed),
+        Type.Object({ version, edits: settingEdits() }, closed),
       ]),
     ),
   );

@@ -35,7 +35,8 @@ async function world() {
       },
       questions: { ask: async () => ({ kind: "none" }) },
       connections: {
-        open: (name) => async () => {
+        open: (name) => async (_settings, _parts, signal) => {
+          if (name === "silent") await clock.sleep(24 * 3_600_000, signal);
           if (name === "broken") throw new Error("it has no licence");
           opened.push(name);
           return {
@@ -107,4 +108,35 @@ test("servers that do not work, and tools that wait for an owner, are told in th
   at.servers.apply(settings({ a: { command: "x" }, broken: { command: "x" } }));
   await at.clock.advance(1);
   expect(at.servers.notices()).toEqual(["The MCP server broken does not work: It has no licence."]);
+});
+
+test("a server is tried with settings that are not saved: its tools are told, none of them can be called, and it is ended", async () => {
+  await using at = await world();
+  const { a } = settings({ a: { command: "x", deny: ["look"] } }).servers;
+  if (!a) throw new Error("there is no such server");
+  const { tools, trouble } = await at.servers.tryOut("a", a, NEVER);
+  expect([tools.map(({ name, review }) => [name, review]), trouble]).toEqual([[["mcp_a_look", "left_out"]], null]);
+  expect([at.opened, at.closed, [...at.registered], at.servers.list()]).toEqual([["a"], ["a"], [], []]);
+});
+
+test("a server that does not work when it is tried says why, and is not tried again by itself", async () => {
+  await using at = await world();
+  const { broken } = settings({ broken: { command: "x" } }).servers;
+  if (!broken) throw new Error("there is no such server");
+  await expect(at.servers.tryOut("broken", broken, NEVER)).rejects.toMatchObject({
+    code: "mcp_unavailable",
+    say: "The MCP server broken is not available. It has no licence.",
+  });
+  expect([at.clock.pending(), at.servers.notices()]).toEqual([0, []]);
+});
+
+test("three servers are tried at a time, each for two minutes at most", async () => {
+  await using at = await world();
+  const { silent } = settings({ silent: { command: "x", startMs: "1h" } }).servers;
+  if (!silent) throw new Error("there is no such server");
+  const trials = [1, 2, 3].map(() => at.servers.tryOut("silent", silent, NEVER).catch((error: unknown) => error));
+  await expect(at.servers.tryOut("silent", silent, NEVER)).rejects.toMatchObject({ code: "conflict" });
+  await at.clock.advance(120_000);
+  expect(await Promise.all(trials)).toMatchObject(Array(3).fill({ code: "mcp_unavailable" }));
+  await expect(at.servers.tryOut("broken", silent, NEVER)).rejects.toMatchObject({ code: "mcp_unavailable" });
 });

@@ -9,6 +9,7 @@ import type { Log } from "../../kit/log.ts";
 import type { McpConnections } from "./open-connection.ts";
 import { createMcpServer, fingerprintOf, type McpServer } from "./server.ts";
 import { catalogFile } from "./state-file.ts";
+import { createTrials, type TryServer } from "./trial.ts";
 
 interface McpServersDeps {
   readonly clock: Clock;
@@ -29,6 +30,8 @@ export interface McpServers extends McpClients, AsyncDisposable {
   apply(settings: Config["mcp"]): void;
   /** From now on servers whose tools are not known are started to learn them. */
   learn(): void;
+  /** A server with these settings, whether it is saved or not. */
+  readonly tryOut: TryServer;
   /** Sentences about servers that do not work, and about tools that wait for an owner. */
   notices(): readonly string[];
 }
@@ -81,6 +84,7 @@ export function createMcpServers(deps: McpServersDeps, options: McpServersOption
     },
     list: () => [...[...servers.values()].map((server) => server.status()), ...off.map(offStatus)].toSorted(byName),
     test: async (name, signal) => (await servers.get(name)?.test(signal)) ?? null,
+    tryOut: createTrials(deps),
     accept(name) {
       const server = servers.get(name);
       server?.accept();

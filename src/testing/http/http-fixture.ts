@@ -193,7 +193,12 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDe
           verify: async () => ({ at: clock.now(), kind: "intact", calls: 0, entries: 0, links: 0, findings: [] }),
         },
       },
-      mcpServers: { list: () => [], test: async () => null, accept: () => null },
+      mcpServers: {
+        list: () => [],
+        test: async () => null,
+        accept: () => null,
+        try: () => Promise.reject(new Error("nothing is tried here")),
+      },
       publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
       reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
       rotateToken: async () => ({ kind: "rotated", browsers: "signed out", spread: async () => undefined }),

@@ -428,6 +428,48 @@ test("a key is made with limits for tools, money, tokens and requests; numbers t
   await on.page.getByRole("alert").filter({ hasText: "requestsPerMinute" }).waitFor();
 });
 
+/** Of the tabs of the view: the height of their row, sides with more of them, and names of those that are wholly in sight. */
+const TABS = `(() => {
+  const row = document.querySelector("nav.views");
+  const { left, right, height } = row.getBoundingClientRect();
+  const inside = [...row.children].filter((tab) => {
+    const rect = tab.getBoundingClientRect();
+    return rect.left >= left - 1 && rect.right <= right + 1;
+  });
+  return { height, more: row.dataset.more, shown: inside.map((tab) => tab.innerText) };
+})()`;
+
+test.each(["ltr", "rtl"])(
+  "tabs of a view are one row on a phone that begins at the open view and fades where there is more: %s",
+  async (dir) => {
+    await using on = await visit(browser, gateway, { path: "/#/system/extensions", viewport: PHONE });
+    const tabs = () => on.page.evaluate<{ height: number; more: string; shown: readonly string[] }>(TABS);
+    await on.page.evaluate(`document.documentElement.dir = "${dir}"`);
+    await on.page.getByTestId("extensions-view").waitFor();
+    const middle = await eventually("both sides", tabs, ({ more }) => more === "left right");
+    expect([middle.height < 60, middle.shown.includes("Extensions"), middle.shown.includes("Health")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const links = on.page.getByRole("navigation", { name: "System" }).getByRole("link");
+    expect(await links.count()).toBe(9);
+    await links.filter({ hasText: "Logs" }).focus();
+    for (let presses = 0; presses < 3; presses++) await on.page.keyboard.press("Tab");
+    expect(await focused(on)).toBe("Keys");
+    const end = dir === "ltr" ? "left" : "right";
+    const last = await eventually("the last tab", tabs, ({ more }) => more === end);
+    expect([last.shown.includes("Keys"), last.shown.includes("Health")]).toEqual([true, false]);
+    await on.page.keyboard.press("Enter");
+    await on.page.getByTestId("keys-view").waitFor();
+    expect((await tabs()).shown).toContain("Keys");
+    expect(await accessibilityProblems(on.page)).toEqual([]);
+    await on.page.setViewportSize({ width: 1_280, height: 800 });
+    const wide = await eventually("room for all", tabs, ({ more }) => more === "");
+    expect(wide.shown.length).toBe(9);
+  },
+);
+
 test("the view of keys has no accessibility violations, light, dark and on a phone, and fits there", async () => {
   await using on = await visit(browser, gateway, { path: "/#/keys" });
   await on.page.getByLabel("Program").fill("A program with a rather long name that has to be wrapped somewhere");

@@ -54,6 +54,35 @@ const settled = async (on: Visit) => {
 };
 const isDone = ({ page }: Visit, step: string) => page.locator(`[data-testid=step-${step}][data-done=true]`).waitFor();
 
+/** Prompts of an empty conversation that are wholly above the composer, without scrolling. */
+const PROMPTS_IN_SIGHT = `(() => {
+  const { top } = document.querySelector("[data-testid=composer]").getBoundingClientRect();
+  const { top: begin } = document.querySelector(".chat").getBoundingClientRect();
+  const prompts = [...document.querySelectorAll(".examples button")].map((one) => one.getBoundingClientRect());
+  return prompts.filter((one) => one.top >= begin && one.bottom <= top).length;
+})()`;
+
+test("setup: the card leaves room for the first prompts in a window of 1280 by 800 and on a phone", async () => {
+  for (const viewport of [
+    { width: 1_280, height: 800 },
+    { width: 375, height: 720 },
+  ]) {
+    await using on = await visit(browser, gateway, { viewport });
+    const { page } = on;
+    await page.getByTestId("setup-card").getByText("0 of 4 done").waitFor();
+    await page.getByRole("button", { name: /tell me a long story/ }).waitFor();
+    expect(await page.evaluate<number>(PROMPTS_IN_SIGHT)).toBe(3);
+    const next = page.locator("[data-testid=setup-check][data-next=true]");
+    expect(await next.innerText()).toContain("The demo model answers by rules.");
+    expect(
+      await page
+        .getByTestId("setup-card")
+        .getByRole("link", { name: /^Set up: / })
+        .count(),
+    ).toBe(4);
+  }
+});
+
 test("setup: each step is tried, says what went wrong, is saved with comments, and the card tells how far it is", async () => {
   await using on = await visit(browser, gateway);
   const { page } = on;

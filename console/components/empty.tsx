@@ -14,8 +14,8 @@ export function Empty() {
       <Logo />
       <h2>What can I do for you?</h2>
       <p>
-        You are talking to a pi agent through your own gateway. Every message is stored before it is answered, so
-        nothing is lost if something restarts.
+        A pi agent answers you here, through your own gateway. Every message is stored first, so nothing is lost if
+        something restarts.
         {demo && " A built-in demo model answers until you set a key."}
       </p>
       <SetupCard />

@@ -1,4 +1,4 @@
-/** The four checks of a new gateway, each with where it is done. Goes away when all are done, or when somebody puts it away. */
+/** The four checks of a new gateway, each with where it is done: the next one in a sentence, the others by name, so that there is room for the first prompts below. Goes away when all are done, or when somebody puts it away. */
 import { useEffect } from "preact/hooks";
 import type { SetupCheck } from "../../../src/contracts/setup.ts";
 import { ADDRESSES } from "../../state/route.ts";
@@ -38,22 +38,40 @@ export function SetupCard() {
 }
 
 function CheckList() {
+  const all = checks.value ?? [];
+  const [next, ...later] = all.filter(({ done }) => !done);
+  const others = [...later, ...all.filter(({ done }) => done)];
   return (
     <ul class="setup-checks" aria-label="What is set up">
-      {(checks.value ?? []).map(({ check, done, say }) => (
-        <li key={check} data-testid="setup-check" data-check={check} data-done={done}>
-          <Icon name={done ? "check" : "unknown"} size={18} />
-          <span>
-            <strong>{NAMES[check]}</strong> <span class="hidden">{done ? "done" : "not done"}: </span>
-            <small dir="auto">{say}</small>
-          </span>
-          {!done && (
-            <a class="quiet small edged" href={`${ADDRESSES.setup}/${check}`} aria-label={`Set up: ${NAMES[check]}`}>
-              Set up
-            </a>
-          )}
-        </li>
+      {next && <Check key={next.check} item={next} isNext />}
+      {others.map((item) => (
+        <Check key={item.check} item={item} isNext={false} />
       ))}
     </ul>
+  );
+}
+
+function Check({ item, isNext }: { readonly item: SetupCheck; readonly isNext: boolean }) {
+  const { check, done, say } = item;
+  const name = NAMES[check];
+  const link = { class: "quiet small edged", href: `${ADDRESSES.setup}/${check}`, "aria-label": `Set up: ${name}` };
+  return (
+    <li
+      data-testid="setup-check"
+      data-check={check}
+      data-done={done}
+      data-next={isNext}
+      title={isNext ? undefined : say}
+    >
+      {(done || isNext) && <Icon name={done ? "check" : "unknown"} size={18} />}
+      <span>
+        {done || isNext ? <strong>{name}</strong> : <a {...link}>{name}</a>}{" "}
+        <span class="hidden">{done ? "done" : "not done"}: </span>
+        <small dir="auto" class={isNext ? "" : "hidden"}>
+          {say}
+        </small>
+      </span>
+      {isNext && <a {...link}>Set up</a>}
+    </li>
   );
 }

@@ -7,6 +7,7 @@ import { ViewFrame } from "../parts/view-frame.tsx";
 import { Backups } from "./backups.tsx";
 import { Checks } from "./checks.tsx";
 import { GatewayFacts } from "./gateway-facts.tsx";
+import { Restart } from "./restart.tsx";
 import { Stored } from "./stored.tsx";
 import { Version } from "./version.tsx";
 import { SYSTEM_TABS } from "./system-tabs.ts";
@@ -26,6 +27,7 @@ export function HealthView() {
         </section>
       )}
       <Version />
+      <Restart />
       <Backups />
       <Stored />
       <section class="part">

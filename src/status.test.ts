@@ -47,8 +47,8 @@ test("the status says how many replies did not arrive, and where to read about t
   expect(statusWith({ dead: 3, ambiguous: 1 }, "no pi").read().notices).toEqual([
     "about the database",
     "no pi",
-    "3 replies of the last day could not be delivered. GET /api/outbox?state=dead lists what and why.",
-    "1 reply of the last day may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists it.",
+    "3 replies of the last day could not be delivered. The Inbox of the web console and pi-gw outbox say why, and send them again.",
+    "1 reply of the last day may have arrived twice, or not at all. The Inbox of the web console and pi-gw outbox --state ambiguous list it.",
     "about the configuration",
   ]);
 });

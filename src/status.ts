@@ -34,10 +34,13 @@ function deliveryNotices({ dead, ambiguous }: ReturnType<Outbox["stats"]>): read
   const notices: string[] = [];
   const replies = (count: number): string => `${count} ${count === 1 ? "reply" : "replies"} of the last day`;
   const them = ambiguous === 1 ? "it" : "them";
-  if (dead > 0) notices.push(`${replies(dead)} could not be delivered. GET /api/outbox?state=dead lists what and why.`);
+  if (dead > 0)
+    notices.push(
+      `${replies(dead)} could not be delivered. The Inbox of the web console and pi-gw outbox say why, and send ${dead === 1 ? "it" : "them"} again.`,
+    );
   if (ambiguous > 0)
     notices.push(
-      `${replies(ambiguous)} may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists ${them}.`,
+      `${replies(ambiguous)} may have arrived twice, or not at all. The Inbox of the web console and pi-gw outbox --state ambiguous list ${them}.`,
     );
   return notices;
 }

@@ -12,7 +12,7 @@ import type { WebhookKey, WebhookList } from "./automation/webhook.ts";
 import type { CalendarRange, JobCalendar, SchedulePreview } from "./automation/jobs.ts";
 import type { ApiKey } from "./api-keys.ts";
 import type { LimitState } from "./budget.ts";
-import type { ConfigChange, ConfigFile, ConfigProposal, SavedConfig, SettingEdit } from "./config-api.ts";
+import type { ConfigChange, ConfigFile, ConfigProposal, SavedConfig } from "./config-api.ts";
 import type { ChannelCard } from "./channels/channel-cards.ts";
 import type { OpenQuestion, QuestionNews } from "./channels/question.ts";
 import type { PairedPerson } from "./channels/pairing.ts";
@@ -21,11 +21,10 @@ import type { TroubledPart, TroubledState } from "./delivery.ts";
 import type { DeletedSession, SessionBranch, LiveTool, LiveTurn, LiveWait } from "./flow.ts";
 import type { InstanceId, Role } from "./ids.ts";
 import type { KeyTest, ProviderCard } from "./model-keys.ts";
-import type { McpServerStatus } from "./mcp.ts";
+import type { ExtensionsApi } from "./extensions-api.ts";
 import type { NotificationsApi } from "./notifications-api.ts";
 import type { MetricsSnapshot } from "./metrics.ts";
 import type { Listed } from "./paging.ts";
-import type { PluginStatus } from "./plugin.ts";
 import type { ThinkingLevel } from "./session-settings.ts";
 import type { TurnDetails, TurnTrace } from "./store/turns.ts";
 import type { ActivityKind, ActivityOutcome, ActivityPage } from "./store/activity.ts";
@@ -51,7 +50,7 @@ import type {
 } from "./wire.ts";
 
 /** `path`: what stands for `:name` in it. Left out: it takes none. */
-export interface HttpApi extends NotificationsApi {
+export interface HttpApi extends NotificationsApi, ExtensionsApi {
   "GET /api/status": { result: GatewayStatus };
   "GET /api/metrics": { result: MetricsSnapshot };
   "GET /api/nodes": { result: NodeList };
@@ -217,18 +216,6 @@ export interface HttpApi extends NotificationsApi {
     body: { answer: string | boolean | null };
     result: WireMethods["questions.answer"]["result"];
   };
-
-  "GET /api/plugins": { result: { items: readonly PluginStatus[] } };
-  "POST /api/plugins/:id/reload": { path: { id: string }; result: { plugin: PluginStatus } };
-  "GET /api/mcp": { result: { items: readonly McpServerStatus[] } };
-  "POST /api/mcp/:name/test": { path: { name: string }; result: McpServerStatus };
-  /** A server as it would be with changes below `mcp.servers.NAME` that are not saved. */
-  "POST /api/mcp/:name/try": {
-    path: { name: string };
-    body: { edits: readonly SettingEdit[] };
-    result: McpServerStatus;
-  };
-  "POST /api/mcp/:name/accept": { path: { name: string }; result: McpServerStatus };
 
   /** `failing: "true"`: only jobs whose last run failed. `planned: "true"`: only those with a next run, the soonest first; "false": the others. */
   "GET /api/cron/jobs": {

@@ -39,7 +39,7 @@ test("an owner is told in their own chat which chat did not get a reply, and why
   await using _store = real;
   await tell(givenUp("7"));
   expect(await said()).toEqual([
-    "A reply to telegram 7 could not be delivered: 403 blocked. GET /api/outbox?state=dead lists such replies.",
+    "A reply to telegram 7 could not be delivered: 403 blocked. The Inbox of the web console and pi-gw outbox --state dead list such replies, and send them again.",
   ]);
   expect(woken.times).toBe(1);
 });

@@ -30,7 +30,7 @@ export function tellOwnerOfUndelivered(deps: UndeliveredDeps): (about: GivenUpPa
 
 function undeliveredText({ channel, chat }: ChatAddress, state: GivenUpPart["state"], because: string): string {
   const what = state === "dead" ? "could not be delivered" : "may not have arrived";
-  return `A reply to ${channel} ${chat} ${what}: ${because}. GET /api/outbox?state=${state} lists such replies.`;
+  return `A reply to ${channel} ${chat} ${what}: ${because}. The Inbox of the web console and pi-gw outbox --state ${state} list such replies, and send them again.`;
 }
 
 function hashOf({ channel, account, chat }: ChatAddress): string {

@@ -114,8 +114,16 @@ export const MCP_CLIENT_BUGS: readonly SeededBug[] = [
     what: "The gateway registers itself at a service although nobody has signed in.",
     file: "src/mcp/client/open-connection.ts",
     in: "storedLogin",
-    find: "if (tokens === null || hasHeader) return null;",
+    find: "if (hasHeader || tokensFor(file, url) === null) return null;",
     replace: "if (hasHeader) return null;",
+    tests: client,
+  },
+  {
+    file: "src/mcp/client/oauth/credentials-file.ts",
+    in: "tokensFor",
+    what: "Tokens of one address are shown to another one that has its name now.",
+    find: "login?.address === addressOf(url) ? login.tokens : null",
+    replace: "login?.tokens ?? null",
     tests: client,
   },
   {

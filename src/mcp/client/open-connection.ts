@@ -9,7 +9,7 @@ import type { Log } from "../../kit/log.ts";
 import { createGuardedStream } from "../../kit/outside/guarded-stream.ts";
 import type { Resolver } from "../../kit/outside/public-address.ts";
 import type { Connected } from "./connection.ts";
-import { type CredentialsFile, credentialsFile } from "./oauth/credentials-file.ts";
+import { type CredentialsFile, credentialsFile, tokensFor } from "./oauth/credentials-file.ts";
 
 export type OpenConnection = (
   settings: McpServerSettings,
@@ -156,15 +156,15 @@ export async function openAddress(
 }
 
 /** Without tokens nothing is tried: nobody is there who could sign in, and a service would be asked to register us again and again. */
-function storedLogin(file: CredentialsFile, { oauth = {}, headers }: McpServerSettings): AddressLogin {
+function storedLogin(file: CredentialsFile, { url = "", oauth = {}, headers }: McpServerSettings): AddressLogin {
   return ({ createOAuthProvider, UnauthorizedError }) => {
-    const { tokens, port } = file.read();
+    const { port } = file.read();
     const hasHeader = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
-    if (tokens === null || hasHeader) return null;
+    if (hasHeader || tokensFor(file, url) === null) return null;
     const redirect = (): never => {
       throw new UnauthorizedError("the login has ended");
     };
     const redirectUrl = `http://127.0.0.1:${port ?? oauth.callbackPort ?? 0}/callback`;
-    return { provider: createOAuthProvider({ file, settings: oauth, redirectUrl, state: "", redirect }) };
+    return { provider: createOAuthProvider({ file, url, settings: oauth, redirectUrl, state: "", redirect }) };
   };
 }

@@ -1,6 +1,6 @@
 /** Signing in to an MCP server: against an authorization server on loopback that misbehaves as real ones do. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createMcpHandler, Server } from "@modelcontextprotocol/server";
 import { checkConfigText, type McpServerSettings } from "../../../config/index.ts";
 import { systemClock } from "../../../kit/clock.ts";
@@ -24,6 +24,8 @@ interface Service {
   readonly asked: string[];
   /** Paths that were sent the header of the settings. */
   readonly shown: Set<string>;
+  /** Paths that were sent a token. */
+  readonly authorized: string[];
   /** What the token page was sent. */
   readonly grants: Record<string, string>[];
   /** The access token that the server takes now. */
@@ -48,7 +50,15 @@ type Fault =
 function startService(): Service {
   let issued = 0;
   let challenge = "";
-  const service: Service = { url: "", asked: [], shown: new Set(), grants: [], valid: "", fault: "none" };
+  const service: Service = {
+    url: "",
+    asked: [],
+    shown: new Set(),
+    authorized: [],
+    grants: [],
+    valid: "",
+    fault: "none",
+  };
   const handler = createMcpHandler(
     () => {
       const server = new Server({ name: "shop", version: "1" }, { capabilities: { tools: {} } });
@@ -74,6 +84,7 @@ function startService(): Service {
     const { pathname, searchParams, origin } = new URL(request.url);
     service.asked.push(pathname);
     if (request.headers.has("x-shop-key")) service.shown.add(pathname);
+    if (request.headers.has("authorization")) service.authorized.push(pathname);
     switch (pathname) {
       case "/mcp": {
         if (service.valid !== "" && request.headers.get("authorization") === `Bearer ${service.valid}`)
@@ -166,12 +177,8 @@ async function world(settings: McpServerSettings) {
     );
   const programs = { start: () => Promise.reject(new Error("no programs here")) };
   /** As the gateway connects: with nobody there. */
-  const connect = async () => {
-    const connection = await createOpenConnection({ ...deps, programs, credentials: file }, "shop")(
-      settings,
-      quiet,
-      NEVER,
-    );
+  const connect = async (to = settings) => {
+    const connection = await createOpenConnection({ ...deps, programs, credentials: file }, "shop")(to, quiet, NEVER);
     open.push({ [Symbol.asyncDispose]: () => connection.close() });
     return (await connection.list(NEVER)).length;
   };
@@ -225,7 +232,7 @@ describe("a login", () => {
     service.fault = fault;
     const { file, signIn } = await world(settingsOf(service.url));
     await expect(signIn()).rejects.toThrow(words);
-    expect(file.read().tokens).toBeNull();
+    expect(file.read().login).toBeNull();
   });
 
   test("does not end by an answer with another state, which is not its own", async () => {
@@ -240,7 +247,7 @@ describe("a login", () => {
       stop.abort(new Error("nothing came"));
     }, stop.signal);
     await expect(signing).rejects.toThrow("nothing came");
-    expect([page, file.read().tokens, service.grants]).toEqual([404, null, []]);
+    expect([page, file.read().login, service.grants]).toEqual([404, null, []]);
   });
 });
 
@@ -251,10 +258,45 @@ describe("the gateway, with nobody there", () => {
     await signIn();
     service.valid = "revoked";
     expect(await connect()).toBe(1);
-    expect([service.grants.at(-1)?.["grant_type"], file.read().tokens]).toMatchObject([
+    expect([service.grants.at(-1)?.["grant_type"], file.read().login]).toMatchObject([
       "refresh_token",
-      { access_token: "access-2", refresh_token: "refresh-2" },
+      { tokens: { access_token: "access-2", refresh_token: "refresh-2" } },
     ]);
+  });
+
+  test("shows the tokens of one address to no other, also under the same name", async () => {
+    const service = startService();
+    const { file, signIn, connect } = await world(settingsOf(service.url));
+    await signIn();
+    const seen: (string | null)[] = [];
+    using other = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        seen.push(request.headers.get("authorization"));
+        return new Response("who are you", { status: 401 });
+      },
+    });
+    const addresses = [`${other.url.href}mcp`, `${service.url}/of-another-tenant`];
+    for (const url of addresses) {
+      const asked = service.authorized.length;
+      await expect(connect(settingsOf(url))).rejects.toThrow();
+      expect(service.authorized.length).toBe(asked);
+    }
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.filter((header) => header !== null)).toEqual([]);
+    expect(file.read().login).not.toBeNull();
+    expect(await connect()).toBe(1); // where they belong
+  });
+
+  test("does not use tokens of which nobody knows where they belong", async () => {
+    const service = startService();
+    const { home, signIn, connect } = await world(settingsOf(service.url));
+    await signIn();
+    const path = credentialsPath(home.path, "shop");
+    const { address: _address, ...stored } = JSON.parse(readFileSync(path, "utf8"));
+    writeFileSync(path, JSON.stringify(stored));
+    await expect(connect()).rejects.toThrow("pi-gw mcp login shop");
   });
 
   test("says what to do when refreshing does not help, and registers nobody", async () => {

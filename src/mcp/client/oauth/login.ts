@@ -36,19 +36,19 @@ const MAX_LOGINS = 3;
 /** Gives back what `work` gives, as soon as it works. */
 export async function withLogin<T>(
   deps: LoginDeps,
-  settings: Pick<McpServerSettings, "oauth">,
+  settings: Pick<McpServerSettings, "oauth" | "url">,
   work: (parts: LoginParts) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const { clock, ids, file, show } = deps;
-  const oauth = settings.oauth ?? {};
+  const { oauth = {}, url = "" } = settings;
   const state = ids.secret(STATE_BYTES);
   await using page = openCallbackPage(oauth.callbackPort ?? file.read().port ?? 0, state);
   file.change({ issuer: null }); // a person is there, and sees where to sign in
   let wanted: URL | null = null;
   let transport: StreamableHTTPClientTransport | null = null;
   const redirect = (to: URL): void => void (wanted = to);
-  const provider = createOAuthProvider({ file, settings: oauth, redirectUrl: page.url, state, redirect });
+  const provider = createOAuthProvider({ file, url, settings: oauth, redirectUrl: page.url, state, redirect });
   for (let login = 0; ; login++) {
     try {
       wanted = null;

@@ -10,12 +10,14 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../../config/index.ts";
-import type { CredentialsFile } from "./credentials-file.ts";
+import { addressOf, type CredentialsFile, tokensFor } from "./credentials-file.ts";
 
 type OAuthSettings = NonNullable<McpServerSettings["oauth"]>;
 
 interface ProviderParts {
   readonly file: CredentialsFile;
+  /** Of the server. */
+  readonly url: string;
   readonly settings: OAuthSettings;
   /** Where the browser comes back to. */
   readonly redirectUrl: string;
@@ -26,7 +28,7 @@ interface ProviderParts {
 }
 
 export function createOAuthProvider(parts: ProviderParts): OAuthClientProvider {
-  const { file, settings, redirectUrl, state } = parts;
+  const { file, url, settings, redirectUrl, state } = parts;
   let verifier = "";
   let found: OAuthDiscoveryState | undefined;
   return {
@@ -39,9 +41,9 @@ export function createOAuthProvider(parts: ProviderParts): OAuthClientProvider {
       const issuer = context?.issuer ?? "";
       file.change({ clients: { ...file.read().clients, [issuer]: client }, port: Number(new URL(redirectUrl).port) });
     },
-    tokens: () => (file.read().tokens ?? undefined) as StoredOAuthTokens | undefined,
+    tokens: () => (tokensFor(file, url) ?? undefined) as StoredOAuthTokens | undefined,
     saveTokens(tokens) {
-      file.change({ tokens });
+      file.change({ login: { address: addressOf(url), tokens } });
       found = undefined; // from the redirection to its answer only: a server may name another authorization server later
     },
     redirectToAuthorization: parts.redirect,
@@ -56,7 +58,7 @@ export function createOAuthProvider(parts: ProviderParts): OAuthClientProvider {
     },
     invalidateCredentials(scope) {
       if (scope === "all" || scope === "client") file.change({ clients: {} });
-      if (scope === "all" || scope === "tokens") file.change({ tokens: null });
+      if (scope === "all" || scope === "tokens") file.change({ login: null });
       if (scope === "all" || scope === "discovery") found = undefined;
       if (scope === "all" || scope === "verifier") verifier = "";
     },

@@ -19,7 +19,7 @@ const SOURCE = join(import.meta.dir, "..");
 const OTHER_ROWS = ["POST /api/chat", "POST /api/media", "POST /api/sign-in", "POST /api/sign-out"];
 
 async function routeNames(): Promise<readonly string[]> {
-  const files = ["contracts/http-api.ts", "contracts/notifications-api.ts"];
+  const files = ["http-api", "notifications-api", "extensions-api"].map((name) => `contracts/${name}.ts`);
   const text = (await Promise.all(files.map((file) => Bun.file(join(SOURCE, file)).text()))).join("\n");
   return [...text.matchAll(/^ {2}"((?:GET|POST|PATCH|DELETE) \/[^"]+)":/gm)].map(([, name = ""]) => name);
 }

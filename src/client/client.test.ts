@@ -209,6 +209,14 @@ const EXAMPLES: readonly Example[] = [
   ["POST /api/plugins/:id/reload", (c) => c.request("POST /api/plugins/:id/reload", { path: id })],
   ["GET /api/mcp", (c) => c.request("GET /api/mcp")],
   ["POST /api/mcp/:name/test", (c) => c.request("POST /api/mcp/:name/test", { path: { name: "x" } })],
+  [
+    "POST /api/mcp/:name/try",
+    (c) =>
+      c.request("POST /api/mcp/:name/try", {
+        path: { name: "x" },
+        body: { edits: [{ path: ["mcp", "servers", "x"], value: { command: "x" } }] },
+      }),
+  ],
   ["POST /api/mcp/:name/accept", (c) => c.request("POST /api/mcp/:name/accept", { path: { name: "x" } })],
   ["GET /api/cron/jobs", (c) => c.request("GET /api/cron/jobs", { query: page })],
   ["POST /api/cron/jobs", (c) => c.request("POST /api/cron/jobs", { body: JOB })],

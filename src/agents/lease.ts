@@ -65,8 +65,10 @@ export function openLease(deps: LeaseDeps, agent: ReadyAgent, options: LeaseOpti
     const bytes = trusted ? settledSize(session.path) : 0; // 0 is never a match, so the session is opened again
     const visit = { log: deps.log, kept: session.kept, visiting: session.path };
     if (trusted) endVisit(visit);
-    await options.giveBack(trusted ? { ...session, bytes } : null);
-    endVisit(visit); // of a process that had to be ended first, because it might still write
+    const wasTrusted = trusted;
+    await options.giveBack(wasTrusted ? { ...session, bytes } : null);
+    // Of a process that had to be ended first, because it might still write. One that goes on may have the file for its next turn already.
+    if (!wasTrusted) endVisit(visit);
     if (options.request.passing) await rm(session.kept, { force: true });
   };
 

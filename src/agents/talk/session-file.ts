@@ -107,10 +107,12 @@ export function sizeOf(path: string): number {
  * written into it.
  */
 export function settledSize(path: string): number {
-  if (sizeOf(path) === 0) return 0;
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = openPlain(path);
+  if (file === null) return 0;
   try {
-    const { size } = fstatSync(file);
+    const found = fstatSync(file);
+    const size = found.isFile() ? found.size : 0;
+    if (size === 0) return 0;
     const last = Buffer.alloc(1); // nearly always all there is to read
     if (readSync(file, last, 0, 1, size - 1) === 1 && last[0] === LINE_FEED) return size;
     const chunk = Buffer.alloc(Math.min(size, TAIL_BYTES));
@@ -122,6 +124,16 @@ export function settledSize(path: string): number {
     return 0;
   } finally {
     closeSync(file);
+  }
+}
+
+/** Null: there is none, or it is a link. */
+function openPlain(path: string): number | null {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ELOOP")) return null;
+    throw error;
   }
 }
 

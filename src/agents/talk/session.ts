@@ -90,11 +90,12 @@ export async function openSession(
   const path = sessionPath(agent.visits, sessionFile);
   const visit = { log: deps.log, kept, visiting: path };
   const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: folders.workspace };
-  endStrayVisit(visit, request);
+  const found = sizeOf(kept);
+  const wasStray = found === 0 && endStrayVisit(visit, request);
   const { stored, isReplaced } = await restored(deps, kept, request);
-  const before = sizeOf(kept);
+  const before = wasStray || deps.storedSessions ? sizeOf(kept) : found;
   const wanted = modelSettings(agent, request);
-  const opened = () => ({ file: sessionFile, kept, path, bytes: sizeOf(path), ...wanted });
+  const opened = (bytes = sizeOf(path)) => ({ file: sessionFile, kept, path, bytes, ...wanted });
   // What the process has in memory is the truth only while nobody else has touched the file.
   if (!isReplaced && before > 0 && now?.path === path && now.bytes === before) {
     const isSet = now.model === wanted.model && now.thinking === wanted.thinking;
@@ -102,7 +103,7 @@ export async function openSession(
     await duringVisit(visit, async () => {
       if (!isSet) await setModel(deps.clock, agent, path, wanted);
     });
-    return { session: opened(), switched: false, lost: NO_USAGE, stored };
+    return { session: opened(isSet ? before : undefined), switched: false, lost: NO_USAGE, stored };
   }
   const entries = historyEntries(deps, request.history ?? [], wanted.model);
   if (entries !== "") await ensureSessionFile(kept, header, entries);
@@ -133,11 +134,11 @@ async function duringVisit(visit: Visit, open: () => Promise<void>): Promise<voi
   }
 }
 
-/** The file is not where it belongs: a visit before this one could not be ended then, and is now. */
-function endStrayVisit(visit: Visit, { folders, sessionFile, settledBytes }: SessionRequest): void {
-  if (settledBytes === 0 || sizeOf(visit.kept) > 0) return;
-  const stray = findVisit(dirname(folders.sessions), sessionFile);
+/** The file is not where it belongs: a visit before this one could not be ended then, and is now. False: there was none. */
+function endStrayVisit(visit: Visit, { folders, sessionFile, settledBytes }: SessionRequest): boolean {
+  const stray = settledBytes === 0 ? null : findVisit(dirname(folders.sessions), sessionFile);
   if (stray !== null) endVisit({ ...visit, visiting: stray });
+  return stray !== null;
 }
 
 /** Makes the file what the last finished turn left: cuts off the rest, or begins anew when what was left cannot be read. */

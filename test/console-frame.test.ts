@@ -212,7 +212,7 @@ test("Ctrl+K finds commands, views, conversations, jobs and settings, for a keyb
   expect(await accessibilityProblems(on.page)).toEqual([]);
   await on.page.keyboard.press("Escape");
   await field.waitFor({ state: "detached" });
-  expect(await on.composer.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
+  await on.page.waitForFunction((it) => it === it?.ownerDocument.activeElement, await on.composer.elementHandle());
 
   await find("ficus", "Conversations");
   expect(await option.allInnerTexts()).toEqual([
@@ -321,8 +321,10 @@ test("a conversation gets a name in the list, keeps it over a reload, and can lo
   await rename("plans for Friday");
   const field = on.page.getByRole("textbox", { name: "Name of the conversation" });
   await field.fill("The big plan");
+  const stored = on.page.waitForResponse((response) => response.request().method() === "PATCH");
   await field.press("Enter");
   await title.getByText("The big plan").waitFor();
+  await stored; // a page that goes takes what it is sending along
   await on.reload();
   await title.getByText("The big plan").waitFor();
 

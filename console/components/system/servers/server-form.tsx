@@ -208,7 +208,7 @@ function ProgramFields({ fields, problems, isKept }: PartProps & { readonly isKe
         />
       )}
       <p class="about whole">
-        It runs behind a wall, and gets these variables and nothing else of the gateway's environment. A program that
+        It runs in the sandbox, and gets these variables and nothing else of the gateway's environment. A program that
         npx downloads needs the host registry.npmjs.org.
       </p>
     </>

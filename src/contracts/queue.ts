@@ -128,6 +128,8 @@ export interface Batch {
   readonly sessionFile: { readonly name: string; readonly settledBytes: number };
   /** What was chosen for this session. */
   readonly settings?: SessionSettings;
+  /** System events or reactions waited in its session when it began. Without them nobody has to look. */
+  readonly hasNews: boolean;
   /** Aborts with a `StopCause` as its reason. */
   readonly cancelled: AbortSignal;
   readonly acceptedAt: number;

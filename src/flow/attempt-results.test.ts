@@ -54,6 +54,7 @@ function world(script: Script = {}) {
     hidden: 0,
     expired: false,
     attempt: 1,
+    hasNews: script.events !== undefined,
     failures: 0,
     accused: false,
     unsafeToRetry: false,

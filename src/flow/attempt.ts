@@ -12,6 +12,7 @@ import { sendMediaLines } from "./ending/media-lines.ts";
 import { timeText } from "./ending/provider-wait.ts";
 import { endOfError } from "./ending/thrown-error.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./ending/quiet-turns.ts";
+import { NO_EVENTS } from "./prompt/prompt.ts";
 import { logStartedOver, withStartedOver } from "./prompt/started-over.ts";
 import { type AskedCommand, commandIn, runErrand } from "./turn-command.ts";
 import {
@@ -116,7 +117,8 @@ async function answerMessage(
   { batch, options, writer, delegating }: AnsweredTurn,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const told = await world.prompt.systemEvents.claim(batch.sessionKey, batch.turnId, world.clock.now());
+  const { sessionKey, turnId, hasNews } = batch;
+  const told = hasNews ? await world.prompt.systemEvents.claim(sessionKey, turnId, world.clock.now()) : NO_EVENTS;
   if (hasNothingToSay(batch, told)) return endUnchanged(batch, quietEnd());
   const refused = refusedEnd(world.budget, batch);
   if (refused) return endUnchanged(batch, refused);

@@ -42,6 +42,7 @@ export function newTurn(
 export const NOT_BEGUN: BegunTurn = {
   attempt: 1,
   unsafeToRetry: false,
+  hasNews: false,
   sessionFile: { name: "", settledBytes: 0 },
   settings: { model: null, thinking: null },
 };
@@ -98,6 +99,7 @@ export function createBatch(world: BatchWorld, work: Work, running: RunningTurn,
     unsafeToRetry: begun.unsafeToRetry,
     sessionFile: begun.sessionFile,
     settings: begun.settings,
+    hasNews: begun.hasNews,
     cancelled: running.stop.signal,
     acceptedAt: first.message.receivedAt,
     offered: (signal) => nextOffer(world, work, signal),

@@ -253,7 +253,7 @@ function mediaContents({ read, write, ids, log }: RowDeps, files: StoredFiles | 
 
 function createSqliteEngine({ clock, log }: StoreDeps, sql: SqliteSql, options: AssembleOptions): Engine {
   const repair = options.indexCare?.repair ?? (() => false);
-  const commits = createGroupCommit({ sql, log, noRoom: options.noRoom, repair });
+  const commits = createGroupCommit({ clock, sql, log, noRoom: options.noRoom, repair });
   let open = true;
   const read = createRead(() => open, repair);
   const { isBehind, fillSome } = createIndexFill(sql);

@@ -2,8 +2,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { GatewayError } from "../contracts/errors.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { createGroupCommit, MAX_BATCH, MAX_WAITING } from "./group-commit.ts";
+import { createGroupCommit, MAX_BATCH, MAX_WAITING, SOON_MS } from "./group-commit.ts";
 import { type Control, createSql, type SqliteSql } from "./sqlite-sql.ts";
 import type { Steps } from "./steps.ts";
 
@@ -34,9 +35,11 @@ function fixture() {
     },
   };
   const log = recordingLog();
-  const commits = createGroupCommit({ sql, log, noRoom: () => false });
+  const clock = createFakeClock();
+  const commits = createGroupCommit({ clock, sql, log, noRoom: () => false });
   return {
     db,
+    clock,
     log,
     said,
     failOn,
@@ -243,4 +246,48 @@ test("a write that may wait for the next fsync is in the file at once and does n
     fx.commits.write(steps(() => level())),
   ];
   expect(await Promise.all(both)).toEqual([2, 2]);
+});
+
+test("a write that may be lost shares the commit of the next write, in the order in which they were asked for", async () => {
+  using fx = fixture();
+  const order: number[] = [];
+  const lost = fx.commits.write(
+    steps(() => order.push(1)),
+    "soon",
+  );
+  await Bun.sleep(0);
+  expect([order, fx.count("commit")]).toEqual([[], 0]);
+  await fx.commits.write(steps(() => order.push(2)));
+  await lost;
+  expect([order, fx.count("commit")]).toEqual([[1, 2], 1]);
+  await fx.clock.advance(SOON_MS);
+  expect(fx.count("commit")).toBe(1);
+});
+
+test("a write that may be lost is committed by itself after a moment, with all that waited as long, and does not wait for the disk", async () => {
+  using fx = fixture();
+  const write = (n: number) =>
+    fx.commits.write(
+      steps(() => fx.insert(n)),
+      "soon",
+    );
+  const both = [write(1), write(2)];
+  await fx.clock.advance(SOON_MS - 1);
+  expect(fx.notes()).toEqual([]);
+  await fx.clock.advance(1);
+  await Promise.all(both);
+  expect([fx.notes(), fx.count("commit"), fx.count("pragma synchronous = normal")]).toEqual([[1, 2], 1, 1]);
+  const next = write(3);
+  await fx.clock.advance(SOON_MS);
+  expect(await next).toBe(1);
+});
+
+test("closing commits what may be lost as well", async () => {
+  using fx = fixture();
+  const last = fx.commits.write(
+    steps(() => fx.insert(1)),
+    "soon",
+  );
+  fx.commits.close();
+  expect([await last, fx.notes()]).toEqual([1, [1]]);
 });

@@ -1,8 +1,9 @@
 /**
  * Writes asked for in the same tick share one transaction and one fsync; each is told its result only after the commit. One that throws
- * loses only itself. Refuses to wait for company: a lone write is committed at the end of its own tick.
+ * loses only itself. A lone write is committed at the end of its own tick; only what may be lost waits a moment for company.
  */
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import type { Clock } from "../kit/clock.ts";
 import { deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import { asFullDisk } from "./health/no-room.ts";
@@ -25,8 +26,9 @@ export interface GroupCommit {
 /**
  * `now`: on the disk when the promise resolves. `with the next`: written at once, so that the death of the process loses nothing, but on
  * the disk for certain only with the next write that is synced. For steps whose loss in a power cut only means doing them again.
+ * `soon`: in the transaction of the next write, or in one of its own a moment later. For steps that may be done again after any end of the process.
  */
-export type Synced = "now" | "with the next";
+export type Synced = "now" | "with the next" | "soon";
 
 interface Waiting {
   readonly run: () => unknown;
@@ -39,8 +41,11 @@ type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: f
 
 export const MAX_BATCH = 1_000;
 export const MAX_WAITING = 20_000;
+/** How long a write that may be lost waits for one that may not. A person who goes on at once has written by then. */
+export const SOON_MS = 10;
 
 interface CommitDeps {
+  readonly clock: Pick<Clock, "sleep">;
   readonly sql: Transactions;
   readonly log: Log;
   /** Whether a write that failed found no room, and not a broken disk. */
@@ -51,10 +56,9 @@ interface CommitDeps {
 
 type Transactions = Pick<SqliteSql, "inTransaction" | "control">;
 
-export function createGroupCommit({ log, noRoom, repair = () => false, ...deps }: CommitDeps): GroupCommit {
+export function createGroupCommit({ clock, log, noRoom, repair = () => false, ...deps }: CommitDeps): GroupCommit {
   const sql = knowingQuotas(deps.sql, noRoom);
   const waiting: Waiting[] = [];
-  let scheduled = false;
   let closed = false;
   let fault: GatewayError | null = null;
   let isBroken = false;
@@ -67,19 +71,12 @@ export function createGroupCommit({ log, noRoom, repair = () => false, ...deps }
     syncing = wanted;
   };
 
-  const schedule = (): void => {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      flush();
-    });
-  };
+  const times = createFlushTimes(clock, () => flush());
 
   const flush = (): void => {
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
-    if (waiting.length > 0) schedule();
+    if (waiting.length > 0) times.afterTick();
     const { outcomes, failed } = mending(() => tryCommit(sql, batch, setSyncing), repair);
     report(failed);
     for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
@@ -108,17 +105,47 @@ export function createGroupCommit({ log, noRoom, repair = () => false, ...deps }
       const runNow = () => asFullDisk(() => runAtOnce(run()), noRoom);
       return new Promise<T>((resolve, reject) => {
         waiting.push({ run: runNow, when, resolve: resolve as Waiting["resolve"], reject });
-        schedule();
+        if (when === "soon") times.soon();
+        else times.afterTick();
       });
     },
     close() {
       closed = true;
+      times[Symbol.dispose]();
       while (waiting.length > 0) flush();
       if (!isBroken) setSyncing(true);
     },
     fault: () => fault,
     broken: broken.promise,
     isBroken: () => isBroken,
+  };
+}
+
+interface FlushTimes extends Disposable {
+  afterTick(): void;
+  soon(): void;
+}
+
+function createFlushTimes(clock: Pick<Clock, "sleep">, flush: () => void): FlushTimes {
+  const closing = new AbortController();
+  let isScheduled = false;
+  let isTimed = false;
+  return {
+    afterTick() {
+      if (isScheduled) return;
+      isScheduled = true;
+      setImmediate(() => {
+        isScheduled = false;
+        flush();
+      });
+    },
+    soon() {
+      if (isTimed) return;
+      isTimed = true;
+      const due = clock.sleep(SOON_MS, closing.signal).finally(() => (isTimed = false));
+      due.then(flush, () => undefined); // closing has committed what waited
+    },
+    [Symbol.dispose]: () => closing.abort(new Error("the store is closed")),
   };
 }
 

@@ -22,11 +22,12 @@ export interface RealStore extends AsyncDisposable {
 /** Tables as a new database has them, made once for all tests of a process: making them is most of what a store costs. */
 let blank: Uint8Array | null = null;
 
-export async function realStore(clock: Clock): Promise<RealStore> {
+/** `own`: what the store itself waits by. */
+export async function realStore(clock: Clock, own: Clock = storeClock(clock)): Promise<RealStore> {
   const home = await tempHome();
   const url = await storeUrlOf(home.path);
   if (!url) await writeFile(join(home.path, "gateway.db"), (blank ??= blankDisk()), { mode: 0o600 });
-  const deps = { clock: storeClock(clock), ids: systemIds, log: recordingLog() };
+  const deps = { clock: own, ids: systemIds, log: recordingLog() };
   const open = async (beside?: { readonly stateDirectory: string }) => {
     const store = await openStore(deps, { home: home.path, url, ...(beside && { beside }) });
     return url ? counted(store) : store;

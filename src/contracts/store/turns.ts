@@ -71,6 +71,8 @@ export interface UpcomingTurn {
 export interface BegunTurn extends UpcomingTurn {
   readonly attempt: number;
   readonly unsafeToRetry: boolean;
+  /** System events or reactions wait in its session, or an earlier attempt was told of some. What comes later is for a later turn. */
+  readonly hasNews: boolean;
 }
 
 export interface TurnFinish {

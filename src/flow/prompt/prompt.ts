@@ -37,7 +37,7 @@ export interface PromptSources {
   readonly systemEvents: Pick<SystemEventStore, "claim">;
 }
 
-const NOTHING: ClaimedEvents = { events: [], hidden: 0 };
+export const NO_EVENTS: ClaimedEvents = { events: [], hidden: 0 };
 
 type Said = Pick<Batch, "entries" | "hidden">;
 
@@ -45,7 +45,7 @@ type Said = Pick<Batch, "entries" | "hidden">;
 export async function promptFor(
   sources: PromptSources,
   batch: Batch,
-  told: ClaimedEvents = NOTHING,
+  told: ClaimedEvents = NO_EVENTS,
   startedOver?: StartedOver,
 ): Promise<PromptInput> {
   const { ids, context } = sources;
@@ -104,8 +104,9 @@ function overheardIn({ groupTalk, ids }: PromptSources, { entries: [first], turn
 /** Names of people and of custom emoji are other people's words, so the block is marked as theirs. */
 async function reactionsFor(
   { reactions, ids }: PromptSources,
-  { sessionKey, turnId }: Batch,
+  { sessionKey, turnId, hasNews }: Batch,
 ): Promise<readonly string[]> {
+  if (!hasNews) return [];
   const told = await reactions.tell(sessionKey, turnId);
   if (told.length === 0) return [];
   const lines = told.map(({ emoji, by, messageId, text }) => {

@@ -33,6 +33,7 @@ function batch(
     entries: [{ id: "in_1" as InboxId, message: inbound(text, message) }],
     attempt: 1,
     unsafeToRetry: false,
+    hasNews: false,
     sessionFile: { name: file, settledBytes },
     cancelled: new AbortController().signal,
     acceptedAt: 0,

@@ -52,7 +52,7 @@ export function createInbox({ sql, read, write, log, ids, messageIndex, instance
   function* beginTurn({ id, sessionKey, agentId, begins }: NewInboxRow, session: SessionOfTurn) {
     if (!begins || (yield* turnBegin.isRunning(sessionKey))) return null;
     yield* turnBegin.first({ ...begins, sessionKey, agentId, inboxIds: [id] }, session);
-    return begunTurn(FIRST_ATTEMPT, session);
+    return begunTurn(FIRST_ATTEMPT, session, yield* turnBegin.hasNews(sessionKey));
   }
 
   function* knownAs({ address, eventId }: InboundMessage) {

@@ -59,11 +59,11 @@ export function createOutbox(
           yield* waiting.run({ id, me, ...counts, because: mask(because), firstTriedAt, nextTryAt }),
         );
       }),
-    // not synced: lost in a power cut, the part is sent again under its old id
+    // of a channel where repeats are safe: lost with the process, the part is sent again under its old id
     markSent: (id, at) =>
       write(function* () {
         return yield* isRecorded(id, yield* sent.run({ id, me, at }));
-      }, "with the next"),
+      }, "soon"),
     settle: (id, { state, because: why, providerId = null, providerIds }, at) =>
       write(function* () {
         const because = why === null ? null : mask(why); // an error of a platform may contain the address of the bot, which is a secret

@@ -6,6 +6,7 @@ import type { BegunTurn, UpcomingTurn } from "../../contracts/store/turns.ts";
 import type { SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import type { Steps } from "../steps.ts";
+import { createSessionNews } from "./session-news.ts";
 
 /** What a turn needs to know about its session. */
 export const SESSION_OF_TURN = [
@@ -31,6 +32,7 @@ export function createTurnBegin(sql: Sql, me: InstanceId) {
   return {
     add,
     claim,
+    hasNews: createSessionNews(sql),
     /** Whether a turn runs in this session. */
     *isRunning(key: SessionKey): Steps<boolean> {
       return (yield* running.first({ key })) !== null;
@@ -51,8 +53,9 @@ export function createTurnBegin(sql: Sql, me: InstanceId) {
 export function begunTurn(
   { attempt, unsafe }: Pick<TurnTable, "attempt" | "unsafe">,
   session: SessionOfTurn,
+  hasNews: boolean,
 ): BegunTurn {
-  return { attempt, unsafeToRetry: unsafe === 1, ...upcomingTurn(session) };
+  return { attempt, unsafeToRetry: unsafe === 1, hasNews, ...upcomingTurn(session) };
 }
 
 export function upcomingTurn(session: SessionOfTurn): UpcomingTurn {

@@ -45,7 +45,8 @@ export function createTurns(deps: RowDeps, files: StoredFiles | null): TurnStore
           ? yield* beginAgain(queries, known, turn, session)
           : yield* beginFirst(queries, turn, session);
         if (!known && turn.overflow) yield* overflow.claim({ ...turn, ...turn.overflow });
-        return begunTurn(begun, session);
+        // what an earlier attempt was told of is told again
+        return begunTurn(begun, session, known !== null || (yield* begin.hasNews(turn.sessionKey)));
       }, "with the next"), // lost in a power cut, the message is simply begun again
     upcoming: (key) =>
       read(function* () {

@@ -31,9 +31,15 @@ export async function storeUrlOf(home: string): Promise<Secret | undefined> {
   return secret(database.url);
 }
 
+/** The store gathers writes for so long at most, which no test is about that turns its clock. */
+const GATHERING_MS = 10;
+
 /** What a test does with its clock is about records that people read. Connections wait for a real server, in real time. */
 export function storeClock(clock: Clock): Clock {
-  return isOnPostgres() ? { ...systemClock, now: () => clock.now() } : clock;
+  if (isOnPostgres()) return { ...systemClock, now: () => clock.now() };
+  if (clock === systemClock) return clock;
+  const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return { ...clock, sleep: (ms, signal) => (ms <= GATHERING_MS ? nextTick() : clock.sleep(ms, signal)) };
 }
 
 /** A text of a person as the engine of this run gives it back: Postgres keeps no U+0000 (docs/postgres.md, Limits). */

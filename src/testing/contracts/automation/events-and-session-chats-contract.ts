@@ -72,6 +72,24 @@ function eventPromises(open: Open): void {
     expect(idsOf(await systemEvents.claim(KEY, turnId("t1"), 2_000))).toEqual(["e1"]);
   });
 
+  test("a turn knows from its beginning whether events wait for its session, however it begins", async () => {
+    await using world = await open();
+    const { inbox, turns, systemEvents } = world.store;
+    const accept = async (id: string, session: string) => {
+      const stored = await inbox.accept({ ...row(`in-${id}`, session), begins: { turnId: turnId(id), at: 2_000 } });
+      return stored.kind === "stored" ? stored.begun?.hasNews : null;
+    };
+    expect(await accept("t0", "a")).toBe(false);
+    await turns.finish(end("t0"));
+    await systemEvents.add(event("e1"));
+    expect([await accept("t1", "a"), await accept("t2", "b")]).toEqual([true, false]);
+    await systemEvents.claim(KEY, turnId("t1"), 2_000);
+    expect((await turns.begin(turn("t1", "a", ["in-t1"]))).hasNews).toBe(true); // another attempt shows it again
+    await turns.finish(end("t1", { attempt: 2, outcome: "failed" }));
+    await inbox.accept(row("in-t3", "a"));
+    expect((await turns.begin(turn("t3", "a", ["in-t3"]))).hasNews).toBe(true);
+  });
+
   test("an event of one session is not another's", async () => {
     await using world = await open();
     await world.store.systemEvents.add(event("e1"));

@@ -83,7 +83,9 @@ export function inboxPromises(open: () => Promise<StoreWorld>): void {
     expect(later.attempt).toBe(2);
     await again.turns.finish(end("t1", { attempt: 2 }));
     const next = await again.inbox.accept({ ...row("in2", "a"), begins: { ...begins, turnId: "t2" as TurnId } });
-    expect(next).toMatchObject({ begun: { ...later, attempt: 1, sessionFile: { settledBytes: 100 } } });
+    expect(next).toMatchObject({
+      begun: { ...later, attempt: 1, hasNews: false, sessionFile: { settledBytes: 100 } },
+    });
   });
 
   test("a message begins no turn beside one that runs in its session, and none when it was here before", async () => {

@@ -10,6 +10,7 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
     expect(await world.store.turns.begin(turn("t1", "a", ["in1"]))).toEqual({
       attempt: 1,
       unsafeToRetry: false,
+      hasNews: false,
       sessionFile: { name: expect.stringMatching(SESSION_FILE), settledBytes: 0 },
       settings: { model: null, thinking: null },
     });

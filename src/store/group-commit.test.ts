@@ -282,6 +282,24 @@ test("a write that may be lost is committed by itself after a moment, with all t
   expect(await next).toBe(1);
 });
 
+test("a write that may be lost waits its whole moment, also where one before it was taken along earlier", async () => {
+  using fx = fixture();
+  const write = (n: number) =>
+    fx.commits.write(
+      steps(() => fx.insert(n)),
+      "soon",
+    );
+  const taken = write(1);
+  await fx.add(2);
+  await taken;
+  await fx.clock.advance(SOON_MS - 1);
+  const later = write(3);
+  await fx.clock.advance(SOON_MS - 1);
+  expect(fx.notes()).toEqual([1, 2]);
+  await fx.clock.advance(1);
+  expect([await later, fx.count("commit")]).toEqual([1, 2]);
+});
+
 test("closing commits what may be lost as well", async () => {
   using fx = fixture();
   const last = fx.commits.write(

@@ -77,6 +77,7 @@ export function createGroupCommit({ clock, log, noRoom, repair = () => false, ..
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) times.afterTick();
+    else times.flushed();
     const { outcomes, failed } = mending(() => tryCommit(sql, batch, setSyncing), repair);
     report(failed);
     for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
@@ -124,12 +125,15 @@ export function createGroupCommit({ clock, log, noRoom, repair = () => false, ..
 interface FlushTimes extends Disposable {
   afterTick(): void;
   soon(): void;
+  /** Nothing waits any more. */
+  flushed(): void;
 }
 
 function createFlushTimes(clock: Pick<Clock, "sleep">, flush: () => void): FlushTimes {
   const closing = new AbortController();
   let isScheduled = false;
-  let isTimed = false;
+  /** What waits for company; null: nothing does. */
+  let company: object | null = null;
   return {
     afterTick() {
       if (isScheduled) return;
@@ -140,10 +144,15 @@ function createFlushTimes(clock: Pick<Clock, "sleep">, flush: () => void): Flush
       });
     },
     soon() {
-      if (isTimed) return;
-      isTimed = true;
-      const due = clock.sleep(SOON_MS, closing.signal).finally(() => (isTimed = false));
-      due.then(flush, () => undefined); // closing has committed what waited
+      if (company) return;
+      const mine = (company = {});
+      clock.sleep(SOON_MS, closing.signal).then(
+        () => company === mine && flush(),
+        () => undefined, // closing has committed what waited
+      );
+    },
+    flushed() {
+      company = null;
     },
     [Symbol.dispose]: () => closing.abort(new Error("the store is closed")),
   };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS, GatewayError } from "../contracts/errors.ts";
 import type { Store } from "../contracts/store.ts";
+import { deferred } from "../kit/deferred.ts";
 import { dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, waits } from "../testing/fake-pool.ts";
 import { flow, type FlowOptions, SESSION } from "../testing/worlds/flow-world.ts";
 import { waitFor } from "../testing/wait-for.ts";
@@ -328,4 +329,35 @@ test("an answer is kept when the size of its session file cannot be told any mor
   const replied = fx.replied();
   await fx.ask("hello");
   expect((await replied).item.text).toBe("fine");
+});
+
+test("the next message begins its turn when it is stored, while the process of the last turn is still being tidied up", async () => {
+  const tidied = [deferred<void>(), deferred<void>()];
+  let separate = 0;
+  await using fx = await flow(says("hello"), {
+    store: (real) => ({
+      ...real,
+      turns: { ...real.turns, begin: (turn) => (separate++, real.turns.begin(turn)) },
+    }),
+    // as many turns at once as there are places, and each process is held up when its turn is over
+    parts: async ({ pool }) => ({
+      pool: {
+        ...pool,
+        stats: () => ({ ...pool.stats(), max: 1 }),
+        async lease(request, signal) {
+          const lease = await pool.lease(request, signal);
+          const free = tidied.shift();
+          return { ...lease, [Symbol.asyncDispose]: () => free?.promise ?? Promise.resolve() };
+        },
+      },
+    }),
+  });
+  const [first, second] = [...tidied];
+  for (const text of ["one", "two"]) {
+    const replied = fx.replied();
+    await fx.ask(text);
+    await replied;
+  }
+  expect(separate).toBe(0);
+  for (const one of [first, second]) one?.resolve();
 });

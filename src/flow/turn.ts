@@ -4,6 +4,7 @@
  */
 import type { AgentId } from "../contracts/ids.ts";
 import type { Batch, FinishedTurn, Queue, TurnEnd } from "../contracts/queue.ts";
+import { deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import { attempt } from "./attempt.ts";
 import { billOf } from "./billing.ts";
@@ -34,11 +35,14 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
       const room = Math.max(1, max() - mine.size);
       const batch = await take(closing.signal, room).catch(() => null); // rejects only because we are closing
       if (!batch) return;
-      const turn: Promise<void> = runTurn(world, batch, options(batch.agentId))
+      const replied = deferred<void>();
+      const turn: Promise<void> = runTurn(world, batch, options(batch.agentId), replied.resolve)
         .catch((error: unknown) => deps.log.error("turn fell apart", { turnId: batch.turnId, error }))
-        .finally(() => running.delete(turn) && mine.delete(turn));
+        .finally(() => running.delete(turn) && replied.resolve());
       running.add(turn);
-      mine.add(turn);
+      // its process is free in a moment: the next turn begins with its message, and waits for it no longer than for its place here
+      const place: Promise<void> = replied.promise.finally(() => mine.delete(place));
+      mine.add(place);
     }
   };
   const dispatchers = Promise.all([
@@ -66,7 +70,8 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
   };
 }
 
-async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): Promise<void> {
+/** `replied`: told when the reply is on its way, and only tidying up is left to do. */
+async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions, replied: () => void): Promise<void> {
   const startedAt = world.clock.elapsed();
   const writer = world.live.open(batch);
   try {
@@ -83,7 +88,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
       revoked: rights.signal,
     };
     const result = await attemptWithRights(rights, earlier, () => attempt(own, rights.batch, options, writer));
-    if (result.kind === "end") return await endTurn(own, batch, result, { startedAt, writer });
+    if (result.kind === "end") return await endTurn(own, batch, result, { startedAt, writer, replied });
     await held.disposeAsync();
     if (result.kind === "leave") await batch.abandon();
     else await batch.retry(result.because);
@@ -92,12 +97,18 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
   }
 }
 
+interface TurnProgress {
+  readonly startedAt: number;
+  readonly writer: LiveTurnWriter;
+  readonly replied: () => void;
+}
+
 /** Reviews the reply, stores the end, tells everybody, and lets the outbox deliver. */
 async function endTurn(
   world: AttemptWorld,
   batch: Batch,
   result: Extract<AttemptResult, { kind: "end" }>,
-  { startedAt, writer }: { readonly startedAt: number; readonly writer: LiveTurnWriter },
+  { startedAt, writer, replied }: TurnProgress,
 ): Promise<void> {
   const { clock, events, spans } = world;
   const { turnId, sessionKey, attempt: number } = batch;
@@ -120,6 +131,7 @@ async function endTurn(
   events.emit("turn.measured", { turnId, attempt: number, spans: end.spans, sinceAcceptedMs });
   events.emit("turn.ended", { sessionKey, turnId, outcome, ms, usage, inboxIds });
   world.replies.outbox.wake(finished.stored);
+  replied();
   await outboxHasStarted();
   events.emit("turn.recorded", recordOf(batch, end, ms));
   log.info("turn ended", { outcome, ms, attempt: number, model, code: error?.code, detail: error?.detail });

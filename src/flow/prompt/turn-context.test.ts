@@ -267,6 +267,14 @@ test.each([
   expect(createCalendar(zone).time(1_700_000_000_000)).toBe(written);
 });
 
+test("times are written to their minute, whichever was asked for before", () => {
+  const calendar = createCalendar("America/New_York");
+  const change = Date.parse("2026-11-01T06:00:00Z"); // summer time ends
+  const times = [change - 1, change, change + 59_999, change + 60_000, change - 60_001].map(calendar.time);
+  const [before, after] = ["2026-11-01T01:59-04:00", "2026-11-01T01:00-05:00"];
+  expect(times).toEqual([before, after, after, "2026-11-01T01:01-05:00", "2026-11-01T01:58-04:00"]);
+});
+
 test("the time is that of the person who speaks, with the name of their zone; a zone they choose later is told at once", () => {
   const clock = createFakeClock(Date.parse("2026-05-06T12:30:00Z"));
   const zones = new Map<string, string>();

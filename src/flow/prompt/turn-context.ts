@@ -42,6 +42,8 @@ type Telling =
 
 /** The instructions say "within minutes" of a message without a block; this is how many. */
 export const FACTS_AGAIN_MS = 600_000;
+/** Offsets of time zones are whole minutes since 1972, so that all times of a minute are written alike. */
+const MINUTE_MS = 60_000;
 /** Conversations whose last block is remembered; who is forgotten is simply told again. */
 const MAX_REMEMBERED = 2_000;
 
@@ -168,12 +170,18 @@ export function createCalendar(zone: string): Calendar {
     timeZoneName: "longOffset",
   });
   const weekdays = new Intl.DateTimeFormat("en-US", { timeZone: zone, weekday: "long" });
+  const format = (ms: number): string => {
+    const parts = clock.formatToParts(ms);
+    const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? "";
+    const offset = of("timeZoneName").replace("GMT", "") || "+00:00";
+    return `${of("year")}-${of("month")}-${of("day")}T${of("hour")}:${of("minute")}${offset}`;
+  };
+  let last = { minute: Number.NaN, text: "" }; // every turn of a minute asks for the same
   return {
     time(ms) {
-      const parts = clock.formatToParts(ms);
-      const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? "";
-      const offset = of("timeZoneName").replace("GMT", "") || "+00:00";
-      return `${of("year")}-${of("month")}-${of("day")}T${of("hour")}:${of("minute")}${offset}`;
+      const minute = Math.floor(ms / MINUTE_MS);
+      if (minute !== last.minute) last = { minute, text: format(ms) };
+      return last.text;
     },
     weekday: (ms) => weekdays.format(ms),
   };

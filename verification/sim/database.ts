@@ -6,6 +6,8 @@ import { createDisk, type Trouble } from "../../src/testing/disk.ts";
 
 export interface SimDatabase extends AsyncDisposable {
   trouble: Trouble | null;
+  /** Writes that may be lost wait for others here, so that time passes while they are under way. */
+  readonly gathers: boolean;
   /** Past every door of the store, committed rows only, before anything else happens. Values stand for each `?`. */
   rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[];
   /** The store of one life. Throws when the database does not let it begin. Its end does not end the database. */
@@ -18,6 +20,7 @@ export interface SimDatabase extends AsyncDisposable {
 export function createSimDisk(chance: Chance, blank: Uint8Array): SimDatabase {
   const disk = createDisk(chance, blank);
   return {
+    gathers: true,
     get trouble() {
       return disk.trouble;
     },

@@ -205,6 +205,9 @@ async function counted<T>(world: World, state: State, work: Promise<T>): Promise
   }
 }
 
+/** Written with the next write, or a moment later (`soon` of src/store/group-commit.ts). */
+const MAY_BE_LOST = ["outbox.markSent"];
+
 type MessageIntake = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
 /** Every call may be the last one: killed before it was made, or after it was done and before anybody was told. */
@@ -217,7 +220,7 @@ function mortalStore(world: World, state: State, real: Store): Store {
       state.die(`before ${name}`);
       return never();
     }
-    const back = begin(world, state);
+    const back = world.database.gathers && MAY_BE_LOST.includes(name) ? () => undefined : begin(world, state);
     try {
       if (name === "turns.join" && !world.calm && chance.hits(world.options.joinFails))
         throw new Error("disk I/O error");

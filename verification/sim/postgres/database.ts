@@ -35,6 +35,7 @@ export async function openSimPostgres(chance: Chance): Promise<SimDatabase> {
   };
 
   return {
+    gathers: false,
     get trouble() {
       return trouble;
     },

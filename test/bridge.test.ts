@@ -235,7 +235,11 @@ describe("a script inside an agent", () => {
       ["probe_echo", "error"], // it named a process
       ["probe_echo", "error"], // it named a session
     ]);
-    expect((await asAgent(token, "/api/tools")).status).toBe(403);
+    await eventually(
+      "the process to be given back, a moment after the reply",
+      async () => (await asAgent(token, "/api/tools")).status,
+      (status) => status === 403,
+    );
   });
 
   test("has a token of its own process, which is written nowhere and dies with it", async () => {

@@ -361,3 +361,28 @@ test("the next message begins its turn when it is stored, while the process of t
   expect(separate).toBe(0);
   for (const one of [first, second]) one?.resolve();
 });
+
+test("of sessions that wait, the one that the process of the last turn has open goes on first", async () => {
+  const begun = deferred<void>();
+  const agent: FakeAgent = async function* ({ input }) {
+    if (input.text === "first") await begun.promise;
+    yield { type: "done", text: `to ${input.text}`, usage: NO_USAGE, model: "fake/one" };
+  };
+  await using fx = await flow(agent, {
+    parts: async ({ pool }) => ({
+      pool: {
+        ...pool,
+        stats: () => ({ ...pool.stats(), max: 1 }),
+        hasOpen: (key) => key === SESSION && pool.open() === 0,
+      },
+    }),
+  });
+  await fx.ask("first");
+  await fx.ask("elsewhere", { address: { channel: "webchat", account: "main", chat: "2" } });
+  await fx.ask("second");
+  const answers: string[] = [];
+  fx.events.on("message", ({ item }) => void (item.role === "assistant" && answers.push(item.text)));
+  begun.resolve();
+  await waitFor("all answers", () => answers.length === 3);
+  expect(answers).toEqual(["to first", "to second", "to elsewhere"]);
+});

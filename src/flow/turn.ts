@@ -36,11 +36,15 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
       const batch = await take(closing.signal, room).catch(() => null); // rejects only because we are closing
       if (!batch) return;
       const replied = deferred<void>();
-      const turn: Promise<void> = runTurn(world, batch, options(batch.agentId), replied.resolve)
+      // Its process is free in a moment: where nothing waits, the next message begins its turn when it is stored. What waits is chosen from
+      // when the process is free, because the session that it has open goes first.
+      const free = (): void => {
+        if (deps.queue.stats().waiting === 0) replied.resolve();
+      };
+      const turn: Promise<void> = runTurn(world, batch, options(batch.agentId), free)
         .catch((error: unknown) => deps.log.error("turn fell apart", { turnId: batch.turnId, error }))
         .finally(() => running.delete(turn) && replied.resolve());
       running.add(turn);
-      // its process is free in a moment: the next turn begins with its message, and waits for it no longer than for its place here
       const place: Promise<void> = replied.promise.finally(() => mine.delete(place));
       mine.add(place);
     }

@@ -32,6 +32,7 @@ export function entryText(list: ConsoleList, names: PackedNames, sdk: readonly s
     `import { ${LOAD_CONSOLE} } from "../../src/assets.ts";`,
     `import { ${MAIN} } from "../../src/main.ts";`,
     'import bridge from "../bridge.js" with { type: "file" };',
+    'import preload from "../bridge.preload.js" with { type: "file" };',
     'import sandbox from "../sandbox.js" with { type: "file" };',
     'import mcpHost from "../mcp-host.js" with { type: "file" };',
     'import relay from "../sandbox.relay.js" with { type: "file" };',
@@ -51,7 +52,11 @@ export function entryText(list: ConsoleList, names: PackedNames, sdk: readonly s
     "}",
     `process.exitCode = await ${MAIN}(process.argv.slice(2), {`,
     `  console: () => ${LOAD_CONSOLE}(list, (file) => paths.get(file) ?? ""),`,
-    `  bridgePath: (home) => unpacked(home, ${quoted(names.bridge)}, bridge),`,
+    "  bridgePath: async (home) => {",
+    "    // what runs before pi is found beside the bridge, by its name",
+    `    await unpacked(home, ${quoted(names.bridge.replace(/\.js$/, ".preload.js"))}, preload);`,
+    `    return unpacked(home, ${quoted(names.bridge)}, bridge);`,
+    "  },",
     `  sdk: async () => new Map([${sdk.map((file, index) => `[${quoted(file)}, sdk${index}]`).join(", ")}]),`,
     `  mcpHostPath: (home) => unpacked(home, ${quoted(names.mcpHost)}, mcpHost),`,
     "  sandboxPath: async (home) => {",
@@ -77,13 +82,14 @@ async function build(root: string): Promise<string> {
   const dist = join(root, "dist");
   const folder = join(dist, `.compile-${process.pid}`);
   const list: ConsoleList = await Bun.file(join(dist, "console.json")).json();
-  const hashedName = async (file: string): Promise<string> => {
-    const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(dist, file)).bytes()).digest("hex");
-    return `${hash.slice(0, 16)}.js`;
+  const hashedName = async (...files: readonly string[]): Promise<string> => {
+    const hash = new Bun.CryptoHasher("sha256");
+    for (const file of files) hash.update(await Bun.file(join(dist, file)).bytes());
+    return `${hash.digest("hex").slice(0, 16)}.js`;
   };
   const names = {
-    bridge: await hashedName("bridge.js"),
-    sandbox: await hashedName("sandbox.js"),
+    bridge: await hashedName("bridge.js", "bridge.preload.js"),
+    sandbox: await hashedName("sandbox.js", "sandbox.relay.js"),
     mcpHost: await hashedName("mcp-host.js"),
   };
   mkdirSync(folder, { recursive: true });

@@ -75,6 +75,14 @@ async function buildInto(root: string, folder: string): Promise<void> {
     target: "bun",
     outdir: folder,
     minify: { syntax: true, whitespace: true },
+    entrypoints: [join(root, "bridge/preload.ts")],
+    naming: "bridge.preload.js",
+  });
+  await bundled({
+    root,
+    target: "bun",
+    outdir: folder,
+    minify: { syntax: true, whitespace: true },
     entrypoints: [join(root, "src/sandbox/launcher/launch.ts")],
     naming: "sandbox.js",
     // it runs before every agent process, and compiling takes longer than all it does

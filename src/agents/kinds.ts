@@ -202,7 +202,13 @@ export async function startSettings(options: SettingsOptions, played?: PlayedAge
     choice,
     notes: childNotes(options.home),
     bridgePath: options.bridgePath,
-    bun: [...options.bun, SMALL_HEAP, `--config=${folders.bunConfig}`, `--tsconfig-override=${folders.compilerConfig}`],
+    bun: [
+      ...options.bun,
+      SMALL_HEAP,
+      `--preload=${options.bridgePath.replace(/\.js$/, ".preload.js")}`, // beside the bridge
+      `--config=${folders.bunConfig}`,
+      `--tsconfig-override=${folders.compilerConfig}`,
+    ],
     bunEnv: options.bunEnv,
     handshakeMs: options.starts?.handshakeMs ?? HANDSHAKE_MS,
     lockHeldMs: options.starts?.lockHeldMs ?? LOCK_HELD_MS,

@@ -12,15 +12,20 @@ export function bridgePath(): string {
 function bundledBridge(): string {
   const folder = join(ROOT, "node_modules", ".cache", "pi-gateway-tests-bridge");
   const file = join(folder, "dist", "bridge.js");
-  const aside = `${file}.${process.pid}`;
   mkdirSync(join(folder, "dist"), { recursive: true });
   // as in the product: says that the bridge is a module; without it pi would compile the bridge at every start
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
-  const source = join(ROOT, "bridge", "index.ts");
-  const made = Bun.spawnSync([process.execPath, "build", source, "--target=bun", `--outfile=${aside}`]);
-  if (!made.success) throw new Error(`the bridge could not be built: ${made.stderr.toString()}`);
-  renameSync(aside, file);
+  bundle("preload.ts", file.replace(/\.js$/, ".preload.js"));
+  bundle("index.ts", file);
   return file;
+}
+
+function bundle(source: string, file: string): void {
+  const aside = `${file}.${process.pid}`;
+  const path = join(ROOT, "bridge", source);
+  const made = Bun.spawnSync([process.execPath, "build", path, "--target=bun", `--outfile=${aside}`]);
+  if (!made.success) throw new Error(`bridge/${source} could not be built: ${made.stderr.toString()}`);
+  renameSync(aside, file);
 }
 
 /** The launcher of confined programs. */

@@ -1,0 +1,78 @@
+/** Questions of pi about its own files, in a process that has what runs before pi: those of one moment get one answer, and no other does. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { tempHome } from "../src/testing/temp-home.ts";
+
+/** Asks about a file, lets it grow, asks again at once and then in a later moment. Prints the three sizes. */
+const ASKING = `
+import { appendFileSync, statSync } from "node:fs";
+const [file, mode] = process.argv.slice(-2);
+const options = mode === "plain" ? undefined : { bigint: true };
+const size = () => Number(statSync(file, options).size);
+const sizes = [size()];
+appendFileSync(file, "more");
+sizes.push(size());
+await new Promise((resolve) => setImmediate(resolve));
+sizes.push(size());
+console.log(JSON.stringify(sizes));
+`;
+
+/** Looks for a file that is not there, in both ways, then makes it and looks again at once. */
+const MISSING = `
+import { statSync, writeFileSync } from "node:fs";
+const [file] = process.argv.slice(-1);
+const seen = [statSync(file, { bigint: true, throwIfNoEntry: false }) === undefined];
+try {
+  statSync(file, { bigint: true });
+} catch (error) {
+  seen.push(error.code);
+}
+writeFileSync(file, "new");
+seen.push(Number(statSync(file, { bigint: true }).size));
+console.log(JSON.stringify(seen));
+`;
+
+let home: Awaited<ReturnType<typeof tempHome>>;
+beforeAll(async () => {
+  home = await tempHome();
+});
+afterAll(async () => {
+  await home[Symbol.asyncDispose]();
+});
+
+async function told(script: string, name: string, ...more: readonly string[]): Promise<unknown> {
+  const at = join(home.path, "asking.mjs");
+  await Bun.write(at, script);
+  const argv = [
+    process.execPath,
+    `--preload=${join(import.meta.dir, "preload.ts")}`,
+    at,
+    join(home.path, name),
+    ...more,
+  ];
+  const env = { ...process.env, PI_CODING_AGENT_DIR: home.path };
+  const child = Bun.spawn(argv, { env, stdout: "pipe", stderr: "inherit" });
+  return JSON.parse(await new Response(child.stdout).text());
+}
+
+test.each(["auth.json", "models-store.json"])(
+  "pi is told about %s as it was at its first question of a moment, and anew in the next",
+  async (name) => {
+    await Bun.write(join(home.path, name), "old");
+    expect(await told(ASKING, name, "exact")).toEqual([3, 3, 7]);
+  },
+);
+
+test("pi is told about other files, and in other words about its own, as they are", async () => {
+  await Bun.write(join(home.path, "settings.json"), "old");
+  expect(await told(ASKING, "settings.json", "exact")).toEqual([3, 7, 7]);
+  await Bun.write(join(home.path, "auth.json"), "old");
+  expect(await told(ASKING, "auth.json", "plain")).toEqual([3, 7, 7]);
+});
+
+test("a file of pi that is not there is looked for each time, and its absence is told as it was asked for", async () => {
+  await Bun.file(join(home.path, "auth.json"))
+    .delete()
+    .catch(() => undefined); // it is only there when another test has made it
+  expect(await told(MISSING, "auth.json")).toEqual([true, "ENOENT", 3]);
+});

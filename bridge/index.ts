@@ -18,6 +18,7 @@ import { parseOrder } from "./orders.ts";
 import { guardPiTools } from "./pi-tools.ts";
 import { keepProviderWaits } from "./provider-waits.ts";
 import { relayPorts } from "./relay.ts";
+import { tellSession } from "./session-state.ts";
 import { bridgeState, takeTools } from "./state.ts";
 import { reportProgress, toolApplier } from "./tool-pipe.ts";
 
@@ -63,7 +64,10 @@ export default function bridge(pi: ExtensionAPI): void {
   });
 
   // A session change makes a new instance of this extension, and pi announces it twice. Applying the same list again changes nothing.
-  pi.on("session_start", tools.apply);
+  pi.on("session_start", (_event, ctx) => {
+    tellSession(pi, ctx);
+    tools.apply();
+  });
   pi.on("before_agent_start", () => {
     inTurn = true;
     tools.apply();

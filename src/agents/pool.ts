@@ -183,11 +183,11 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
   const { agent } = one;
   try {
     if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
-    const toolsPushed = agent.pipe.push(waiter.request.caller, pool.stopping.signal);
-    toolsPushed.catch(() => undefined); // who opens the session hears of it, unless that failed first
+    const tools = agent.pipe.push(waiter.request.caller, pool.stopping.signal);
+    tools.taken.catch(() => undefined); // who opens the session hears of it, unless that failed first
     const { folders, config } = one.kind.settings;
     const { inspect } = pool;
-    const sessionRequest = { ...waiter.request, folders, defaultThinking: config.thinking, toolsPushed, inspect };
+    const sessionRequest = { ...waiter.request, folders, defaultThinking: config.thinking, tools, inspect };
     const opened = await openSession(pool.deps, agent, one.session, sessionRequest);
     if (opened.switched) one.switches++;
     // Another process may have this session in memory from earlier; it must read it again before it is used for it.

@@ -100,7 +100,7 @@ async function read(pool: Pool, one: Worker, { caller, kind, session }: Hint, ac
   const { agent } = one;
   try {
     if (!agent || session === null) return;
-    await agent.pipe.push(caller, stopping.signal);
+    await agent.pipe.push(caller, stopping.signal).taken;
     const opened = await readAhead(deps, agent, { ...session, folders: kind.settings.folders });
     one.switches++;
     one.session = opened;

@@ -263,7 +263,13 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
     program: nobody,
     family: nobody,
   };
-  const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
+  const pipe = {
+    push: () => ({ sent: Promise.resolve(), taken: Promise.resolve() }),
+    serve: nobody,
+    settled: nobody,
+    ...calls,
+    asking,
+  };
   const process = {
     pid: one.pid,
     identity: null,

@@ -155,7 +155,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       room: roomOf(settings),
       token: token ?? null,
     });
-    await pipe.push(null, signal);
+    await pipe.push(null, signal).taken;
     return {
       process,
       pipe,

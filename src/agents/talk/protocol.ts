@@ -43,6 +43,8 @@ export type PiEvent =
   /** How much a running tool has said so far, and the end of it. */
   | { readonly type: "tool_updated"; readonly callId: string; readonly chars: number; readonly text: string }
   | { readonly type: "retrying"; readonly because: string }
+  /** `state` as in an answer to `get_state`. */
+  | { readonly type: "session_opened"; readonly state: Fields }
   /** The provider refused, and said how long to wait. */
   | { readonly type: "provider_asked"; readonly waitMs: number }
   /** The next request is held back for as long. */
@@ -83,6 +85,7 @@ const SIGNS_OF_LIFE = new Set([
   "summarization_retry_start",
   "summarization_retry_end",
 ]);
+const SESSION_STATUS = "pi-gateway:session";
 const STATUS_EVENTS: ReadonlyMap<string, "provider_asked" | "provider_waiting"> = new Map([
   ["pi-gateway:provider_asked", "provider_asked"],
   ["pi-gateway:provider_waiting", "provider_waiting"],
@@ -149,9 +152,11 @@ function toDialog(record: Fields): PiRecord {
 
 /** The bridge's own; those of other extensions are for a terminal. */
 function toStatus({ statusKey, statusText }: Fields): PiRecord {
-  const type = STATUS_EVENTS.get(text(statusKey));
   const said = parseJson(text(statusText), LIMITS);
-  const waitMs = said.ok && isFields(said.value) ? count(said.value.waitMs) : 0;
+  const fields = said.ok && isFields(said.value) ? said.value : {};
+  if (statusKey === SESSION_STATUS) return { kind: "event", event: { type: "session_opened", state: fields } };
+  const type = STATUS_EVENTS.get(text(statusKey));
+  const waitMs = count(fields.waitMs);
   return type === undefined || waitMs === 0 ? ALIVE : { kind: "event", event: { type, waitMs } };
 }
 

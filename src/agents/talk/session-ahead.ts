@@ -5,7 +5,6 @@
 import { constants } from "node:fs";
 import { copyFile, rm, writeFile } from "node:fs/promises";
 import type { LeaseRequest } from "../../contracts/agent.ts";
-import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { copyMark } from "../../kit/copy-mark.ts";
 import { isStartedOver } from "../setup/damaged-session.ts";
@@ -16,7 +15,7 @@ import { modelName, text } from "./protocol.ts";
 import { type OpenSession, switchTo } from "./session.ts";
 import { sessionPath, sizeOf } from "./session-file.ts";
 
-/** For each of two questions to pi. A turn may wait for them, so it is less than a process that serves a turn may take. */
+/** For an answer of pi. A turn may wait for them, so it is less than a process that serves a turn may take. */
 const ANSWER_MS = 1_000;
 
 type AheadRequest = Pick<LeaseRequest, "sessionFile" | "settledBytes"> & {
@@ -44,9 +43,10 @@ export async function readAhead(
   try {
     await writeFile(copyMark(path), "");
     if (!(await isCopied(kept, path)) || sizeOf(path) !== settledBytes) return null;
-    await switchTo(clock, agent, path, ANSWER_MS);
-    const set = await modelOf(clock, agent, path);
+    const state = await switchTo(clock, agent, path, ANSWER_MS);
     if (sizeOf(path) !== settledBytes) return null; // pi has written into the copy
+    // as the session has them: what was chosen for it since is set by the turn, which may write that down
+    const set = { model: modelName(state.model) ?? "", thinking: text(state.thinkingLevel) };
     return { file: sessionFile, kept, path, bytes: settledBytes, ...set };
   } finally {
     await rm(path, { force: true });
@@ -63,14 +63,4 @@ async function isCopied(from: string, to: string): Promise<boolean> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
     throw error;
   }
-}
-
-/** As the session has them. What was chosen for it since is set by the turn, which may write that down. */
-async function modelOf(clock: Clock, { process }: ReadyAgent, path: string) {
-  const late = () => new GatewayError("agent_unavailable", "pi did not say which session it has open");
-  using limit = clock.deadline(ANSWER_MS, late);
-  const state = await process.request({ type: "get_state" }, limit.signal);
-  if (!state.ok || text(state.data.sessionFile) !== path)
-    throw new GatewayError("agent_unavailable", "pi has another session open than it was told to");
-  return { model: modelName(state.data.model) ?? "", thinking: text(state.data.thinkingLevel) };
 }

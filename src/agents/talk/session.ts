@@ -56,6 +56,12 @@ interface SessionDeps {
   readonly storedSessions?: StoredSessions | undefined;
 }
 
+/** What follows it on the pipe is read with these tools. Whoever waits for one of both hears of a failure. */
+export interface PushedTools {
+  readonly sent: Promise<void>;
+  readonly taken: Promise<void>;
+}
+
 export interface Opened {
   readonly session: OpenSession;
   readonly switched: boolean;
@@ -67,8 +73,8 @@ export interface Opened {
 }
 
 type SessionRequest = LeaseRequest & {
-  /** The tools of the caller are in the process. Waited for before it is told to switch; its file is prepared meanwhile. */
-  readonly toolsPushed: Promise<void>;
+  /** Of the caller. The process is told to switch behind them, and has the session open when it has taken them; its file is prepared meanwhile. */
+  readonly tools: PushedTools;
   readonly inspect: InspectSession;
   readonly folders: Pick<AgentFolders, "sessions" | "workspace">;
   /** Of the agent, when it is configured. */
@@ -82,7 +88,7 @@ export async function openSession(
   request: SessionRequest,
 ): Promise<Opened> {
   if (deps.played) {
-    await request.toolsPushed;
+    await request.tools.taken;
     return deps.played.open(agent, now, request);
   }
   const { folders, sessionFile } = request;
@@ -99,9 +105,9 @@ export async function openSession(
   // What the process has in memory is the truth only while nobody else has touched the file.
   if (!isReplaced && before > 0 && now?.path === path && now.bytes === before) {
     const isSet = now.model === wanted.model && now.thinking === wanted.thinking;
-    await request.toolsPushed;
+    await request.tools.taken;
     await duringVisit(visit, async () => {
-      if (!isSet) await setModel(deps.clock, agent, path, wanted);
+      if (!isSet) await setModel(deps.clock, agent, wanted, await stateOf(deps.clock, agent, path));
     });
     return { session: opened(isSet ? before : undefined), switched: false, lost: NO_USAGE, stored };
   }
@@ -109,10 +115,10 @@ export async function openSession(
   if (entries !== "") await ensureSessionFile(kept, header, entries);
   const prepared = entries === "" ? await prepareFile(kept, before, request, header) : { lost: NO_USAGE };
   await moveSession(kept, folders.workspace);
-  await request.toolsPushed;
+  await request.tools.sent;
   await duringVisit(visit, async () => {
-    await switchTo(deps.clock, agent, path);
-    await setModel(deps.clock, agent, path, wanted);
+    const [state] = await Promise.all([switchTo(deps.clock, agent, path), request.tools.taken]);
+    await setModel(deps.clock, agent, wanted, state);
   });
   return { session: opened(), switched: true, stored, ...prepared };
 }
@@ -174,28 +180,38 @@ export function modelSettings(
   return { model, thinking: request.thinking ?? (usual || "off") };
 }
 
-/** `withinMs`: how long pi may take. */
-export async function switchTo(
-  clock: Clock,
-  { process }: ReadyAgent,
-  path: string,
-  withinMs = SWITCH_MS,
-): Promise<void> {
+/** Returns what pi says of itself then, as it answers `get_state`. `withinMs`: how long it may take. */
+export async function switchTo(clock: Clock, agent: ReadyAgent, path: string, withinMs = SWITCH_MS): Promise<Fields> {
+  const { process } = agent;
+  let told: Fields | null = null;
+  using _listening = process.onEvent((event) => {
+    if (event.type === "session_opened") told = event.state;
+  });
   const late = () => new GatewayError("agent_unavailable", "pi did not switch sessions in time");
   using limit = clock.deadline(withinMs, late);
   const answer = await process.request({ type: "switch_session", sessionPath: path }, limit.signal);
   if (!answer.ok) throw new GatewayError("agent_unavailable", `pi refused the session: ${answer.error}`);
+  return told === null ? stateOf(clock, agent, path, withinMs) : checkedState(told, path);
+}
+
+/** Asks pi. Where the bridge is off, or pi is an older one, it does not say that by itself. */
+async function stateOf(clock: Clock, { process }: ReadyAgent, path: string, withinMs = SWITCH_MS): Promise<Fields> {
+  const late = () => new GatewayError("agent_unavailable", "pi did not say which session it has open");
+  using limit = clock.deadline(withinMs, late);
+  const state = await process.request({ type: "get_state" }, limit.signal);
+  return checkedState(state.ok ? state.data : {}, path);
+}
+
+function checkedState(state: Fields, path: string): Fields {
+  if (text(state.sessionFile) === path) return state;
+  throw new GatewayError("agent_unavailable", "pi has another session open than it was told to");
 }
 
 /** A session remembers the model it was last used with. What was chosen for it decides, else the configuration. */
-async function setModel(clock: Clock, { process }: ReadyAgent, path: string, wanted: ModelSettings): Promise<void> {
+async function setModel(clock: Clock, { process }: ReadyAgent, wanted: ModelSettings, state: Fields): Promise<void> {
   const late = () => new GatewayError("agent_unavailable", "pi did not change the model in time");
   using limit = clock.deadline(SWITCH_MS, late);
-  const state = await process.request({ type: "get_state" }, limit.signal);
-  if (!state.ok || text(state.data.sessionFile) !== path) {
-    throw new GatewayError("agent_unavailable", "pi has another session open than it was told to");
-  }
-  for (const command of changesTo(wanted, state.data)) {
+  for (const command of changesTo(wanted, state)) {
     const done = await process.request(command, limit.signal);
     if (!done.ok) throw notOffered(wanted.model, done.error);
   }

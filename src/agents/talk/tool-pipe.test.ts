@@ -425,17 +425,17 @@ describe("the list of tools", () => {
 
   test("is sent when it has changed, and only then", async () => {
     const fx = fixture();
-    await fx.pipe.push(null, never);
-    await fx.pipe.push(null, never);
+    await fx.pipe.push(null, never).taken;
+    await fx.pipe.push(null, never).taken;
     fx.gate.tools = [toolSpec("two")];
-    await fx.pipe.push(null, never);
+    await fx.pipe.push(null, never).taken;
     expect(fx.orders.length).toBe(2);
   });
 
   test("that the bridge refuses is an error, although pi says yes", async () => {
     const fx = fixture();
     fx.breakBridge("bad schema");
-    const outcome = await fx.pipe.push(null, never).then(String, String);
+    const outcome = await fx.pipe.push(null, never).taken.then(String, String);
     expect(outcome).toContain("the bridge refused the tools: bad schema");
   });
 });

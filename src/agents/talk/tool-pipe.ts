@@ -17,6 +17,7 @@ import { profileTools } from "../tools/pi-tools.ts";
 import { type AgentCall, createUnaskedCalls, type UnaskedCalls } from "../tools/unasked-calls.ts";
 import { type Asking, type AskingDeps, createAsking } from "./asking.ts";
 import { type Fields, isFields, text } from "./protocol.ts";
+import type { PushedTools } from "./session.ts";
 import type { Dialog } from "../process/wire.ts";
 
 const CALL_TITLE = "pi-gateway:tool_call";
@@ -28,9 +29,11 @@ const MAX_RUNNING_CALLS = 64;
 const MAX_PROGRESS_CHARS = 4_096;
 const MAX_REASON_CHARS = 500;
 
+const NO_TOOLS: PushedTools = { sent: Promise.resolve(), taken: Promise.resolve() };
+
 export interface ToolPipe {
   /** Gives the process the tools of this caller (null: of nobody yet), as far as it does not have them. */
-  push(caller: Caller | null, signal: AbortSignal): Promise<void>;
+  push(caller: Caller | null, signal: AbortSignal): PushedTools;
   /** From now on calls act for this caller, and changed tools reach the process at once; null: for nobody. Running calls of the one before are cancelled. */
   serve(context: ToolContext | null): void;
   /** Resolves when no change of tools is on its way to the process. */
@@ -124,7 +127,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
 
   return {
     asking,
-    push: async (to, signal) => (bridge === "off" ? undefined : offering.push(to, signal)),
+    push: (to, signal) => (bridge === "off" ? NO_TOOLS : offering.push(to, signal)),
     serve(context) {
       for (const stop of running.values()) stop.abort(new Error("the turn is over"));
       running.clear();

@@ -229,7 +229,7 @@ describe("the tools of a process", () => {
 
   test("follow changes while a turn is served, one list after the other, and wait for the next turn otherwise", async () => {
     const at = offering();
-    await at.made.push(caller, NEVER);
+    await at.made.push(caller, NEVER).taken;
     at.change("a", "b");
     await at.clock.advance(0);
     expect(at.sent).toEqual([["a"]]); // nobody is served
@@ -246,7 +246,7 @@ describe("the tools of a process", () => {
 
   test("follow a change of the session that is served, and of no other", async () => {
     const at = offering();
-    await at.made.push(caller, NEVER);
+    await at.made.push(caller, NEVER).taken;
     at.made.follow(caller);
     at.changeIn("agent:default:webchat:dm:other" as SessionKey, "a", "b");
     await at.made.settled();
@@ -263,12 +263,12 @@ describe("the tools of a process", () => {
     const late = offering();
     late.state.answer = (signal) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
-    const push = late.made.push(caller, NEVER);
+    const push = late.made.push(caller, NEVER).taken;
     push.catch(() => undefined);
     await late.clock.advance(10_000);
     await expect(waitForEnd("the push", push)).rejects.toMatchObject({ code: "agent_unavailable" });
     const turn = new AbortController();
-    const second = late.made.push(caller, turn.signal);
+    const second = late.made.push(caller, turn.signal).taken;
     second.catch(() => undefined);
     await late.clock.advance(0);
     turn.abort(new Error("stopped"));
@@ -279,12 +279,12 @@ describe("the tools of a process", () => {
   test("are refused for an error that comes while they are taken, and for none that came before", async () => {
     const at = offering();
     at.fail("an extension failed in an earlier turn");
-    await at.made.push(caller, NEVER);
+    await at.made.push(caller, NEVER).taken;
     at.state.answer = async () => (at.fail("no such tool"), { ok: true });
     at.state.tools = ["a", "b"];
-    await expect(at.made.push(caller, NEVER)).rejects.toMatchObject({ code: "agent_unavailable" });
+    await expect(at.made.push(caller, NEVER).taken).rejects.toMatchObject({ code: "agent_unavailable" });
     at.state.answer = async () => ({ ok: true });
-    await at.made.push(caller, NEVER);
+    await at.made.push(caller, NEVER).taken;
     expect(at.sent).toEqual([["a"], ["a", "b"], ["a", "b"]]);
   });
 

@@ -54,7 +54,7 @@ test("after a list that did not arrive everything is described again, because no
     process,
     { order: (body) => body as never, own: () => [], has: () => true, live: true },
   );
-  const push = () => offering.push(null, new AbortController().signal);
+  const push = () => offering.push(null, new AbortController().signal).taken;
   await push();
   offered = ["a", "b"];
   broken = true;

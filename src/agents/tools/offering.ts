@@ -3,9 +3,11 @@ import type { Caller } from "../../contracts/agent.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { ToolGate, ToolSpec } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
+import { deferred } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AgentProcess } from "../process/process.ts";
 import type { Fields } from "../talk/protocol.ts";
+import type { PushedTools } from "../talk/session.ts";
 import { type Offer, type OfferChange, offerChange } from "./offer.ts";
 
 const PUSH_MS = 10_000;
@@ -13,8 +15,8 @@ const PUSH_MS = 10_000;
 const PARTLY = /^tools not taken: /;
 
 interface Offering {
-  /** Resolves when the process has it. Throws when the bridge does not take it: the process cannot be used. */
-  push(caller: Caller | null, signal: AbortSignal): Promise<void>;
+  /** `taken` rejects when the bridge does not take it: the process cannot be used. */
+  push(caller: Caller | null, signal: AbortSignal): PushedTools;
   /** From now on changes reach the process at once; null: they wait for the next `push`. */
   follow(caller: Caller | null): void;
   /** Of the tools that the process was given last. */
@@ -52,12 +54,14 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
     bridgeError = error;
   });
 
-  const send = async ({ order, offer }: OfferChange, signal: AbortSignal): Promise<void> => {
+  const send = async ({ order, offer }: OfferChange, signal: AbortSignal, sent: () => void): Promise<void> => {
     const late = () => new GatewayError("agent_unavailable", "the bridge did not take the tools");
     using limit = deps.clock.deadline(PUSH_MS, late);
     given = null; // until it is answered nobody knows what the process has
     bridgeError = null;
-    const done = await process.request(options.order(order), AbortSignal.any([signal, limit.signal]));
+    const answer = process.request(options.order(order), AbortSignal.any([signal, limit.signal]));
+    sent();
+    const done = await answer;
     // A failing handler answers success as well; its error arrives as a record of its own.
     const error = done.ok ? bridgeError : done.error;
     if (error !== null && !PARTLY.test(error))
@@ -67,12 +71,12 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
     names = [...offer.specs.keys()];
   };
 
-  const give = async (to: Caller | null, signal: AbortSignal): Promise<void> => {
+  const give = async (to: Caller | null, signal: AbortSignal, sent = (): void => undefined): Promise<void> => {
     stale = false;
     const all = await deps.tools.offered(to, options.live);
     const specs = all.filter((spec) => isUsable(spec) && (spec.client || options.has(spec.name)));
     const change = offerChange(given, specs, options.own(to), to?.sessionKey ?? null);
-    if (change) await send(change, signal);
+    if (change) await send(change, signal, sent);
   };
 
   const refresh = (): void => {
@@ -93,13 +97,11 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
     stale = true;
     refresh();
   });
-  void process.ended.then(() => {
-    over.abort(new Error("the process has ended"));
-    listening[Symbol.dispose]();
-  });
+  over.signal.addEventListener("abort", () => listening[Symbol.dispose]());
+  void process.ended.then(() => over.abort(new Error("the process has ended")));
 
   return {
-    push: (to, signal) => queue.add(() => give(to, signal)),
+    push: (to, signal) => pushed((sent) => queue.add(() => give(to, signal, sent))),
     follow(to) {
       caller = to;
       refresh();
@@ -107,6 +109,15 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
     names: () => names,
     settled: queue.empty,
   };
+}
+
+/** `push` is told how to say that all is on its way; what does not say so has sent nothing. */
+function pushed(push: (sent: () => void) => Promise<void>): PushedTools {
+  const sent = deferred<void>();
+  const taken = push(sent.resolve);
+  taken.then(sent.resolve, sent.reject);
+  sent.promise.catch(() => undefined); // whoever waits for one of both hears of it
+  return { sent: sent.promise, taken };
 }
 
 /** One at a time and in order: a later list must not be overtaken by an earlier one. */

@@ -1,4 +1,4 @@
-/** Questions of pi about its own files, in a process that has what runs before pi: those of one moment get one answer, and no other does. */
+/** A process that has what runs before pi: what it asks the disk, reads, copies and says, as it would without. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { tempHome } from "../src/testing/temp-home.ts";
@@ -32,6 +32,22 @@ seen.push(Number(statSync(file, { bigint: true }).size));
 console.log(JSON.stringify(seen));
 `;
 
+/** Reads a known schema twice, copies a list, and says lines as pi does, others as careless libraries do, and the last one at its end. */
+const SAYING = `
+const schema = { type: "object", properties: {} };
+globalThis[Symbol.for("pi-gateway.known-schemas")](schema);
+const text = JSON.stringify(schema);
+const facts = [JSON.parse(text) === JSON.parse(text), /native code/.test(String(structuredClone))];
+const said = (line) => new Promise((resolve) => process.stdout.write(line + "\\n", resolve));
+for (let n = 0; n < 3; n++) await said("pi " + n);
+process.stdout.write("library\\n");
+await said("x".repeat(100_000));
+await said("facts " + JSON.stringify(facts));
+await said("");
+process.stdout.write("end\\n", () => undefined);
+process.exit(0);
+`;
+
 let home: Awaited<ReturnType<typeof tempHome>>;
 beforeAll(async () => {
   home = await tempHome();
@@ -41,6 +57,10 @@ afterAll(async () => {
 });
 
 async function told(script: string, name: string, ...more: readonly string[]): Promise<unknown> {
+  return JSON.parse(await printed(script, name, ...more));
+}
+
+async function printed(script: string, name: string, ...more: readonly string[]): Promise<string> {
   const at = join(home.path, "asking.mjs");
   await Bun.write(at, script);
   const argv = [
@@ -52,7 +72,7 @@ async function told(script: string, name: string, ...more: readonly string[]): P
   ];
   const env = { ...process.env, PI_CODING_AGENT_DIR: home.path };
   const child = Bun.spawn(argv, { env, stdout: "pipe", stderr: "inherit" });
-  return JSON.parse(await new Response(child.stdout).text());
+  return new Response(child.stdout).text();
 }
 
 test.each(["auth.json", "models-store.json"])(
@@ -75,4 +95,10 @@ test("a file of pi that is not there is looked for each time, and its absence is
     .delete()
     .catch(() => undefined); // it is only there when another test has made it
   expect(await told(MISSING, "auth.json")).toEqual([true, "ENOENT", 3]);
+});
+
+test("everything that is said arrives in order, up to the last word of a process that ends itself, and schemas and copies are made the short way", async () => {
+  const lines = (await printed(SAYING, "auth.json")).replace(/x{9,}/, "long").split("\n");
+  const said = ["pi 0", "pi 1", "pi 2", "library", "long", "facts [true,false]", "", "end", ""];
+  expect(lines).toEqual(said);
 });

@@ -1,31 +1,14 @@
 /**
- * Runs in an agent process before pi is loaded. For each session that pi opens it asks some 650 times whether its credentials or its list of
- * models have changed on the disk, several times for each provider it knows, which is a third of the time that opening takes. Questions of one
- * moment get one answer. Other files, and other questions about these, are left alone.
+ * Runs in an agent process before pi is loaded, and takes work off pi that has no use here: half of what a turn cost it. Everything pi asks for
+ * is answered as before. A pi that the gateway did not start has none of this.
  */
-import type { BigIntStats, PathLike, StatSyncOptions } from "node:fs";
-import { join } from "node:path";
+import { askDiskOnce } from "./lighter-pi/disk-questions.ts";
+import { writeEventsTogether } from "./lighter-pi/events-together.ts";
+import { copyMessagesByHand } from "./lighter-pi/message-copies.ts";
+import { writeSchemasOnce } from "./lighter-pi/tool-schemas.ts";
 
-const fs = process.getBuiltinModule("node:fs"); // an import would settle what pi imports from there
 const folder = process.env.PI_CODING_AGENT_DIR;
-const asked: ReadonlySet<unknown> = new Set(
-  folder === undefined ? [] : ["auth.json", "models-store.json"].map((name) => join(folder, name)),
-);
-const look = fs.statSync;
-/** Returns nothing for a file that is not there, where that is no error to whoever asks. */
-const lookExactly = look as (path: PathLike, options: StatSyncOptions) => BigIntStats | undefined;
-const answers = new Map<unknown, BigIntStats>();
-
-/** A file that is not there is looked for each time. */
-function lookOnce(path: PathLike, options?: StatSyncOptions): ReturnType<typeof look> {
-  if (options?.bigint !== true || !asked.has(path)) return look(path, options);
-  const known = answers.get(path);
-  if (known) return known;
-  const answer = lookExactly(path, options);
-  if (answer === undefined) return answer;
-  if (answers.size === 0) setImmediate(() => answers.clear());
-  answers.set(path, answer);
-  return answer;
-}
-
-fs.statSync = Object.assign(lookOnce, look) as typeof look;
+if (folder !== undefined) askDiskOnce(folder);
+writeSchemasOnce();
+copyMessagesByHand();
+writeEventsTogether();

@@ -3,6 +3,7 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import type { ContentBlock, ToolSpec } from "../src/contracts/tools/tool.ts";
 import { askGateway } from "./ask.ts";
 import { keepInstead } from "./kept-results.ts";
+import { knowSchema } from "./lighter-pi/tool-schemas.ts";
 import { isRecord } from "./orders.ts";
 import { isPiTool } from "./pi-tools.ts";
 import type { BridgeState } from "./state.ts";
@@ -46,6 +47,7 @@ export function toolApplier(pi: ExtensionAPI, state: BridgeState): ToolApplier {
       if (applied?.specs === state.specs && applied.own === state.own && sameNames(before, wanted(state, before)))
         return;
       for (const spec of state.specs) register(spec);
+      for (const { name, parameters } of pi.getAllTools()) if (isPiTool(name)) knowSchema(parameters);
       const active = pi.getActiveTools();
       const names = wanted(state, active).filter((name) => !refused.has(name));
       if (!sameNames(active, names)) pi.setActiveTools(names);
@@ -90,12 +92,20 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
   };
 }
 
+/** The same for every session. */
+const unchecked = new WeakMap<ToolSpec["parameters"], PiTool["parameters"]>();
+
 /**
  * pi converts and refuses parameters by its own rules before the gateway sees them, so it is given nothing to check. The model gets the real
  * schema: pi tells it about tools in JSON.
  */
 function uncheckedParameters(schema: ToolSpec["parameters"]): PiTool["parameters"] {
-  return Object.defineProperty({}, "toJSON", { value: () => schema });
+  const made = unchecked.get(schema);
+  if (made) return made;
+  const parameters = Object.defineProperty({}, "toJSON", { value: () => schema });
+  knowSchema(parameters);
+  unchecked.set(schema, parameters);
+  return parameters;
 }
 
 async function callGateway(

@@ -48,6 +48,8 @@ process.stdout.write("end\\n", () => undefined);
 process.exit(0);
 `;
 
+const STARTING = `console.log(JSON.stringify(require("node:child_process").execFileSync("env").toString().includes("BUN_JSC")))`;
+
 let home: Awaited<ReturnType<typeof tempHome>>;
 beforeAll(async () => {
   home = await tempHome();
@@ -70,7 +72,7 @@ async function printed(script: string, name: string, ...more: readonly string[])
     join(home.path, name),
     ...more,
   ];
-  const env = { ...process.env, PI_CODING_AGENT_DIR: home.path };
+  const env = { ...process.env, PI_CODING_AGENT_DIR: home.path, BUN_JSC_useFTLJIT: "0" };
   const child = Bun.spawn(argv, { env, stdout: "pipe", stderr: "inherit" });
   return new Response(child.stdout).text();
 }
@@ -95,6 +97,10 @@ test("a file of pi that is not there is looked for each time, and its absence is
     .delete()
     .catch(() => undefined); // it is only there when another test has made it
   expect(await told(MISSING, "auth.json")).toEqual([true, "ENOENT", 3]);
+});
+
+test("programs that pi starts do not learn how pi is compiled", async () => {
+  expect(await told(STARTING, "auth.json")).toBe(false);
 });
 
 test("everything that is said arrives in order, up to the last word of a process that ends itself, and schemas and copies are made the short way", async () => {

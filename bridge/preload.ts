@@ -7,6 +7,7 @@ import { writeEventsTogether } from "./lighter-pi/events-together.ts";
 import { copyMessagesByHand } from "./lighter-pi/message-copies.ts";
 import { writeSchemasOnce } from "./lighter-pi/tool-schemas.ts";
 
+delete process.env.BUN_JSC_useFTLJIT; // for this process alone: programs that it starts may run for long
 const folder = process.env.PI_CODING_AGENT_DIR;
 if (folder !== undefined) askDiskOnce(folder);
 writeSchemasOnce();

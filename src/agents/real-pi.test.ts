@@ -207,6 +207,7 @@ test(
       .map((line) => line.split("=")[0])
       .filter((name) => name !== "PI_GATEWAY_RELAY"); // only where the wall has a network of its own
     expect(names.sort()).toEqual([
+      "BUN_JSC_useFTLJIT",
       "BUN_RUNTIME_TRANSPILER_CACHE_PATH",
       "HOME",
       "PATH",

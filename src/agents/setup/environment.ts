@@ -26,12 +26,18 @@ export interface Reach {
   readonly token: Secret;
 }
 
+/**
+ * No last stage of compiling: with it the compilers took half as much of a processor as pi itself for its first thousand turns, which
+ * turns of others waited for. What runs before pi takes the variable away from the programs that pi starts.
+ */
+const FEWER_COMPILERS = { BUN_JSC_useFTLJIT: "0" };
 const FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 export function agentEnvironment(options: AgentEnvironment): Record<string, string> {
   const { environment, folders, choice, reach } = options;
   return {
     ...options.bunEnv,
+    ...FEWER_COMPILERS,
     ...environment.locale,
     PATH: environment.path || FALLBACK_PATH,
     HOME: folders.home,

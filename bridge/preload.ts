@@ -10,6 +10,5 @@ import { writeSchemasOnce } from "./lighter-pi/tool-schemas.ts";
 delete process.env.BUN_JSC_useFTLJIT; // for this process alone: programs that it starts may run for long
 const folder = process.env.PI_CODING_AGENT_DIR;
 if (folder !== undefined) askDiskOnce(folder);
-writeSchemasOnce();
-copyMessagesByHand();
+copyMessagesByHand(writeSchemasOnce());
 writeEventsTogether();

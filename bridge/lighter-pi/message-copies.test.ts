@@ -4,13 +4,13 @@ import fc from "fast-check";
 import { createClone } from "./message-copies.ts";
 
 /** Says how often the usual way was gone. */
-function clones() {
+function clones(isShared = (_value: object) => false) {
   const counts = { native: 0 };
   const native = ((value: unknown, ...more: []) => {
     counts.native++;
     return structuredClone(value, ...more);
   }) as typeof structuredClone;
-  return { counts, clone: createClone(native) };
+  return { counts, clone: createClone(native, isShared) };
 }
 
 const messages = () => [
@@ -30,6 +30,16 @@ test("a conversation is copied without a structured clone, and the copy shares n
   expect(copied).toStrictEqual(original);
   expect(inside(copied).filter((one) => inside(original).includes(one))).toEqual([]);
   expect(counts.native).toBe(0);
+});
+
+test("schemas that cannot change are in a copy themselves, and everything around them is copied", () => {
+  const schema = Object.freeze({ type: "object", properties: Object.freeze({}) });
+  const { clone } = clones((value) => value === schema);
+  const original = [{ role: "system", toolsAdded: [{ name: "search", parameters: schema }] }];
+  const [copied] = clone(original);
+  expect(copied).toStrictEqual(original[0]);
+  expect(copied?.toolsAdded[0]?.parameters).toBe(schema);
+  expect(copied?.toolsAdded[0]).not.toBe(original[0]?.toolsAdded[0]);
 });
 
 test("lists of any plain data are copied as a structured clone copies them", () => {

@@ -64,6 +64,7 @@ describe("a schema that the bridge has named", () => {
     const read = json.parse(native.stringify(schema())) as ReturnType<typeof schema>;
     expect(() => read.required.push("more")).toThrow(TypeError);
     expect(json.parse(native.stringify(schema()))).toBe(read);
+    expect([json.isShared(read), json.isShared(schema())]).toEqual([true, false]);
   });
 });
 

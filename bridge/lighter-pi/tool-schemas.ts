@@ -11,6 +11,8 @@ interface SchemaJson {
   readonly parse: Parse;
   /** This object will stay as it is for as long as it is used. */
   know(schema: object): void;
+  /** It cannot change, and whoever reads it is given the same object. */
+  isShared(value: object): boolean;
 }
 
 interface Declaration {
@@ -29,17 +31,20 @@ export function knowSchema(schema: object): void {
   holder[KEY]?.(schema);
 }
 
-export function writeSchemasOnce(): void {
-  const { stringify, parse, know } = createSchemaJson(JSON);
+/** Returns which objects are schemas that cannot change. */
+export function writeSchemasOnce(): (value: object) => boolean {
+  const { stringify, parse, know, isShared } = createSchemaJson(JSON);
   JSON.stringify = stringify;
   JSON.parse = parse;
   holder[KEY] = know;
+  return isShared;
 }
 
 export function createSchemaJson(native: Pick<typeof JSON, "stringify" | "parse">): SchemaJson {
   const write = native.stringify as (value: unknown, ...more: unknown[]) => string | undefined;
   const read = native.parse;
   const texts = new WeakMap<object, string>();
+  const shared = new WeakSet();
   /** By text: what was read from it, or null when nobody has read it yet. */
   const schemas = new Map<string, object | null>();
   /** By the text of the schema. */
@@ -56,10 +61,15 @@ export function createSchemaJson(native: Pick<typeof JSON, "stringify" | "parse"
     texts.set(schema, text);
   };
 
+  const share = (schema: object, text: string): void => {
+    texts.set(schema, text);
+    shared.add(freeze(schema));
+  };
+
   /** An object that says the same as a known schema, such as one from a session file, is known from then on: it may not change. */
   const written = (value: object): string | undefined => {
     const text = write(value);
-    if (text !== undefined && schemas.has(text)) texts.set(freeze(value), text);
+    if (text !== undefined && schemas.has(text)) share(value, text);
     return text;
   };
 
@@ -91,13 +101,13 @@ export function createSchemaJson(native: Pick<typeof JSON, "stringify" | "parse"
     const known = schemas.get(text);
     if (known === undefined) return read(text);
     if (known !== null) return known;
-    const schema: object = freeze(read(text));
+    const schema: object = read(text);
     schemas.set(text, schema);
-    texts.set(schema, text);
+    share(schema, text);
     return schema;
   };
 
-  return { stringify: stringify as Stringify, parse, know };
+  return { stringify: stringify as Stringify, parse, know, isShared: (value) => shared.has(value) };
 }
 
 function textOf(texts: WeakMap<object, string>, schema: unknown): string | undefined {

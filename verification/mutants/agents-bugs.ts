@@ -61,9 +61,9 @@ export const AGENTS_BUGS: readonly SeededBug[] = [
   {
     what: "A schema that one part of pi changes is changed for all others.",
     file: "bridge/lighter-pi/tool-schemas.ts",
-    in: "parse",
-    find: "freeze(read(text))",
-    replace: "read(text)",
+    in: "share",
+    find: "freeze(schema)",
+    replace: "schema",
     tests: ["bridge"],
   },
   {

@@ -179,7 +179,7 @@ test("a server is tried, saved and used without a restart; its secret is never t
 test("a server is changed, switched off and on, and removed after a question", async () => {
   await using on = await open();
   const { page } = on;
-  await page.getByRole("button", { name: "Change shop" }).press("Enter");
+  await page.getByRole("button", { name: "Change shop", disabled: false }).press("Enter"); // when the settings are read
   await form(on).getByLabel("Tools to leave out, one a line").fill("");
   await press(on, "Save changes");
   await form(on).waitFor({ state: "detached" });
@@ -187,12 +187,12 @@ test("a server is changed, switched off and on, and removed after a question", a
   await shop(on).getByText("Tools of shop").click();
   await shop(on).getByText("shop 7 brings 2 tools.").waitFor();
   await settled(on);
-  await page.getByRole("button", { name: "Switch off shop" }).press("Enter");
+  await page.getByRole("button", { name: "Switch off shop", disabled: false }).press("Enter");
   await shop(on).getByText("off", { exact: true }).waitFor();
   expect((await gateway.chat("call mcp_shop_stock")).body.content).not.toContain("42 umbrellas");
-  await page.getByRole("button", { name: "Switch on shop" }).press("Enter");
+  await page.getByRole("button", { name: "Switch on shop", disabled: false }).press("Enter");
   await shop(on).getByText("running, 2 tools, shop 7").waitFor();
-  await page.getByRole("button", { name: "Remove shop…" }).press("Enter");
+  await page.getByRole("button", { name: "Remove shop…", disabled: false }).press("Enter");
   await shop(on).getByText("Take shop out of the settings?").waitFor();
   await settled(on);
   await shop(on).getByRole("button", { name: "Remove", exact: true }).press("Enter");

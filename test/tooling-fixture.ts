@@ -40,6 +40,7 @@ export function tinyProject(): TinyProject {
   };
   write("src/main.ts", PROGRAM);
   write("bridge/index.ts", "export const bridge = 1;\n");
+  write("bridge/preload.ts", "export const preload = 1;\n");
   write("src/sdk/plugin.ts", "export type Plugin = () => void;\n");
   write("src/client/client.ts", "export type Client = () => void;\n");
   write("src/sandbox/launcher/launch.ts", "export const launch = 1;\n");

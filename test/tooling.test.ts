@@ -45,6 +45,7 @@ describe("the build", () => {
       ".npmignore",
       ".stamp",
       "bridge.js",
+      "bridge.preload.js",
       "console",
       "console.json",
       "docs",

@@ -37,8 +37,8 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
   const { environment, folders, choice, reach } = options;
   return {
     ...options.bunEnv,
-    ...FEWER_COMPILERS,
     ...environment.locale,
+    ...FEWER_COMPILERS,
     PATH: environment.path || FALLBACK_PATH,
     HOME: folders.home,
     TMPDIR: options.temp,

@@ -62,6 +62,18 @@ test("a request whose process died goes back to its place, before those who came
   expect(names(list)).toEqual(["person", "first", "second"]);
 });
 
+test("a request that nobody waits for any more does not go back in line when its process dies, because its session may have gone on", async () => {
+  const { clock, list, join, left } = line();
+  join("first");
+  const [first] = list.all();
+  if (!first) throw new Error("nobody waits");
+  list.leave(first); // a process opens its session
+  await clock.advance(WAIT_MS);
+  expect(left).toHaveLength(1);
+  list.rejoin(first);
+  expect(names(list)).toEqual([]);
+});
+
 test("waiting ends after its time whatever the priority, with a reason that says so", async () => {
   const { clock, list, join, left } = line();
   join("person", 10);

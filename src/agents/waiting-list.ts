@@ -12,6 +12,8 @@ export interface Waiter {
   readonly joinedAt: number;
   /** How often its process died before it could be used. */
   reopens: number;
+  /** Somebody waits. */
+  isOpen(): boolean;
   /** False when nobody waits any more. */
   take(lease: AgentLease): boolean;
   fail(error: unknown): void;
@@ -23,7 +25,7 @@ export interface WaitingList {
   all(): readonly Waiter[];
   /** A process was found for it; whether it gets it is decided later. */
   leave(waiter: Waiter): void;
-  /** Back to its place, before those who came later. */
+  /** Back to its place, before those who came later. Not when nobody waits any more: what it asked for may be out of date by then. */
   rejoin(waiter: Waiter): void;
   /** All of them, or those that `which` names. */
   failAll(error: unknown, which?: (waiter: Waiter) => boolean): void;
@@ -44,6 +46,7 @@ export function createWaitingList(clock: Clock, waitMs: number): WaitingList {
         request,
         joinedAt: clock.elapsed(),
         reopens: 0,
+        isOpen: () => open,
         take(lease) {
           if (!open) return false;
           open = false;
@@ -73,6 +76,7 @@ export function createWaitingList(clock: Clock, waitMs: number): WaitingList {
     all: () => inOrder(line, clock.elapsed()),
     leave,
     rejoin(waiter) {
+      if (!waiter.isOpen()) return;
       waiter.reopens++;
       line = [waiter, ...line];
     },

@@ -90,4 +90,13 @@ export const POOL_BUGS: readonly SimulatedBug[] = [
     replace: "",
     pool: true,
   },
+  {
+    what: "A request that was given up while its process died is served all the same, later, and cuts its session back to where it was then.",
+    file: "src/agents/waiting-list.ts",
+    in: "rejoin",
+    find: "if (!waiter.isOpen()) return;",
+    replace: "",
+    seed: 92_000_481,
+    pool: true,
+  },
 ];

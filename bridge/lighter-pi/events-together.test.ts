@@ -38,6 +38,15 @@ test("events of one moment leave together and in order, and pi does not wait for
   expect(at.texts()).toEqual(["a\nb\nc\n", "d\n"]);
 });
 
+test("the end of a tool leaves at once, behind what was held before it", () => {
+  const at = output();
+  at.say('{"type":"tool_execution_update"}\n');
+  at.say('{"type":"tool_execution_end","toolCallId":"1"}\n');
+  expect(at.texts()).toEqual(['{"type":"tool_execution_update"}\n{"type":"tool_execution_end","toolCallId":"1"}\n']);
+  at.pass();
+  expect(at.leaving).toHaveLength(1);
+});
+
 test("pi waits for an event while what it said before has not left, and behind 65,536 characters", () => {
   const at = output();
   at.say("a\n");

@@ -1,6 +1,6 @@
 /**
  * pi writes every event by itself and waits until it has left, so each wakes the gateway: some twenty times in a turn. Events of one moment
- * leave together. Nothing is reordered or dropped, and pi waits as before where the gateway does not read.
+ * leave together, and the end of a tool at once. Nothing is reordered or dropped, and pi waits as before where the gateway does not read.
  */
 type Done = (error?: Error | null) => void;
 type Write = (text: string, done: Done) => unknown;
@@ -13,6 +13,8 @@ interface Options {
   failed(error: Error): void;
 }
 
+/** pi goes on for a millisecond or two after it, with the next request to the model, and people see this one. */
+const AT_ONCE = '{"type":"tool_execution_end"';
 /** From here on pi waits. */
 const MAX_HELD_CHARS = 65_536;
 
@@ -57,7 +59,8 @@ export function createOutput({ write, later, failed }: Options) {
       if (held === "") later(flush);
       held += text;
       // an empty text asks whether everything has left
-      if (text === "" || leaving > 0 || held.length >= MAX_HELD_CHARS) leave(done);
+      const waits = text === "" || leaving > 0 || held.length >= MAX_HELD_CHARS;
+      if (waits || text.startsWith(AT_ONCE)) leave(done);
       else done();
     },
   };

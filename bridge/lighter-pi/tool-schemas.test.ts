@@ -119,6 +119,21 @@ test("every other value is written and read as it would be, beside known schemas
   );
 });
 
+test.each([null, 12, true, undefined, {}, { toString: () => '{"a":1}' }, Buffer.from("[1]")])(
+  "%p, which is no text, is read as it would be",
+  (value) => {
+    const { parse } = createSchemaJson(native);
+    const outcome = (read: (text: never) => unknown): unknown => {
+      try {
+        return read(value as never);
+      } catch (error) {
+        return String(error);
+      }
+    };
+    expect(outcome(parse)).toEqual(outcome(native.parse));
+  },
+);
+
 test("values with a replacer, spaces or a reviver are written and read by pi's own rules", () => {
   const json = createSchemaJson(native);
   const parameters = schema();

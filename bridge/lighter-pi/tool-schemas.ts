@@ -97,7 +97,8 @@ export function createSchemaJson(native: Pick<typeof JSON, "stringify" | "parse"
   };
 
   const parse: Parse = (text, ...more) => {
-    if (more.length > 0 || text.length > longest) return read(text, ...more); // to look a long text up takes as long as to read it
+    const isLong = typeof text !== "string" || text.length > longest; // looking it up would take as long as reading it
+    if (isLong || more.length > 0) return read(text, ...more);
     const known = schemas.get(text);
     if (known === undefined) return read(text);
     if (known !== null) return known;

@@ -114,4 +114,12 @@ export const AGENTS_BUGS: readonly SeededBug[] = [
     replace: "",
     tests: ["bridge"],
   },
+  {
+    what: "The end of a tool is told when pi has made its next request, a millisecond or two later.",
+    file: "bridge/lighter-pi/events-together.ts",
+    in: "createOutput",
+    find: "|| text.startsWith(AT_ONCE)",
+    replace: "",
+    tests: ["bridge"],
+  },
 ];

@@ -212,7 +212,8 @@ test("Ctrl+K finds commands, views, conversations, jobs and settings, for a keyb
   expect(await accessibilityProblems(on.page)).toEqual([]);
   await on.page.keyboard.press("Escape");
   await field.waitFor({ state: "detached" });
-  await on.page.waitForFunction((it) => it === it?.ownerDocument.activeElement, await on.composer.elementHandle());
+  const hasFocus = () => on.composer.evaluate((it) => it === it.ownerDocument.activeElement);
+  await eventually("the focus in the composer", hasFocus, Boolean);
 
   await find("ficus", "Conversations");
   expect(await option.allInnerTexts()).toEqual([

@@ -158,7 +158,8 @@ test("a yes for always makes a rule in plain words, which is listed with its use
   await rule.getByRole("button", { name: "Remove the rule: every date command…" }).click();
   await rule.getByRole("button", { name: "Remove", exact: true }).press("Enter");
   await on.page.getByText("There are no rules.").waitFor();
-  await on.page.waitForFunction("document.activeElement.textContent === 'Rules'"); // the list may be empty before the answer is there
+  const focused = () => on.page.evaluate<string>("document.activeElement.textContent");
+  await eventually("the focus on the head of the rules", focused, (text) => text === "Rules"); // the list may be empty before the answer is there
 
   await saySoon("ruled-last", `call bash ${JSON.stringify({ command: "date -u" })}`);
   const again = itemsOf(on, "approval").filter({ hasText: "date -u" }).and(on.page.locator("[data-over=false]"));

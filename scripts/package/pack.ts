@@ -43,11 +43,15 @@ export async function repack(file: string, folder: string, version: string): Pro
   const work = join(folder, `repack-${version}`);
   mkdirSync(work);
   const root = await unpack(file, work);
-  const edit = (name: string, change: (text: string) => string): void =>
-    writeFileSync(join(root, name), change(readFileSync(join(root, name), "utf8")));
+  const edit = (name: string, change: (text: string) => string): void => {
+    const before = readFileSync(join(root, name), "utf8");
+    const after = change(before);
+    if (after === before) throw new Error(`${name} does not say its version where it is looked for`);
+    writeFileSync(join(root, name), after);
+  };
   edit("package.json", (text) => text.replace(/"version": "[^"]*"/, `"version": "${version}"`));
   edit("dist/version", () => `${version}\n`);
-  edit("dist/main.js", (text) => text.replace(/(name: "pi-gateway",\s+version: )"[^"]*"/, `$1"${version}"`));
+  edit("dist/main.js", (text) => text.replace(/(name: ?"pi-gateway",\s*version: ?)"[^"]*"/, `$1"${version}"`));
   const packed = join(folder, `pi-gateway-${version}.tgz`);
   const tar = Bun.spawn(["tar", "-czf", packed, "-C", work, "package"], { stdio: ["ignore", "ignore", "inherit"] });
   if ((await tar.exited) !== 0) throw new Error(`${packed} could not be made`);

@@ -21,9 +21,10 @@ function mayBeTerminal(fd: number): boolean {
 /** Of a gateway, which goes on when the reader of its output is gone. */
 export function createLastingOutput(): (text: string) => void {
   let sink: Bun.FileSink | null = null; // opened by who writes
-  return (text) => {
+  const write = async (text: string): Promise<void> => {
     sink ??= Bun.stdout.writer();
-    void sink.write(text);
-    Promise.resolve(sink.flush()).catch(() => undefined); // nobody reads it
+    await sink.write(text); // throws at once where the reader is gone
+    await sink.flush();
   };
+  return (text) => void write(text).catch(() => undefined); // nobody reads it
 }

@@ -70,32 +70,19 @@ async function buildInto(root: string, folder: string): Promise<void> {
     naming: "bridge.js",
     sourcemap: "none",
   });
+  const small = { root, target: "bun", outdir: folder, minify: { syntax: true, whitespace: true } } as const;
+  for (const [source, naming] of [
+    ["bridge/preload.ts", "bridge.preload.js"],
+    ["src/sandbox/launcher/relay.ts", "sandbox.relay.js"],
+  ] as const)
+    await bundled({ ...small, entrypoints: [join(root, source)], naming });
   await bundled({
-    root,
-    target: "bun",
-    outdir: folder,
-    minify: { syntax: true, whitespace: true },
-    entrypoints: [join(root, "bridge/preload.ts")],
-    naming: "bridge.preload.js",
-  });
-  await bundled({
-    root,
-    target: "bun",
-    outdir: folder,
-    minify: { syntax: true, whitespace: true },
+    ...small,
     entrypoints: [join(root, "src/sandbox/launcher/launch.ts")],
     naming: "sandbox.js",
     // it runs before every agent process, and compiling takes longer than all it does
     bytecode: true,
     format: "cjs",
-  });
-  await bundled({
-    root,
-    target: "bun",
-    outdir: folder,
-    minify: { syntax: true, whitespace: true },
-    entrypoints: [join(root, "src/sandbox/launcher/relay.ts")],
-    naming: "sandbox.relay.js",
   });
   await bundleSdk(root, folder);
   await bundled({

@@ -149,6 +149,13 @@ describe("the demo model", () => {
     }
   });
 
+  test("says of a file that it has sent where it is, not what the tool said", () => {
+    const text = JSON.stringify({ message_id: "turn_1:x2", sent: true, name: "demo-chart.png", bytes: 1_481 });
+    const sent = demoReply({ kind: "result", tool: "send_media", tools: [], text, isError: false });
+    expect(sent).toMatchObject({ text: expect.stringContaining("`demo-chart.png` is in this chat.") });
+    expect(sent).not.toMatchObject({ text: expect.stringContaining("message_id") });
+  });
+
   test("tells which kind of image it got", () => {
     expect(ask("what is this?", [], ["image/png"])).toMatchObject({ text: expect.stringContaining("`image/png`") });
   });

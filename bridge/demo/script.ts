@@ -146,12 +146,13 @@ function aboutImages(types: readonly string[]): string {
   return `I got ${what}. It came through safely, but a demo model cannot see what is in it.\n\n${FOOTNOTE}`;
 }
 
-/** Tasks and reminders as people say them; everything else as the tool said it. */
+/** Tasks, reminders and sent files as people say them; everything else as the tool said it. */
 function inText(tool: string, text: string): string {
   const fields = fieldsIn(text);
   if (tool === "list_tasks" && Array.isArray(fields?.["tasks"])) return taskList(fields["tasks"] as readonly Task[]);
   if (tool === "create_reminder" && typeof fields?.["local"] === "string")
     return `The reminder is set for ${dayAndTime(fields["local"])} (${String(fields["timezone"])}).`;
+  if (tool === "send_media" && fields?.["sent"] === true) return `\`${String(fields["name"])}\` is in this chat.`;
   return text;
 }
 
